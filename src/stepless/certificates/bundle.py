@@ -1,0 +1,126 @@
+"""Planes under a risk, and the best lower bound that they give together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates.simplex_qp import maximise
+from stepless.objective import Objective
+from stepless.risk import Plane
+
+_MOST_PLANES = 250
+_MOST_NUMBERS = 2**26  # half a gigabyte of planes
+_ROUNDING = 1e-12  # slack, relative to the sizes that enter a bound, so that rounding never lifts it
+
+
+class Bundle:
+    """max_i ⟨a_i, w⟩ + b_i and 0 lie under the risk, hence their regularized minimum under J*.
+
+    For Ω = (λ/2)‖w‖² the minimum is, by duality (SVL Th. 2, Cor. 3; algorithms.md A1),
+    max_α bᵀα − ‖Aα‖²/(2λ) over α ≥ 0, 1ᵀα ≤ 1, attained at w = −Aα/λ: the zero plane takes what is
+    left of 1. *Any* such α gives a valid bound, so an inexact one costs tightness, never truth.
+
+    A full bundle drops the plane that has been idle the longest; if none is idle, the two of least
+    weight become one (their blend is a plane too, and the bound does not fall).
+    """
+
+    def __init__(self, d: int, duals: int = 1) -> None:
+        self.capacity = max(8, min(_MOST_PLANES, _MOST_NUMBERS // max(d, 1)))
+        self.size = 0
+        self._rows = 16  # of memory taken so far
+        self._A = np.empty((self._rows, d))
+        self._b = np.empty(self._rows)
+        self._gram = np.empty((self._rows, self._rows))
+        self._duals = np.zeros((duals, self._rows))
+        self._idle = np.zeros(self._rows, dtype=np.int64)
+
+    @property
+    def A(self) -> NDArray:
+        """The planes' slopes, one a row."""
+        return self._A[: self.size]
+
+    @property
+    def b(self) -> NDArray:
+        """The planes' offsets."""
+        return self._b[: self.size]
+
+    def add(self, plane: Plane) -> None:
+        """Take in a plane; it must be level (tilt 0)."""
+        if self.size == self.capacity:
+            self._make_room()
+        if self.size == self._rows:
+            self._grow()
+        n = self.size
+        self._A[n], self._b[n] = plane.a, plane.offset
+        self.size += 1
+        self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.A @ plane.a
+        self._duals[:, n] = 0.0
+        self._idle[n] = 0
+
+    def maximise(self, strength: float, linear: NDArray, dual: int = 0) -> NDArray:
+        """argmax_α linearᵀα − ‖Aα‖²/(2 strength) over α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
+        n = self.size
+        alpha = np.ascontiguousarray(self._duals[dual, :n])
+        maximise(np.ascontiguousarray(self._gram[:n, :n]), strength * linear, alpha)
+        self._duals[dual, :n] = alpha
+        return alpha
+
+    def rest(self) -> None:
+        """Count one more step for the planes that no dual point uses."""
+        n = self.size
+        used = (self._duals[:, :n] > 0.0).any(axis=0)
+        self._idle[:n] = np.where(used, 0, self._idle[:n] + 1)
+
+    def lower_bound(self, objective: Objective) -> tuple[float, NDArray]:
+        """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
+        strength = objective.strength
+        if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
+            return 0.0, np.zeros(self._A.shape[1])  # losses are non-negative; planes say no more
+        bound = 0.0
+        sharpened = strength or float(np.sqrt(self._gram[0, 0])) / objective.radius or 1.0
+        for _ in range(30):
+            alpha = self.maximise(sharpened, self.b)
+            v = alpha @ self.A
+            slope, offset = float(np.sqrt(v @ v)), float(alpha @ self.b)
+            reach = min(slope / sharpened, objective.radius)
+            slack = _ROUNDING * (abs(offset) + slope * reach)
+            bound = max(bound, objective.floor(slope, offset) - slack)
+            # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R.
+            needed = max(strength, slope / objective.radius)
+            if needed <= sharpened * (1 + 1e-9) and (
+                sharpened == strength or needed >= sharpened * (1 - 1e-9)
+            ):
+                break
+            sharpened = max(needed, 1e-3 * sharpened)
+        self.rest()
+        return bound, v * (-1.0 / max(sharpened, slope / objective.radius))
+
+    def _grow(self) -> None:
+        rows = min(2 * self._rows, self.capacity)
+        more = rows - self._rows
+        self._A = np.concatenate([self._A, np.empty((more, self._A.shape[1]))])
+        self._b = np.pad(self._b, (0, more))
+        self._gram = np.pad(self._gram, (0, more))
+        self._duals = np.pad(self._duals, ((0, 0), (0, more)))
+        self._idle = np.pad(self._idle, (0, more))
+        self._rows = rows
+
+    def _make_room(self) -> None:
+        weight = self._duals[0, : self.size]
+        i, j = np.argsort(weight, kind="stable")[:2]
+        leaver = int(np.argmax(self._idle[: self.size]))
+        if self._idle[leaver] == 0:
+            theta = weight[j] / (weight[i] + weight[j])
+            self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
+            self._b[j] += (1 - theta) * (self._b[i] - self._b[j])
+            products = self.A @ self._A[j]
+            self._gram[j, : self.size] = self._gram[: self.size, j] = products
+            self._duals[:, j] += self._duals[:, i]
+            leaver = int(i)
+        last = self.size - 1
+        for row in (self._A, self._b, self._idle, self._gram, self._gram.T, self._duals.T):
+            row[leaver] = row[last]
+        self.size = last

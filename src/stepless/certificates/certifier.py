@@ -1,0 +1,45 @@
+"""A lower bound from the planes that a solver's passes leave."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from stepless.certificates.bundle import Bundle
+from stepless.objective import Objective
+from stepless.risk import Plane
+
+
+class Certifier:
+    """Collects planes and keeps the best bound they have given.
+
+    A free intercept may be anything, so only a plane that is level in it bounds the objective. Two
+    planes tilted in opposite ways are blended until they are level; one waits for its partner.
+    """
+
+    def __init__(self, objective: Objective, d: int) -> None:
+        self._objective = objective
+        self._bundle = Bundle(d)
+        self._rising: Plane | None = None
+        self._falling: Plane | None = None
+        self.lower_bound = 0.0  # no loss is negative, no regularizer either
+
+    def learn(self, plane: Plane) -> NDArray | None:
+        """Take in a plane of the risk; return the minimiser of the planes, if there is a new one."""
+        level = self._level(plane)
+        if level is None:
+            return None
+        self._bundle.add(level)
+        bound, w = self._bundle.lower_bound(self._objective)
+        self.lower_bound = max(self.lower_bound, bound)
+        return w
+
+    def _level(self, plane: Plane) -> Plane | None:
+        if not self._objective.intercept or plane.tilt == 0.0:
+            return plane
+        if plane.tilt > 0.0:
+            self._rising, partner = plane, self._falling
+        else:
+            self._falling, partner = plane, self._rising
+        if partner is None:
+            return None
+        return plane.blended(partner, partner.tilt / (partner.tilt - plane.tilt))

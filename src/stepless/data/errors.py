@@ -1,0 +1,15 @@
+"""What a reader says when it cannot use its input."""
+
+from __future__ import annotations
+
+
+class DataError(ValueError):
+    """The data cannot be used; the message is one sentence that says where and why.
+
+    Examples
+    --------
+    >>> raise DataError("train.svm, line 17, column 23: expected index:value, found 'abc'")
+    Traceback (most recent call last):
+    ...
+    stepless.data.errors.DataError: train.svm, line 17, column 23: expected index:value, found 'abc'
+    """

@@ -1,0 +1,68 @@
+"""Examples in memory, and the threads that walk over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.design import Dense, Design, Sparse
+
+T = TypeVar("T")
+
+_WORTH_A_THREAD = 100_000  # entries; below, handing work over costs more than doing it
+
+
+class Source:
+    """Design, targets and sample weights (scaled to mean 1), mapped over by blocks of rows.
+
+    Examples
+    --------
+    >>> source = Source(np.ones((4, 2)), np.array([1.0, -1.0, 1.0, 1.0]), threads=1)
+    >>> source.shape, source.map(lambda block, lo, hi: hi - lo)
+    ((4, 2), [4])
+    """
+
+    def __init__(
+        self, X: Any, y: NDArray, s: NDArray | None = None, threads: int | None = None
+    ) -> None:
+        self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        s = np.ones(self.y.size) if s is None else np.asarray(s, dtype=np.float64)
+        self.s = s * (s.size / s.sum())
+        self.threads = threads or available_cores()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Ranges of rows, one for each thread that is worth its while."""
+        count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD))
+        cuts = np.linspace(0, self.shape[0], count + 1).astype(int).tolist()
+        return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+    def map(self, function: Callable[[int, int, int], T]) -> list[T]:
+        """Call function(block, lo, hi) for each block, on as many threads; results in order."""
+        blocks = self.blocks()
+        if len(blocks) == 1:
+            return [function(0, *blocks[0])]
+        pool = _pool(os.getpid(), self.threads)
+        return list(pool.map(lambda k: function(k, *blocks[k]), range(len(blocks))))
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    # Keyed on the process: after a fork the parent's threads do not exist.
+    return ThreadPoolExecutor(threads, thread_name_prefix="stepless")

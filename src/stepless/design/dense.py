@@ -1,0 +1,56 @@
+"""Examples as the rows of a C-ordered array."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.design.prefetch import prefetch
+from stepless.term import Term
+
+_LINE = 64  # bytes that one prefetch brings
+
+
+class Dense(Term):
+    """Rows of a dense array of float32 or float64.
+
+    Examples
+    --------
+    >>> X = Dense.of(np.array([[1, 2], [3, 4]]))
+    >>> X.span(1), X.entry(1, 0)
+    ((0, 2), (0, 3.0))
+    """
+
+    array: NDArray
+
+    @classmethod
+    def of(cls, X: NDArray) -> Dense:
+        """Take a two-dimensional array; only another order or type than C and float is copied."""
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        return cls(np.ascontiguousarray(X, dtype=kind))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.array.shape
+
+    @property
+    def nnz(self) -> int:
+        return self.array.size
+
+    def size(self):
+        """Return the number of rows."""
+        return self.array.shape[0]
+
+    def span(self, i):
+        """Return the range of entries of row i."""
+        return 0, self.array.shape[1]
+
+    def entry(self, i, k):
+        """Return feature and value of entry k of row i."""
+        return k, self.array[i, k]
+
+    def fetch(self, i):
+        """Bring row i towards the processor."""
+        d = self.array.shape[1]
+        for k in range(0, min(d, 256), _LINE // self.array.itemsize):
+            prefetch(self.array, i * d + k)

@@ -1,0 +1,72 @@
+"""Examples as the rows of a compressed sparse matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.design.prefetch import prefetch
+from stepless.term import Term
+
+_ENTRIES = 16  # entries between two prefetches: a cache line of indices
+
+
+class Sparse(Term):
+    """Rows of a CSR matrix: float32 or float64 values, 32-bit unsigned features.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> X = Sparse.of(csr_matrix([[0.0, 2.0], [3.0, 0.0]]))
+    >>> X.span(1), X.entry(1, 1)
+    ((np.int64(1), np.int64(2)), (np.uint32(0), np.float64(3.0)))
+    """
+
+    data: NDArray
+    indices: NDArray
+    indptr: NDArray
+    width: int
+
+    @classmethod
+    def of(cls, X: Any) -> Sparse:
+        """Take any scipy sparse matrix; CSR with 32-bit indices is not copied."""
+        X = X.tocsr()
+        if X.shape[1] > np.iinfo(np.uint32).max:
+            raise ValueError(f"{X.shape[1]} features are more than 32-bit indices can number")
+        kind = np.float32 if X.dtype == np.float32 else np.float64
+        indices = X.indices
+        indices = indices.view(np.uint32) if indices.dtype == np.int32 else indices.astype(np.uint32)
+        return cls(
+            np.ascontiguousarray(X.data, dtype=kind),
+            np.ascontiguousarray(indices),
+            np.ascontiguousarray(X.indptr, dtype=np.int64),
+            X.shape[1],
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.indptr.size - 1, self.width
+
+    @property
+    def nnz(self) -> int:
+        return self.data.size
+
+    def size(self):
+        """Return the number of rows."""
+        return self.indptr.size - 1
+
+    def span(self, i):
+        """Return the range of entries of row i."""
+        return self.indptr[i], self.indptr[i + 1]
+
+    def entry(self, i, k):
+        """Return feature and value of entry k of row i."""
+        return self.indices[k], self.data[k]
+
+    def fetch(self, i):
+        """Bring row i towards the processor."""
+        for k in range(self.indptr[i], self.indptr[i + 1], _ENTRIES):
+            prefetch(self.indices, k)
+            prefetch(self.data, k)

@@ -1,0 +1,157 @@
+"""One pass of subgradient descent, the same for every online solver of DLF.
+
+The solvers differ only in how fast the curvature S_t = λt + τ_{1:t} grows (the step is 1/S_t), and
+in what happens when the weights come near their hypothesised radius: numbers, not code.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+from stepless.term import Term
+
+_AHEAD = 6  # rows between asking for one and using it
+_SMALL = 1e-9  # scale below which it is folded into the weights
+
+# Positions in the `motion` array: what a pass reads and changes besides the weights.
+SCALE, SQUARE, CURVATURE, RADIUS, PHASE, BIAS, BIAS_CURVATURE = range(7)
+OFFSET, TILT, PICK, ITS_BIAS, BIASES = range(7, 12)
+
+
+class Rule(Term):
+    """The numbers that make one online solver of another."""
+
+    strength: float  # λ
+    gradient: float  # G ≥ ‖g_t‖; 0: each g_t's own norm
+    balance: float  # τ_t balances balance · G²/ρ²: 1 proximal, 8/3 adaptive, 0 none
+    pull: float  # 1: the added curvature pulls towards 0 (Bartlett); 0: towards w_t (DLF)
+    ball: float  # radius of the set that is projected on
+    slack: float  # ρ grows by √2 when ‖w‖ ≥ ρ − slack; negative: never
+    restart: float  # 1: with each growth a new phase begins, S = 0
+    bias_gradient: float  # G of the intercept; 0: each slope's own size
+    bias_reach: float  # radius of the intercept, in ρ; 0: there is no intercept
+    batch: int  # examples a round
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def descend(problem, rule, order, w, motion, kept, slopes):
+    """Write w (d × 2: weights / scale; the pass's plane), `motion`, `kept`, `slopes` (a batch).
+
+    Visits the rows of `order`, `rule.batch` a round. Of the iterates before each round, `kept`
+    (2 × d, or 2 × 0 to keep nothing) gets the sum in row 0 and the one before round PICK in row 1.
+
+    w_t is held as scale · w[:, 0], so that to shrink and to project cost O(1); ‖w_t‖² is carried
+    along. An example's tangent, wherever it was taken, lies under its loss: so the sum of a pass's
+    tangents (w[:, 1], OFFSET, TILT) lies under the sum of the losses.
+    """
+    loss, X, y, s = problem
+    keep = kept.shape[1] > 0
+    scale, square, S = motion[SCALE], motion[SQUARE], motion[CURVATURE]
+    radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
+    weight = 0.0  # Σ w_t = weight · w[:, 0] + kept[0]
+    offset = 0.0
+    tilt = 0.0
+    biases = 0.0
+    rounds = 0
+    w[:, 1] = 0.0
+    kept[:] = 0.0
+    for start in range(0, order.size, rule.batch):
+        stop = min(start + rule.batch, order.size)
+        share = 1.0 / (stop - start)
+        if keep:
+            weight += scale
+            biases += b
+            if rounds == motion[PICK]:
+                for j in range(w.shape[0]):
+                    kept[1, j] = scale * w[j, 0]
+                motion[ITS_BIAS] = b
+        rounds += 1
+
+        slope = 0.0
+        steepness = 0.0
+        for t in range(start, stop):
+            if t + _AHEAD < order.size:
+                X.fetch(order[t + _AHEAD])
+            i = order[t]
+            first, last = X.span(i)
+            p = 0.0
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                p += w[j, 0] * v
+            z = scale * p + b
+            a = s[i] * loss.slope(z, y[i])
+            offset += s[i] * loss.value(z, y[i]) - a * z
+            slopes[t - start] = a
+            slope += share * a
+            if rule.gradient == 0.0:
+                length = 0.0
+                for k in range(first, last):
+                    _, v = X.entry(i, k)
+                    length += v * v
+                steepness += share * abs(a) * math.sqrt(length)
+        tilt += slope * (stop - start)
+
+        S += rule.strength
+        G = rule.gradient
+        if G == 0.0:
+            G = rule.strength * math.sqrt(square) + steepness
+        tau = 0.5 * (math.sqrt(S * S + rule.balance * (G / radius) ** 2) - S)  # DLF Alg. 2
+        S += tau
+        step = 1.0 / S if S > 0.0 else 0.0
+        shrink = 1.0 - step * (rule.strength + rule.pull * tau)
+        if shrink * scale > _SMALL:
+            scale *= shrink
+        else:
+            fold = max(shrink, 0.0) * scale
+            if keep:
+                for j in range(w.shape[0]):
+                    kept[0, j] += weight * w[j, 0]
+                weight = 0.0
+            for j in range(w.shape[0]):
+                w[j, 0] *= fold
+            scale = 1.0
+        square *= max(shrink, 0.0) ** 2
+        for t in range(start, stop):
+            a = slopes[t - start]
+            if a != 0.0:
+                i = order[t]
+                first, last = X.span(i)
+                move = -step * share * a
+                part = move / scale
+                for k in range(first, last):
+                    j, v = X.entry(i, k)
+                    square += move * v * (2.0 * scale * w[j, 0] + move * v)
+                    w[j, 0] += part * v
+                    w[j, 1] += a * v
+                if keep:
+                    for k in range(first, last):
+                        j, v = X.entry(i, k)
+                        kept[0, j] -= weight * part * v
+        if square > rule.ball * rule.ball:
+            scale *= rule.ball / math.sqrt(square)
+            square = rule.ball * rule.ball
+
+        if rule.bias_reach > 0.0:
+            g = rule.bias_gradient if rule.bias_gradient > 0.0 else abs(slope)
+            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (g / (radius * rule.bias_reach)) ** 2))
+            if S_b > 0.0:
+                b -= slope / S_b
+        motion[PHASE] += 1.0
+        if rule.slack >= 0.0 and math.sqrt(max(square, 0.0)) >= radius - rule.slack:
+            radius *= math.sqrt(2.0)  # DLF Alg. 3
+            if rule.restart > 0.0:
+                S = 0.0
+                motion[PHASE] = 0.0
+
+    square = 0.0
+    for j in range(w.shape[0]):
+        if keep:
+            kept[0, j] += weight * w[j, 0]
+        w[j, 0] *= scale
+        square += w[j, 0] * w[j, 0]
+    motion[SCALE], motion[SQUARE], motion[CURVATURE] = 1.0, square, S
+    motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
+    motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases

@@ -1,0 +1,96 @@
+"""Values and tangent planes of the risk, over a range of rows.
+
+R(w, b) = Σ_i s_i ℓ(z_i + b, y_i)/m with z = Xw. Sums here are not yet divided by m, so that ranges
+can be added. Threads run the same kernel on ranges of their own.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def predictions(X, w, b, z, lo, hi):
+    """Write z: z_i = ⟨w, x_i⟩ + b."""
+    for i in range(lo, hi):
+        first, last = X.span(i)
+        p = 0.0
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            p += w[j] * v
+        z[i] = p + b
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def value(problem, w, b, lo, hi):
+    """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)."""
+    loss, X, y, s = problem
+    total = 0.0
+    for i in range(lo, hi):
+        first, last = X.span(i)
+        p = 0.0
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            p += w[j] * v
+        total += s[i] * loss.value(p + b, y[i])
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def tangent(problem, w, g, lo, hi):
+    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i and the plane's offset Σ s_i (ℓ_i − ℓ'_i z_i)."""
+    loss, X, y, s = problem
+    g[:] = 0.0
+    total = 0.0
+    offset = 0.0
+    for i in range(lo, hi):
+        first, last = X.span(i)
+        p = 0.0
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            p += w[j] * v
+        here = s[i] * loss.value(p, y[i])
+        a = s[i] * loss.slope(p, y[i])
+        total += here
+        offset += here - a * p
+        if a != 0.0:
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                g[j] += a * v
+    return total, offset
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def shifted(problem, z, b, lo, hi):
+    """Σ s_i ℓ(z_i + b), its slope in b, and the offset of its tangent in (z, b)."""
+    loss, _, y, s = problem
+    total = 0.0
+    slope = 0.0
+    offset = 0.0
+    for i in range(lo, hi):
+        p = z[i] + b
+        here = s[i] * loss.value(p, y[i])
+        a = s[i] * loss.slope(p, y[i])
+        total += here
+        slope += a
+        offset += here - a * p
+    return total, slope, offset
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def blend(problem, z, left, right, theta, g, lo, hi):
+    """Write g = Σ s_i a_i x_i with a_i = θ ℓ'(z_i + left) + (1 − θ) ℓ'(z_i + right)."""
+    loss, X, y, s = problem
+    g[:] = 0.0
+    for i in range(lo, hi):
+        a = 0.0
+        for side in range(2):
+            shift, share = (left, theta) if side == 0 else (right, 1.0 - theta)
+            a += s[i] * share * loss.slope(z[i] + shift, y[i])
+        if a != 0.0:
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                g[j] += a * v

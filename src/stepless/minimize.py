@@ -1,0 +1,108 @@
+"""The one loop: start, step, certify, tell the watchers, stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates import Certifier
+from stepless.risk import Risk
+from stepless.solvers import Solver
+from stepless.stopping import Stopping
+from stepless.trace import Event, Trace
+
+# Called with each event and the best (w, b) so far; True ends the run.
+Watcher = Callable[[Event, NDArray, float], bool | None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best point of a run, what is known of the optimum, and how the run went."""
+
+    w: NDArray
+    b: float
+    objective: float
+    lower_bound: float
+    trace: Trace
+    stopped_by: str  # "gap", "passes", "seconds", "watcher", or "solver": its theorem is satisfied
+    state: Any  # the solver's, with which a later run can go on
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the objective can be at most."""
+        return self.trace[-1].gap
+
+    @property
+    def rel_gap(self) -> float:
+        """The gap in units of the objective."""
+        return self.trace[-1].rel_gap
+
+
+def minimize(
+    risk: Risk,
+    solver: Solver,
+    stopping: Stopping,
+    *,
+    start: tuple[NDArray, float] | None = None,
+    watchers: Iterable[Watcher] = (),
+    rng: np.random.Generator | None = None,
+) -> Result:
+    """Minimise the regularized risk until the certified gap, the passes or the seconds are reached.
+
+    Examples
+    --------
+    >>> from stepless.data import Source
+    >>> from stepless.objective import Objective, Squared, SquaredL2
+    >>> from stepless.solvers import Bundle
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
+    >>> risk = Risk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
+    >>> result = minimize(risk, Bundle(), Stopping(gap=1e-6))
+    >>> result.stopped_by, result.w.round(3)
+    ('gap', array([1.]))
+    """
+    began = perf_counter()
+    lack = solver.lacks(risk.objective)
+    if lack is not None:
+        raise ValueError(f"solver {solver.name!r} {lack}")
+    rng = rng or np.random.default_rng(0)
+    w, b = start or (np.zeros(risk.d), 0.0)
+    certifier = Certifier(risk.objective, risk.d)
+    state = solver.start(risk, w, b)
+    trace, lowest, passes = Trace(), math.inf, 0
+    while True:
+        finding = solver.step(risk, state, rng)
+        passes += 1
+        objective = finding.objective
+        if objective is None:
+            objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
+        if objective < lowest or passes == 1:
+            w, b, lowest = finding.w, finding.b, objective
+        if finding.plane is not None:
+            certifier.learn(finding.plane)
+        certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
+
+        event = Event(
+            passes=passes,
+            examples=passes * risk.m,
+            seconds=perf_counter() - began,
+            objective=lowest,
+            # rounding may lift a bound above an optimum that was met exactly
+            lower_bound=min(certifier.lower_bound, lowest),
+            norm=float(np.sqrt(w @ w)),
+            nonzeros=int(np.count_nonzero(w)),
+        )
+        trace.append(event)
+        stops = [watcher(event, w, b) for watcher in watchers]
+        reason = stopping.reason(event)
+        if reason is None and finding.finished:
+            reason = "solver"
+        if reason is None and any(stops):
+            reason = "watcher"
+        if reason is not None:
+            return Result(w, b, lowest, event.lower_bound, trace, reason, state)

@@ -1,0 +1,41 @@
+"""Losses: scalar convex functions of a prediction, one a file."""
+
+from stepless.objective.losses.absolute import Absolute
+from stepless.objective.losses.epsilon_insensitive import EpsilonInsensitive
+from stepless.objective.losses.hinge import Hinge
+from stepless.objective.losses.huber import Huber
+from stepless.objective.losses.logistic import Logistic
+from stepless.objective.losses.loss import Loss
+from stepless.objective.losses.poisson import Poisson
+from stepless.objective.losses.quantile import Quantile
+from stepless.objective.losses.smoothed_hinge import SmoothedHinge
+from stepless.objective.losses.squared import Squared
+from stepless.objective.losses.squared_hinge import SquaredHinge
+
+LOSSES: dict[str, type[Loss]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "smoothed_hinge": SmoothedHinge,
+    "logistic": Logistic,
+    "squared": Squared,
+    "absolute": Absolute,
+    "huber": Huber,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "quantile": Quantile,
+    "poisson": Poisson,
+}
+
+__all__ = [
+    "LOSSES",
+    "Absolute",
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Poisson",
+    "Quantile",
+    "SmoothedHinge",
+    "Squared",
+    "SquaredHinge",
+]

@@ -1,0 +1,31 @@
+"""The loss of least absolute deviations."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.objective.losses.loss import Loss
+
+
+class Absolute(Loss):
+    """ℓ(z, y) = |z − y|.
+
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for |a| ≤ 1.
+
+    Examples
+    --------
+    >>> Absolute().value(3.0, 1.0), Absolute().slope(3.0, 1.0)
+    (2.0, 1.0)
+    """
+
+    def value(self, z, y):
+        return abs(z - y)
+
+    def slope(self, z, y):
+        return 1.0 if z > y else (-1.0 if z < y else 0.0)
+
+    def conjugate(self, a, y):
+        return a * y if abs(a) <= 1.0 else math.inf
+
+    def lipschitz(self):
+        return 1.0

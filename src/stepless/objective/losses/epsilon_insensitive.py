@@ -1,0 +1,37 @@
+"""The loss of support vector regression."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.objective.losses.loss import Loss
+
+
+class EpsilonInsensitive(Loss):
+    """ℓ(z, y) = max(0, |z − y| − ε).
+
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay + ε|a| for |a| ≤ 1.
+
+    Examples
+    --------
+    >>> EpsilonInsensitive(0.5).value(3.0, 1.0), EpsilonInsensitive(0.5).slope(1.2, 1.0)
+    (1.5, 0.0)
+    """
+
+    epsilon: float = 0.1
+
+    def _check(self) -> None:
+        if not 0.0 <= self.epsilon < math.inf:
+            raise ValueError(f"epsilon must not be negative, but is {self.epsilon:g}")
+
+    def value(self, z, y):
+        return max(0.0, abs(z - y) - self.epsilon)
+
+    def slope(self, z, y):
+        return 1.0 if z - y > self.epsilon else (-1.0 if y - z > self.epsilon else 0.0)
+
+    def conjugate(self, a, y):
+        return a * y + self.epsilon * abs(a) if abs(a) <= 1.0 else math.inf
+
+    def lipschitz(self):
+        return 1.0

@@ -1,0 +1,34 @@
+"""The hinge of the support vector machine."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+
+
+class Hinge(Loss):
+    """ℓ(z, y) = max(0, 1 − yz), y = ±1.
+
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −1 ≤ ay ≤ 0.
+
+    Examples
+    --------
+    >>> Hinge().value(0.5, 1.0), Hinge().slope(0.5, 1.0)
+    (0.5, -1.0)
+    """
+
+    targets: ClassVar[Targets] = "signs"
+
+    def value(self, z, y):
+        return max(0.0, 1.0 - y * z)
+
+    def slope(self, z, y):
+        return -y if y * z < 1.0 else 0.0
+
+    def conjugate(self, a, y):
+        return a * y if -1.0 <= a * y <= 0.0 else math.inf
+
+    def lipschitz(self):
+        return 1.0

@@ -1,0 +1,41 @@
+"""The loss of logistic regression."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+from stepless.objective.losses.softplus import negentropy, sigmoid, softplus
+
+
+class Logistic(Loss):
+    """ℓ(z, y) = log(1 + exp(−yz)), y = ±1; the mean of a prediction is P(y = +1) = 1/(1 + e⁻ᶻ).
+
+    1-Lipschitz, ¼-smooth. Conjugate, with u = −ay: ℓ*(a, y) = u log u + (1−u) log(1−u), 0 ≤ u ≤ 1.
+
+    Examples
+    --------
+    >>> round(Logistic().value(0.0, 1.0), 6), Logistic().slope(0.0, 1.0)
+    (0.693147, -0.5)
+    """
+
+    targets: ClassVar[Targets] = "signs"
+
+    def value(self, z, y):
+        return softplus(-y * z)
+
+    def slope(self, z, y):
+        return -y * sigmoid(-y * z)
+
+    def conjugate(self, a, y):
+        return negentropy(-a * y)
+
+    def mean(self, z):
+        """P(y = +1) at prediction z."""
+        return sigmoid(z)
+
+    def lipschitz(self):
+        return 1.0
+
+    def smoothness(self):
+        return 0.25

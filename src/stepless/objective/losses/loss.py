@@ -1,0 +1,55 @@
+"""What every loss answers."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+from stepless.term import Term
+
+Targets = Literal["signs", "reals", "counts"]
+
+
+class Loss(Term):
+    """A convex, non-negative function ℓ(z, y) of a prediction z, for each target y.
+
+    A loss of one's own is a subclass with `value` and `slope`, and, where they are finite, the
+    constants `lipschitz` and `smoothness`; it then runs in every solver at native speed.
+    :func:`stepless.check_loss` says in one line what is wrong with it.
+
+    Attributes
+    ----------
+    targets
+        What y may be: ``"signs"`` (−1 and +1), ``"reals"``, or ``"counts"`` (y ≥ 0).
+
+    Examples
+    --------
+    >>> class PseudoHuber(Loss):
+    ...     delta: float = 1.0
+    ...     def value(self, z, y):
+    ...         return self.delta**2 * (math.sqrt(1 + ((z - y) / self.delta) ** 2) - 1)
+    ...     def slope(self, z, y):
+    ...         return (z - y) / math.sqrt(1 + ((z - y) / self.delta) ** 2)
+    ...     def lipschitz(self):
+    ...         return self.delta
+    >>> PseudoHuber(2.0).slope(3.0, 1.0)
+    1.414213562373095
+    """
+
+    targets: ClassVar[Targets] = "reals"
+
+    def value(self, z, y):
+        """ℓ(z, y)."""
+        raise NotImplementedError
+
+    def slope(self, z, y):
+        """One element of the subdifferential of ℓ(·, y) at z."""
+        raise NotImplementedError
+
+    def lipschitz(self):
+        """Return the least L with |ℓ(z, y) − ℓ(z', y)| ≤ L |z − z'|, or infinity."""
+        return math.inf
+
+    def smoothness(self):
+        """Return the least β with |ℓ'(z, y) − ℓ'(z', y)| ≤ β |z − z'|, or infinity."""
+        return math.inf

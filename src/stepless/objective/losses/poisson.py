@@ -1,0 +1,44 @@
+"""The loss of Poisson regression."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+
+_STEEP = 80.0  # beyond e^80 the exponential goes on as its tangent, so that nothing overflows
+
+
+class Poisson(Loss):
+    """ℓ(z, y) = eᶻ − yz + y log y − y ≥ 0, y ≥ 0; the mean of a prediction is eᶻ.
+
+    Neither Lipschitz nor smooth. Conjugate, with u = a + y ≥ 0:
+    ℓ*(a, y) = u log u − u − y log y + y. From z = 80 on, eᶻ is replaced by its tangent there.
+
+    Examples
+    --------
+    >>> Poisson().value(0.0, 1.0), Poisson().slope(0.0, 3.0)
+    (0.0, -2.0)
+    """
+
+    targets: ClassVar[Targets] = "counts"
+
+    def value(self, z, y):
+        e = math.exp(min(z, _STEEP))
+        fit = e + e * max(z - _STEEP, 0.0) - y * z
+        return max(fit + (y * math.log(y) - y if y > 0.0 else 0.0), 0.0)
+
+    def slope(self, z, y):
+        return math.exp(min(z, _STEEP)) - y
+
+    def conjugate(self, a, y):
+        u = a + y
+        if u < 0.0 or u > math.exp(_STEEP):
+            return math.inf
+        own = u * math.log(u) - u if u > 0.0 else 0.0
+        return own - (y * math.log(y) - y if y > 0.0 else 0.0)
+
+    def mean(self, z):
+        """Return the expected count at prediction z."""
+        return math.exp(min(z, _STEEP))

@@ -1,0 +1,37 @@
+"""The loss whose minimiser is a conditional quantile."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.objective.losses.loss import Loss
+
+
+class Quantile(Loss):
+    """ℓ(z, y) = τ(y − z) for z ≤ y, (1 − τ)(z − y) for z > y; 0 < τ < 1.
+
+    max(τ, 1−τ)-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −τ ≤ a ≤ 1 − τ.
+
+    Examples
+    --------
+    >>> Quantile(0.9).value(1.0, 3.0), Quantile(0.9).slope(1.0, 3.0)
+    (1.8, -0.9)
+    """
+
+    tau: float = 0.5
+
+    def _check(self) -> None:
+        if not 0.0 < self.tau < 1.0:
+            raise ValueError(f"tau must lie between 0 and 1, not {self.tau:g}")
+
+    def value(self, z, y):
+        return max(self.tau * (y - z), (self.tau - 1.0) * (y - z))
+
+    def slope(self, z, y):
+        return -self.tau if z < y else (1.0 - self.tau if z > y else 0.0)
+
+    def conjugate(self, a, y):
+        return a * y if -self.tau <= a <= 1.0 - self.tau else math.inf
+
+    def lipschitz(self):
+        return max(self.tau, 1.0 - self.tau)

@@ -1,0 +1,45 @@
+"""The hinge with its corner rounded."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+from stepless.objective.losses.softplus import negentropy, sigmoid, softplus
+
+
+class SmoothedHinge(Loss):
+    """ℓ(z, y) = log(1 + exp(γ(1 − yz)))/γ, y = ±1 (MAH ch. 4); at most (log 2)/γ above the hinge.
+
+    1-Lipschitz, γ/4-smooth. Conjugate, with u = −ay: ℓ*(a, y) = −u + (u log u + (1−u) log(1−u))/γ
+    for 0 ≤ u ≤ 1.
+
+    Examples
+    --------
+    >>> round(SmoothedHinge(100.0).value(0.5, 1.0), 6)
+    0.5
+    """
+
+    gamma: float = 10.0
+    targets: ClassVar[Targets] = "signs"
+
+    def _check(self) -> None:
+        if not 0.0 < self.gamma < math.inf:
+            raise ValueError(f"gamma must be positive, not {self.gamma:g}")
+
+    def value(self, z, y):
+        return softplus(self.gamma * (1.0 - y * z)) / self.gamma
+
+    def slope(self, z, y):
+        return -y * sigmoid(self.gamma * (1.0 - y * z))
+
+    def conjugate(self, a, y):
+        u = -a * y
+        return negentropy(u) / self.gamma - u if 0.0 <= u <= 1.0 else math.inf
+
+    def lipschitz(self):
+        return 1.0
+
+    def smoothness(self):
+        return 0.25 * self.gamma

@@ -1,0 +1,30 @@
+"""log(1 + eᵘ) and its relatives, where a naive formula would overflow."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def softplus(u):
+    """log(1 + eᵘ)."""
+    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+
+
+@njit(cache=True, inline="always")
+def sigmoid(u):
+    """1 / (1 + e⁻ᵘ)."""
+    e = math.exp(-abs(u))
+    return (1.0 if u >= 0.0 else e) / (1.0 + e)
+
+
+@njit(cache=True, inline="always")
+def negentropy(u):
+    """u log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
+    if u < 0.0 or u > 1.0:
+        return math.inf
+    left = u * math.log(u) if u > 0.0 else 0.0
+    right = (1.0 - u) * math.log1p(-u) if u < 1.0 else 0.0
+    return left + right

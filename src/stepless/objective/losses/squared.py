@@ -1,0 +1,29 @@
+"""The loss of least squares."""
+
+from __future__ import annotations
+
+from stepless.objective.losses.loss import Loss
+
+
+class Squared(Loss):
+    """ℓ(z, y) = (z − y)²/2.
+
+    1-smooth, not Lipschitz. Conjugate: ℓ*(a, y) = a²/2 + ay.
+
+    Examples
+    --------
+    >>> Squared().value(3.0, 1.0), Squared().slope(3.0, 1.0)
+    (2.0, 2.0)
+    """
+
+    def value(self, z, y):
+        return 0.5 * (z - y) * (z - y)
+
+    def slope(self, z, y):
+        return z - y
+
+    def conjugate(self, a, y):
+        return 0.5 * a * a + a * y
+
+    def smoothness(self):
+        return 1.0

@@ -1,0 +1,35 @@
+"""The hinge, squared."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+
+
+class SquaredHinge(Loss):
+    """ℓ(z, y) = max(0, 1 − yz)², y = ±1.
+
+    2-smooth, not Lipschitz. Conjugate: ℓ*(a, y) = ay + a²/4 for ay ≤ 0.
+
+    Examples
+    --------
+    >>> SquaredHinge().value(0.5, 1.0), SquaredHinge().slope(0.5, 1.0)
+    (0.25, -1.0)
+    """
+
+    targets: ClassVar[Targets] = "signs"
+
+    def value(self, z, y):
+        short = max(0.0, 1.0 - y * z)
+        return short * short
+
+    def slope(self, z, y):
+        return -2.0 * y * max(0.0, 1.0 - y * z)
+
+    def conjugate(self, a, y):
+        return a * y + 0.25 * a * a if a * y <= 0.0 else math.inf
+
+    def smoothness(self):
+        return 2.0

@@ -1,0 +1,29 @@
+"""No penalty at all."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.objective.regularizers.regularizer import Regularizer
+
+
+class Zero(Regularizer):
+    """Ω(w) = 0. Conjugate: 0 at u = 0, infinite elsewhere.
+
+    Examples
+    --------
+    >>> Zero().value(2.0), Zero().prox(2.0, 2.0)
+    (0.0, 2.0)
+    """
+
+    def value(self, wj):
+        return 0.0
+
+    def prox(self, wj, step):
+        return wj
+
+    def conjugate(self, uj):
+        return 0.0 if uj == 0.0 else math.inf
+
+    def conjugate_gradient(self, uj):
+        return 0.0

@@ -1,0 +1,150 @@
+"""The empirical risk of a source: its values and its tangent planes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data.source import Source
+from stepless.kernels import oracle
+from stepless.objective import Objective, Problem
+
+_TRIALS = 100  # of the search for the intercept; bisection alone would end by then
+_TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b."""
+
+    a: NDArray
+    offset: float
+    tilt: float = 0.0
+
+    def blended(self, other: Plane, theta: float) -> Plane:
+        """θ of this plane and 1 − θ of another: a plane too."""
+        return Plane(
+            theta * self.a + (1 - theta) * other.a,
+            theta * self.offset + (1 - theta) * other.offset,
+            theta * self.tilt + (1 - theta) * other.tilt,
+        )
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """The risk at weights w, the intercept that makes it least there, and its plane."""
+
+    value: float
+    b: float
+    plane: Plane
+
+
+class Risk:
+    """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
+
+    def __init__(self, objective: Objective, source: Source) -> None:
+        self.objective = objective
+        self.source = source
+        self.problem = Problem(objective.loss, source.X, source.y, source.s)
+        self.m, self.d = source.shape
+        self._z = np.empty(self.m if objective.intercept else 0)
+        self._g = np.empty((len(source.blocks()), self.d))
+
+    def value(self, w: NDArray, b: float) -> float:
+        """R(w, b)."""
+        parts = self.source.map(lambda k, lo, hi: oracle.value(self.problem, w, b, lo, hi))
+        return sum(parts) / self.m
+
+    def tangent(self, w: NDArray, b: float) -> Tangent:
+        """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
+
+        Without an intercept the plane touches R at w. With one, R(w) = min_b R(w, b), and the
+        plane is level in b (tilt 0), so that it bounds R from below whatever the intercept.
+        """
+        if self.objective.intercept:
+            return self._level_tangent(w, b)
+        parts = self.source.map(
+            lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
+        )
+        total, offset = np.sum(parts, axis=0) / self.m
+        return Tangent(float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset)))
+
+    def _level_tangent(self, w: NDArray, b: float) -> Tangent:
+        self.source.map(lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi))
+        left, right = self._bracket(b)
+        theta = right.slope / (right.slope - left.slope) if right is not left else 1.0
+        self.source.map(
+            lambda k, lo, hi: oracle.blend(
+                self.problem, self._z, left.b, right.b, theta, self._g[k], lo, hi
+            )
+        )
+        best = min(left, right, key=lambda cut: cut.value)
+        # tangents at two intercepts, blended until level in b: valid however coarse the search
+        tilt = theta * left.slope + (1 - theta) * right.slope
+        plane = Plane(
+            self._g.sum(axis=0) / self.m,
+            theta * left.offset + (1 - theta) * right.offset,
+            0.0 if left.slope <= 0.0 <= right.slope else tilt,
+        )
+        return Tangent(best.value, best.b, plane)
+
+    def _bracket(self, b: float) -> tuple[Cut, Cut]:
+        """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
+
+        Trials alternate between the secant of the slopes, fast where the loss is smooth, and the
+        point where the two tangents cross, exact where it is piecewise linear.
+        """
+        left = right = self._cut(b)
+        reach = 0.1 * (1.0 + abs(b))
+        while left is right and left.slope != 0.0 and reach < 1e12:
+            if left.slope < 0.0:
+                trial = self._cut(left.b + reach)
+                left, right = (left, trial) if trial.slope >= 0.0 else (trial, trial)
+            else:
+                trial = self._cut(right.b - reach)
+                left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
+            reach *= 4.0
+        for t in range(_TRIALS):
+            if left.slope == 0.0 or left is right:
+                return left, left
+            if right.slope == 0.0:
+                return right, right
+            rise = right.slope - left.slope
+            crossing = (left.height - right.height) / rise
+            theta = right.slope / rise
+            bottom = theta * left.height + (1 - theta) * right.height
+            if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
+                break
+            secant = left.b - left.slope * (right.b - left.b) / rise
+            middle = secant if t % 3 == 0 else crossing if t % 3 == 1 else (left.b + right.b) / 2
+            if not left.b < middle < right.b:
+                middle = (left.b + right.b) / 2
+                if not left.b < middle < right.b:
+                    break
+            trial = self._cut(middle)
+            left, right = (trial, right) if trial.slope <= 0.0 else (left, trial)
+        return left, right
+
+    def _cut(self, b: float) -> Cut:
+        parts = self.source.map(
+            lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
+        )
+        value, slope, offset = (np.sum(parts, axis=0) / self.m).tolist()
+        return Cut(b, value, slope, offset)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """R and its tangent along the intercept at fixed weights; `offset` is the plane's own."""
+
+    b: float
+    value: float
+    slope: float
+    offset: float
+
+    @property
+    def height(self) -> float:
+        """The tangent line's value at b = 0."""
+        return self.value - self.slope * self.b

@@ -1,0 +1,202 @@
+"""What the online solvers of DLF share: a walk over the examples with a shrinking step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import descent
+from stepless.kernels.descent import Rule
+from stepless.kernels.rows import longest
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Objective
+from stepless.risk import Plane, Risk
+from stepless.solvers.solver import Finding
+
+Iterate = Literal["last", "random", "average", "suffix"]
+ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
+
+
+@dataclass
+class Extent:
+    """How large things are: what the step sizes are made of, so that nobody has to choose them."""
+
+    longest: float  # max s_i ‖x_i‖
+    heaviest: float  # max s_i
+    risk: float  # R(0), the intercept at its best
+
+    def ball(self, objective: Objective) -> float:
+        """A radius within which the optimum lies: λ‖w*‖² ≤ R(0) − R(w*), for any convex loss ≥ 0."""
+        strength = objective.strength
+        return min(math.sqrt(self.risk / strength) if strength else math.inf, objective.radius)
+
+    def gradient(self, objective: Objective) -> float:
+        """G ≥ ‖g_t‖ in that ball; 0 where the loss has no Lipschitz constant."""
+        lipschitz = objective.loss.lipschitz()
+        if math.isinf(lipschitz):
+            return 0.0
+        pull = objective.strength * self.ball(objective) if objective.strength else 0.0
+        return float(lipschitz * self.longest + pull)
+
+
+@dataclass
+class Sum:
+    """A sum of iterates."""
+
+    w: NDArray
+    b: float = 0.0
+    count: int = 0
+
+
+@dataclass
+class Walk:
+    """State of an online solver: weights and plane, motion, extent, and what is kept of iterates."""
+
+    w: NDArray  # d × 2: the weights; the last pass's plane
+    motion: NDArray
+    extent: Extent
+    passes: int = 0
+    sums: list[Sum] = field(default_factory=list)  # older, newer
+    chosen: tuple[NDArray, float] | None = None
+
+
+class Descent:
+    """w_{t+1} = Π_S(w_t − g_t/S_t), S_t = λt + τ_{1:t}; a solver says what τ is.
+
+    Parameters
+    ----------
+    iterate
+        Which point a pass offers: the ``"last"`` one; one drawn uniformly at ``"random"`` from all
+        so far; the ``"average"`` of all; or the ``"suffix"`` average of at least the last half.
+    batch
+        Examples a round.
+    """
+
+    name: ClassVar[str]
+    online: ClassVar[bool] = True
+
+    def __init__(self, iterate: Iterate = "last", batch: int = 1) -> None:
+        if iterate not in ITERATES:
+            raise ValueError(f"iterate must be one of {', '.join(ITERATES)}, not {iterate!r}")
+        if batch < 1:
+            raise ValueError(f"a batch holds at least one example, not {batch}")
+        self.iterate = iterate
+        self.batch = int(batch)
+
+    def lacks(self, objective: Objective) -> str | None:
+        loss = objective.loss
+        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
+            return (
+                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
+                "use a bundle solver"
+            )
+        return None
+
+    def start(self, risk: Risk, w: NDArray, b: float) -> Walk:
+        d = w.size
+        walk = Walk(np.zeros((d, 2)), np.zeros(12), Extent(0.0, 0.0, 0.0))
+        walk.w[:, 0] = w
+        best_bias = self.meet(risk, walk)
+        motion, square = walk.motion, float(w @ w)
+        motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
+        motion[descent.RADIUS] = max(
+            self.radius(risk.objective, walk.extent), math.sqrt(square)
+        )
+        motion[descent.BIAS] = b if w.any() else best_bias
+        if self.iterate != "last":
+            walk.sums = [Sum(np.zeros(d)), Sum(np.zeros(d))]
+        return walk
+
+    def meet(self, risk: Risk, walk: Walk) -> float:
+        """Widen the walk's extent to new examples; return their best intercept at w = 0."""
+        top, heaviest = longest(risk.source.X, risk.source.s)
+        extent, origin = walk.extent, risk.tangent(np.zeros(risk.d), 0.0)
+        extent.longest = max(extent.longest, float(top))
+        extent.heaviest = max(extent.heaviest, float(heaviest))
+        extent.risk = max(extent.risk, origin.value)
+        return origin.b
+
+    def radius(self, objective: Objective, extent: Extent) -> float:
+        """The radius ρ that τ balances against, at the start."""
+        return self._optimistic(objective, extent)
+
+    def rule(self, objective: Objective, extent: Extent) -> Rule:
+        """The numbers of this solver."""
+        raise NotImplementedError
+
+    def begin(self, walk: Walk, rule: Rule, rounds: int) -> None:
+        """Do what the solver does before a pass."""
+
+    def finished(self, walk: Walk, rule: Rule) -> bool:
+        """Say whether the solver's theorem has been satisfied."""
+        return False
+
+    def step(self, risk: Risk, walk: Walk, rng: np.random.Generator) -> Finding:
+        order = np.arange(risk.m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        return self.walk(risk, walk, order, rng)
+
+    def walk(self, risk: Risk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
+        """Pass over the examples in a given order."""
+        rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
+        rounds = -(-m // self.batch)
+        self.begin(walk, rule, rounds)
+        kept = np.empty((2, 0 if self.iterate == "last" else risk.d))
+        motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
+        descent.descend(risk.problem, rule, order, walk.w, motion, kept, np.empty(self.batch))
+        walk.passes += 1
+        if self.iterate != "last":
+            self._keep(walk, kept, rounds, rng)
+        w, b = self._point(walk)
+        plane = Plane(walk.w[:, 1] / m, motion[descent.OFFSET] / m, motion[descent.TILT] / m)
+        return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
+
+    def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
+        gradient = extent.gradient(objective)
+        bias_reach = 0.0
+        if objective.intercept:
+            # The same regret for the intercept as for the weights: |b| ≤ ρ · max‖x‖.
+            bias_reach = extent.longest or 1.0
+            if "slack" not in numbers:
+                bias_reach *= self._optimistic(objective, extent) / self.radius(objective, extent)
+        usual = {
+            "strength": objective.strength,
+            "gradient": gradient,
+            "balance": 0.0,
+            "pull": 0.0,
+            "ball": extent.ball(objective),
+            "slack": -1.0,
+            "restart": 0.0,
+            "bias_gradient": gradient and objective.loss.lipschitz() * extent.heaviest,
+            "bias_reach": bias_reach,
+            "batch": self.batch,
+        }
+        return Rule(**(usual | numbers))
+
+    @staticmethod
+    def _optimistic(objective: Objective, extent: Extent) -> float:
+        """Return the first hypothesis of Alg. 3, ρ = min(1, 1/√λ), smaller still for long examples."""
+        return min(1.0, 1.0 / extent.longest if extent.longest else 1.0, extent.ball(objective))
+
+    def _keep(self, walk: Walk, kept: NDArray, rounds: int, rng: np.random.Generator) -> None:
+        older, newer = walk.sums
+        if self.iterate == "suffix" and walk.passes & (walk.passes - 1) == 0:
+            older, newer = newer, Sum(np.zeros_like(newer.w))
+            walk.sums = [older, newer]
+        newer.w += kept[0]
+        newer.b += walk.motion[descent.BIASES]
+        newer.count += rounds
+        if self.iterate == "random" and rng.integers(walk.passes) == 0:
+            walk.chosen = kept[1].copy(), float(walk.motion[descent.ITS_BIAS])
+
+    def _point(self, walk: Walk) -> tuple[NDArray, float]:
+        if self.iterate == "last":
+            return walk.w[:, 0].copy(), walk.motion[descent.BIAS]
+        if walk.chosen is not None:
+            return walk.chosen
+        count = sum(part.count for part in walk.sums)
+        return sum(part.w for part in walk.sums) / count, sum(part.b for part in walk.sums) / count

@@ -1,0 +1,48 @@
+"""What a solver is: a way to start and a way to step, on an explicit state."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Objective
+from stepless.risk import Plane, Risk
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a step found: a point, and what it learned of the optimum on the way."""
+
+    w: NDArray
+    b: float
+    objective: float | None = None  # J(w, b), if the step came by it
+    plane: Plane | None = None  # a plane under the risk, for the certificate
+    lower_bound: float = -math.inf  # on J*, if the solver proves one itself
+    finished: bool = False  # the solver's own theorem says that it is done
+
+
+class Solver(Protocol):
+    """An algorithm. It has no tolerance, no iteration limit and no output: the loop has.
+
+    `start` makes a state at given weights; `step` passes once over the data, changes the state and
+    says what it found. A state is plain data: pickled and restored, it goes on identically.
+    """
+
+    name: ClassVar[str]
+    online: ClassVar[bool]  # one example a time: can learn from a stream
+
+    def lacks(self, objective: Objective) -> str | None:
+        """What of this objective the solver cannot handle, with a remedy; None if it can."""
+        ...
+
+    def start(self, risk: Risk, w: NDArray, b: float) -> Any:
+        """A state at these weights."""
+        ...
+
+    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+        """Pass once over the data."""
+        ...

@@ -1,0 +1,214 @@
+"""How a value with pure methods reaches compiled code.
+
+A :class:`Term` is an immutable tuple of parameters with pure methods. Compiled kernels take it as
+an argument and call its methods; numba inlines them. Its numba type is keyed on the class's
+qualified name *and a digest of its code*, so that a kernel compiled for it is kept on disk, is
+never stale after an edit, and is never confused with that of a namesake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from types import CodeType, FunctionType
+from typing import Any, ClassVar, Self, dataclass_transform
+from weakref import WeakValueDictionary
+
+from numba import typeof
+from numba.core import types
+from numba.core.datamodel import register_default
+from numba.core.datamodel.models import TupleModel
+from numba.extending import overload_method, typeof_impl
+
+_COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
+
+
+@dataclass_transform(frozen_default=True)
+class Term(tuple):
+    """Immutable parameters and pure functions of them, callable from Python and from kernels.
+
+    Fields are declared as in a dataclass; every method whose name does not begin with an
+    underscore can be called in compiled code, provided that it uses only what numba knows.
+    A method name has the same number of parameters in all Terms.
+
+    Examples
+    --------
+    >>> class Power(Term):
+    ...     exponent: float = 2.0
+    ...     def value(self, z, y):
+    ...         return abs(z - y) ** self.exponent
+    >>> Power(3).value(1.0, 3.0)
+    8.0
+    >>> Power(3)
+    Power(exponent=3.0)
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _coerce: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        notes = {
+            name: note
+            for name, note in inspect.get_annotations(cls).items()
+            if "ClassVar" not in str(note)
+        }
+        cls._fields = cls._fields + tuple(notes)
+        cls._defaults = cls._defaults | {f: vars(cls)[f] for f in notes if f in vars(cls)}
+        cls._coerce = cls._coerce | {f: _COERCE[n] for f, n in notes.items() if n in _COERCE}
+        for k, name in enumerate(cls._fields):
+            setattr(cls, name, property(lambda self, k=k: tuple.__getitem__(self, k)))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if len(args) > len(cls._fields):
+            raise TypeError(f"{cls.__name__} takes {len(cls._fields)} values, not {len(args)}")
+        given = dict(zip(cls._fields, args, strict=False))
+        if twice := given.keys() & kwargs.keys():
+            raise TypeError(f"{cls.__name__} got {', '.join(sorted(twice))} twice")
+        if unknown := kwargs.keys() - set(cls._fields):
+            raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")
+        values = cls._defaults | given | kwargs
+        if missing := [f for f in cls._fields if f not in values]:
+            raise TypeError(f"{cls.__name__} needs {', '.join(missing)}")
+        term = tuple.__new__(
+            cls, (cls._coerce.get(f, lambda value: value)(values[f]) for f in cls._fields)
+        )
+        term._check()
+        return term
+
+    def _check(self) -> None:
+        """Raise ValueError where the parameters make no sense."""
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(self)
+
+    def __repr__(self) -> str:
+        pairs = zip(self._fields, self, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{f}={v!r}' for f, v in pairs)})"
+
+    # Two empty tuples are equal, two losses without parameters are not.
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self)))
+
+    @classmethod
+    def _digest(cls) -> str:
+        # Kept on the class itself: a subclass has its own digest.
+        if "_digested" not in vars(cls):
+            seen: set[Any] = set()
+            code = [repr(cls._fields)] + [_code(f, seen) for f in _methods(cls).values()]
+            cls._digested = hashlib.sha256("".join(code).encode()).hexdigest()[:16]
+        return vars(cls)["_digested"]
+
+    @cached_property
+    def _numba_type_(self) -> TermType:
+        return TermType([typeof(value) for value in self], type(self))
+
+
+class TermType(types.NamedTuple):
+    """Numba's type of a Term: the name of its class, the digest of its code, its fields' types."""
+
+    _living: ClassVar[WeakValueDictionary[str, TermType]] = WeakValueDictionary()
+
+    def __init__(self, fieldtypes: list[types.Type], cls: type[Term]) -> None:
+        super().__init__(fieldtypes, cls)
+        self.name = f"{cls.__module__}.{cls.__qualname__}@{cls._digest()}{self.types}"
+        for name, function in _methods(cls).items():
+            _expose(name, function)
+        self._living.setdefault(self.name, self)
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    def __bool__(self) -> bool:
+        return True  # an empty tuple type is falsy, and numba would drop `self`
+
+    def __reduce__(self) -> Any:
+        # numba keeps one index of compiled versions for each kernel and reads all of it. By naming
+        # no class, an entry made for a loss that this process cannot import stays readable.
+        return _revive, (self.name, tuple(self.types), tuple(self.fields))
+
+
+def _revive(name: str, fieldtypes: tuple[types.Type, ...], fields: tuple[str, ...]) -> TermType:
+    """Return the living type of that name, or a stand-in that compares equal to it."""
+    living = TermType._living.get(name)
+    if living is not None:
+        return living
+    stand_in = object.__new__(TermType)
+    stand_in.__dict__.update(
+        name=name, types=fieldtypes, fields=fields, count=len(fields), instance_class=None
+    )
+    return stand_in
+
+
+register_default(TermType)(TupleModel)
+
+
+@typeof_impl.register(Term)
+def _typeof_term(term: Term, context: object) -> TermType:
+    return term._numba_type_
+
+
+def _methods(cls: type[Term]) -> dict[str, FunctionType]:
+    return {
+        name: function
+        for c in reversed(cls.__mro__)
+        if issubclass(c, Term) and c is not Term
+        for name, function in vars(c).items()
+        if inspect.isfunction(function) and not name.startswith("_")
+    }
+
+
+def _code(function: Any, seen: set[Any]) -> str:
+    """Byte code of a function and of what it names: compiled helpers and numeric globals."""
+    if function in seen:
+        return ""
+    seen.add(function)
+    out = _instructions(function.__code__)
+    for name in _names(function.__code__):
+        named = function.__globals__.get(name)
+        if hasattr(named, "py_func"):
+            out += _code(named.py_func, seen)
+        elif isinstance(named, (int, float, tuple)):
+            out += f"{name}={named!r}"
+    return out
+
+
+def _instructions(code: CodeType) -> str:
+    # A nested code object prints its address, so it is opened, not printed.
+    constants = [
+        _instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts
+    ]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames))
+
+
+def _names(code: CodeType) -> set[str]:
+    nested = (c for c in code.co_consts if isinstance(c, CodeType))
+    return set(code.co_names).union(*(_names(c) for c in nested))
+
+
+_arity: dict[str, int] = {}  # one signature for each method name in the whole project
+
+
+def _expose(name: str, function: FunctionType) -> None:
+    """Let compiled code call `term.name(...)`: numba compiles the class's own function."""
+    arity = len(inspect.signature(function).parameters)
+    known = name in _arity
+    if _arity.setdefault(name, arity) != arity:
+        raise TypeError(
+            f"{function.__qualname__} takes {arity} parameters, "
+            f"but `{name}` takes {_arity[name]} in other Terms"
+        )
+    if known:
+        return
+
+    def method(self: TermType, *args: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+    method.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    overload_method(TermType, name, strict=False, inline="always")(method)
