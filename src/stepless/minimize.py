@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -16,9 +16,7 @@ from stepless.risk import Risk
 from stepless.solvers import Solver
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-
-# Called with each event and the best (w, b) so far; True ends the run.
-Watcher = Callable[[Event, NDArray, float], bool | None]
+from stepless.watchers import Watcher
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,11 @@ def test_best_tau_minimises_theorem_2(lam, T):
         assert least <= online.theorem_2(other, G, lam, rho, T) * (1 + slack)
     assert online.theorem_1(G, lam, rho, T) <= least * (1 + slack)  # Th. 2
     assert online.theorem_1(G, lam, rho, T) <= 4 * rho * G * math.sqrt(T) * (1 + 1e-12)  # Cor. 3
+    if lam == 0:
+        assert online.theorem_1(G, lam, rho, T) == pytest.approx(4 * rho * G * math.sqrt(T))
+    order = np.arange(T) % 3
+    _, S = online.proximal_bound(np.eye(3), np.ones(3), HINGE, lam, order, G, rho, radius=rho)
+    np.testing.assert_allclose(S, lam * np.arange(1, T + 1) + tau, rtol=1e-14)
 
 
 def test_averages():
@@ -244,6 +249,7 @@ def test_every_phase_of_the_optimistic_solver_is_under_corollary_1(kind, lam):
         if start == stop:
             continue
         tau = online.taus(S[start:stop], lam)
+        np.testing.assert_allclose(tau * S[start:stop], (G / rho[start]) ** 2 / 4, rtol=1e-6)
         # w is kept, and may lie beyond the new rho: 2R of Cor. 1 is then the true distance
         R = max(rho[start], 0.5 * (rho[start] + norms[start:stop].max()))
         bound = online.corollary_1(G, lam, tau, R)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 
 class DataError(ValueError):
-    """The data cannot be used; the message is one sentence that says where and why.
+    """The input cannot be used; the message is one sentence that says where and why.
 
     Examples
     --------
     >>> raise DataError("train.svm, line 17, column 23: expected index:value, found 'abc'")
     Traceback (most recent call last):
-    ...
+        ...
     stepless.data.errors.DataError: train.svm, line 17, column 23: expected index:value, found 'abc'
     """

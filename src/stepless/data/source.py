@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cache
 from typing import Any, TypeVar
 
@@ -37,6 +38,12 @@ class Source:
         s = np.ones(self.y.size) if s is None else np.asarray(s, dtype=np.float64)
         self.s = s * (s.size / s.sum())
         self.threads = threads or available_cores()
+
+    def relabelled(self, y: NDArray) -> Source:
+        """Return the same examples and weights with other targets; nothing large is copied."""
+        other = copy(self)
+        other.y = np.ascontiguousarray(y, dtype=np.float64)
+        return other
 
     @property
     def shape(self) -> tuple[int, int]:

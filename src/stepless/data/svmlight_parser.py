@@ -1,6 +1,6 @@
-"""The compiled parser of svmlight text, and the words for what it does not accept.
+"""The compiled parser of svmlight text, and its words for what it refuses.
 
-The grammar, with blanks = spaces, tabs or carriage returns between tokens::
+Tokens are separated by spaces, tabs and carriage returns::
 
     line    = [label [qid] {feature}] ["#" comment] newline
     label   = number
@@ -8,51 +8,58 @@ The grammar, with blanks = spaces, tabs or carriage returns between tokens::
     feature = digits ":" number
     number  = [sign] (digits ["." [digits]] | "." digits) [("e" | "E") [sign] digits]
 
-Numbers are rounded correctly: m 10^q is one exact operation when m < 2^53 and |q| <= 22 (Clinger 1990);
-otherwise 128 bits of m 5^q decide (Lemire, "Number parsing at a gigabyte per second", 2021, Algorithm 1);
-the few that are still open are left to Python's `float`.
+Numbers m 10^q are rounded correctly: one operation on exact operands where m < 2^53 and |q| <= 22
+(Clinger 1990), else by 64 bits of 5^q where these decide (after Lemire, "Number parsing at a
+gigabyte per second", 2021); the few that remain are left to Python's `float`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-_TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
-_PLUS, _MINUS, _DOT, _EXPONENT, _LOWER = 43, 45, 46, 101, 32
-_Q, _I, _D = 113, 105, 100
+MOST_DIGITS = 18  # of an index or a query id: these fit in 64 bits
+LAST_INDEX = 10**MOST_DIGITS - 1
+_MOST_POWER = 250  # for |q| up to this, m 10^q is a normal number whatever the 64 bits of m
+_LONGEST = 19  # digits that fit in an unsigned m
 
-_ZERO, _TEN = np.uint64(48), np.uint64(10)
-_ONE, _EXACT = np.uint64(1), np.uint64(1<<53)
-MOST_DIGITS = 18  # of an index or a query id: what surely fits in 64 bits
-_MOST_POWER = 250  # m 10^q is then neither subnormal nor infinite for any m of 64 bits
+_BLANK, _LINE_END, _DIGIT, _OTHER = range(4)
+_KIND = np.full(256, _OTHER, np.uint8)
+_KIND[list(b" \t\r")] = _BLANK
+_KIND[list(b"\n#")] = _LINE_END
+_KIND[list(b"0123456789")] = _DIGIT
+
+_NEWLINE, _PLUS, _MINUS, _POINT, _ZERO, _COLON, _Q, _I, _D, _E = b"\n+-.0:qide"
+_LOWER_CASE = 32  # the bit that tells e from E
+
+# numba makes a float of a signed and an unsigned integer, so the constants of m are unsigned
+_U0, _U1, _U9, _U10, _U32, _U48 = (np.uint64(k) for k in (0, 1, 9, 10, 32, 48))
+_9_BITS, _32_BITS, _2_TO_53, _2_TO_63 = (np.uint64(k) for k in (511, 2**32 - 1, 2**53, 2**63))
 
 
-def _fifths() -> NDArray[np.uint64]:
-    """The leading 128 bits of 5^q, |q| <= _MOST_POWER, rounded up where q < 0 (Lemire, section 5)."""
-    table = np.empty((2 * _MOST_POWER + 1, 2), np.uint64)
-    for q in range(-_MOST_POWER, _MOST_POWER + 1):
-        power = 5 ** abs(q)
+def _powers_of_five() -> NDArray[np.uint64]:
+    """The leading 64 bits of 5^q, |q| <= _MOST_POWER, the rest cut off."""
+    table = np.full(2 * _MOST_POWER + 1, 2**63, np.uint64)
+    for q in range(1, _MOST_POWER + 1):
+        power = 5**q
         width = power.bit_length()
-        if q < 0:
-            leading = (1 << (width + 127)) // power + 1
-        else:
-            leading = power << 128 - width if width <= 128 else power >> width - 128
-        table[q + _MOST_POWER] = leading >> 64, leading & (1 << 64) - 1
+        table[_MOST_POWER - q] = (1 << 63 + width) // power
+        table[_MOST_POWER + q] = (power << 64) >> width
     return table
 
 
-_FIFTHS = _fifths()
+_FIVES = _powers_of_five()
 _TENS = np.array([10.0**q for q in range(23)])
 
 
 class Block(NamedTuple):
-    """A piece of text that ends with a newline, and room for the most it can hold."""
+    """Text whose last byte is a newline, and room for whatever it may hold."""
 
     text: NDArray[np.uint8]
     labels: NDArray[np.float64]
@@ -60,11 +67,11 @@ class Block(NamedTuple):
     ends: NDArray[np.int64]
     indices: NDArray[np.int64]
     values: NDArray[np.float64]
-    hard: NDArray[np.int64]
+    open: NDArray[np.int64]
 
 
 class Rules(NamedTuple):
-    """What a file's numbers must satisfy."""
+    """What a file must keep to."""
 
     first_index: int
     last_index: int
@@ -73,73 +80,63 @@ class Rules(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How much a block held; `stop` is the byte that begins a refused token, or -1."""
+    """What a block held, and the byte at which a token is refused (-1: none is)."""
 
     rows: int
     entries: int
     lines: int
-    hard: int
-    stop: int
-    least: int
+    open: int
+    refused_at: int
+    has_zero: bool
+    ascending: bool
     most: int
     most_at: int
-    ascending: bool
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _scaled(m, q):
-    """m 10^q correctly rounded, or -1.0 where 128 bits do not decide (Lemire 2021, Algorithm 1)."""
-    if q < -_MOST_POWER or q > _MOST_POWER:
+    """m 10^q correctly rounded, or -1.0 where 64 bits of 5^q do not decide."""
+    if m == _U0 or q < -_MOST_POWER or q > _MOST_POWER:
         return -1.0
-    zeros = 0
-    while m < np.uint64(1 << 63):
-        m <<= np.uint64(1)
-        zeros += 1
-    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
-    m0, m1 = m & mask, m >> half
-    high = low = np.uint64(0)
-    for k in range(2):
-        # the 128-bit product of m and a word of the table, by halves
-        p0, p1 = _FIFTHS[q + _MOST_POWER, k] & mask, _FIFTHS[q + _MOST_POWER, k] >> half
-        middle = m1 * p0 + ((m0 * p0) >> half)
-        cross = m0 * p1 + (middle & mask)
-        upper = m1 * p1 + (middle >> half) + (cross >> half)
-        if k == 0:
-            high, low = upper, (cross << half) | ((m0 * p0) & mask)
-            if high & np.uint64(0x1FF) != np.uint64(0x1FF):  # line 8: what is dropped cannot carry
-                break
-        else:
-            low += upper
-            if low < upper:
-                high += np.uint64(1)
-    if low == np.uint64(0xFFFFFFFFFFFFFFFF):
+    exponent = ((217706 * q) >> 16) + 11  # floor(q log2(10)) + 11
+    while m < _2_TO_63:
+        m <<= _U1
+        exponent -= 1
+    five = _FIVES[q + _MOST_POWER]
+    m0, m1, f0, f1 = m & _32_BITS, m >> _U32, five & _32_BITS, five >> _U32
+    middle = m1 * f0 + ((m0 * f0) >> _U32)
+    high = m1 * f1 + (middle >> _U32) + ((m0 * f1 + (middle & _32_BITS)) >> _U32)
+    # The true product lies in [high, high + 2) 2^64, as less than 1 was cut off 5^q and m < 2^64.
+    if high >= _2_TO_63:
+        high = (high >> _U1) | (high & _U1)
+        exponent += 1
+    # 54 bits are kept, the last one to round by. If the nine below are neither all 0 nor all 1,
+    # nothing carries into the 54 and the number is no tie.
+    below = high & _9_BITS
+    if below == _U0 or below == _9_BITS:
         return -1.0
-    top = high >> np.uint64(63)
-    kept = high >> (top + np.uint64(9))
-    if low <= np.uint64(1) and kept & np.uint64(3) == np.uint64(1):  # perhaps half way: line 20
-        return -1.0
-    kept = (kept + (kept & np.uint64(1))) >> np.uint64(1)
-    return math.ldexp(float(kept), ((217706 * q) >> 16) + np.int64(top) - zeros + 11)
+    return math.ldexp(float(((high >> _U9) + _U1) >> _U1), exponent)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def parse(block, size, rules):
-    """Fill `block` from its first `size` bytes of text, up to the first refused token.
+    """Fill `block` from the first `size` bytes of its text, up to the first token refused.
 
-    `hard` receives (byte, slot) of the numbers left to `float`; slot ~i means the label of row i.
+    `open` receives (byte, slot) of each number left to `float`, slot ~i for the label of row i.
+    One function and no helpers on `text`: handing an array over costs two atomic counts a call.
     """
-    text, labels, qids, ends, indices, values, hard = block
+    text, labels, qids, ends, indices, values, left_open = block
     first_index, last_index, largest, with_qid = rules
-    row = entry = lines = n_hard = at = token = most_at = 0
-    least, most, previous = last_index, -1, -1
-    ascending, in_row, qid_due = True, False, False
+    row = entry = lines = n_open = at = token = most_at = 0
+    most = previous = -1
+    ascending, has_zero, in_row, qid_due = True, False, False, False
     while at < size:
         token = at
-        byte = text[at]
-        if byte == _SPACE or byte == _TAB or byte == _RETURN:
+        kind = _KIND[text[at]]
+        if kind == _BLANK:
             at += 1
             continue
-        if byte == _NEWLINE or byte == _HASH:
+        if kind == _LINE_END:
             if qid_due:
                 break
             while text[at] != _NEWLINE and text[at] != 0:
@@ -156,97 +153,220 @@ def parse(block, size, rules):
             continue
 
         index = 0
-        is_qid = byte == _Q
-        if in_row:  # what stands before the colon
+        is_qid = False
+        if in_row:  # up to the colon
+            is_qid = kind == _OTHER
             if is_qid != qid_due:
                 break
             if is_qid:
-                if text[at + 1] != _I or text[at + 2] != _D:
+                if text[at] != _Q or text[at + 1] != _I or text[at + 2] != _D:
                     break
                 at += 3
-            digit = byte - _ZERO
-            while digit < _TEN:
-                index = index * 10 + np.int64(digit)
-                at += 1
-                digit = text[at] - _ZERO
-            if text[at] != _COLON or index < first_index and not is_qid or index > last_index or at == token or at - token > MOST_DIGITS:
+            else:
+                while _KIND[text[at]] == _DIGIT:
+                    index = index * 10 + (text[at] - _ZERO)
+                    at += 1
+                if index < first_index or index > last_index or at - token > MOST_DIGITS:
+                    break
+            if text[at] != _COLON:
                 break
             at += 1
 
-        # the number m 10^q
-        start = at
+        number = at  # m 10^q
         negative = text[at] == _MINUS
         if negative or text[at] == _PLUS:
             at += 1
-        m, q, digits, leading = np.uint64(0), 0, at, at
-        digit = text[at] - _ZERO
-        while digit < _TEN:
-            m = m * _TEN + digit
+        start, point = at, -1
+        m, q = _U0, 0
+        while True:
+            if _KIND[text[at]] == _DIGIT:
+                m = m * _U10 + (text[at] - _U48)
+            elif text[at] == _POINT and point < 0:
+                point = at
+            else:
+                break
             at += 1
-            digit = text[at] - _ZERO
-        digits = at - digits
-        if text[at] == _DOT:
-            at += 1
-            q = at
-            digit = text[at] - _ZERO
-            while digit < _TEN:
-                m = m * _TEN + digit
-                at += 1
-                digit = text[at] - _ZERO
-            q -= at
-            digits -= q
+        digits = at - start
+        if point >= 0:
+            digits -= 1
+            q = point + 1 - at
         if digits == 0:
             break
-        if digits > 19:
-            while text[leading] == _ZERO or text[leading] == _DOT:
-                digits -= text[leading] == _ZERO
-                leading += 1
-        if text[at] | _LOWER == _EXPONENT:
+        fits = digits <= _LONGEST
+        if text[at] | _LOWER_CASE == _E:
             at += 1
             minus = text[at] == _MINUS
             if minus or text[at] == _PLUS:
                 at += 1
-            power = 0
-            digit = text[at] - _ZERO
-            if digit >= _TEN:
-                break
-            while digit < _TEN:
-                power = min(power * 10 + np.int64(digit), 1 << 40)
+            start, power = at, 0
+            while _KIND[text[at]] == _DIGIT:
+                power = power * 10 + (text[at] - _ZERO)
                 at += 1
-                digit = text[at] - _ZERO
+            if at == start:
+                break
+            fits &= at - start < 5
             q += -power if minus else power
-        byte = text[at]
-        if byte != _SPACE and byte != _NEWLINE and byte != _TAB and byte != _RETURN and byte != _HASH:
+        if _KIND[text[at]] > _LINE_END:
             break
-        if digits <= 19 and m < _EXACT and -22 <= q <= 22:
+
+        if is_qid:
+            if at - number != digits or digits > MOST_DIGITS:
+                break
+            qids[row] = m
+            qid_due = False
+            continue
+        value = -1.0
+        if fits and m < _2_TO_53 and -22 <= q <= 22:
             value = float(m) / _TENS[-q] if q < 0 else float(m) * _TENS[q]
-        else:
-            value = -1.0
-            if digits <= 19:
-                value = _scaled(m, q)
-            if value < 0.0:
-                hard[n_hard, 0], hard[n_hard, 1] = start, entry if in_row else ~row
-                n_hard += 1
+        elif fits:
+            value = _scaled(m, q)
+        if value < 0.0:
+            left_open[n_open, 0], left_open[n_open, 1] = number, entry if in_row else ~row
+            n_open += 1
+        elif in_row and value > largest:
+            break
         if negative:
             value = -value
 
-        if not in_row:
-            labels[row] = value
-            in_row, qid_due, previous = True, with_qid, -1
-        elif is_qid:
-            if at - start != digits or digits > MOST_DIGITS:
-                break
-            qids[row] = np.int64(m)
-            qid_due = False
-        else:
-            if abs(value) > largest:
-                break
+        if in_row:
             indices[entry] = index
             values[entry] = value
             entry += 1
+            has_zero |= index == 0
             ascending &= index > previous
             previous = index
-            least = min(least, index)
             if index > most:
                 most, most_at = index, token
-    return Outcome(row, entry, lines, n_hard, token if at < size else -1, least, most, most_at, ascending)
+        else:
+            labels[row] = value
+            in_row, qid_due, previous = True, with_qid, -1
+    refused_at = token if at < size else -1
+    return Outcome(row, entry, lines, n_open, refused_at, has_zero, ascending, most, most_at)
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(indices, values, ends, rows):
+    """Sort `indices` and `values` within rows (Shell 1959); the first row with a duplicate, or -1."""
+    start = 0
+    for i in range(rows):
+        end = ends[i]
+        gap = 1
+        while 3 * gap < end - start:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(start + gap, end):
+                index, value, j = indices[k], values[k], k
+                while j >= start + gap and indices[j - gap] > index:
+                    indices[j], values[j] = indices[j - gap], values[j - gap]
+                    j -= gap
+                indices[j], values[j] = index, value
+            gap //= 3
+        for k in range(start + 1, end):
+            if indices[k] == indices[k - 1]:
+                return i
+        start = end
+    return -1
+
+
+_TOKEN = re.compile(rb"[^ \t\r\n#]*")
+_EXAMPLE = re.compile(rb"^[ \t\r]*[^ \t\r\n#]+[ \t\r]*(qid:)?", re.MULTILINE)
+_KEY = re.compile(rb"(\d+):")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+_NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+
+class Refusal(Exception):  # noqa: N818 - not an error yet: it does not know its file
+    """Why a text is refused, and where: the lines before, and the column in bytes from 1."""
+
+    def __init__(self, text: bytearray, at: int, reason: str) -> None:
+        super().__init__(reason)
+        self.lines = text.count(b"\n", 0, at)
+        self.column = at - text.rfind(b"\n", 0, at)
+
+
+def has_qid(text: bytearray, size: int) -> bool | None:
+    """Whether the first example has a query id; None where there is no example."""
+    first = _EXAMPLE.search(text, 0, size)
+    return None if first is None else first[1] is not None
+
+
+def settle(block: Block, count: int, text: bytearray, largest: float) -> None:
+    """Read into `block` the numbers that `parse` left open."""
+    for at, slot in block.open[:count].tolist():
+        token = _token(text, at)
+        value = float(token)
+        if math.isinf(value) or (slot >= 0 and abs(value) > largest):
+            raise Refusal(text, at, f"{_shown(token)} is too large a number")
+        if slot >= 0:
+            block.values[slot] = value
+        else:
+            block.labels[~slot] = value
+
+
+def refused_token(text: bytearray, at: int, rules: Rules) -> Refusal:
+    """Why `parse` stopped at this byte."""
+    token = _token(text, at)
+    if not token and text[at] == 0 or b"\0" in token:
+        return Refusal(text, text.index(0, at), "found a NUL byte, so this is not svmlight text")
+    before = text[text.rfind(b"\n", 0, at) + 1 : at].split()
+    key, colon, value = token.partition(b":")
+    found = f"found {_shown(token)}" if token else "found none"
+    if not before:
+        reason = _refused_label(token)
+    elif len(before) == 1 and rules.with_qid:
+        reason = f"expected qid:N, a whole number of at most {MOST_DIGITS} digits, {found}"
+    elif key == b"qid":
+        where = "must follow the label" if rules.with_qid else "is missing in the first example"
+        reason = f"qid {where}, but here stands {_shown(token)}"
+    elif not colon or not key.removeprefix(b"-").isdigit():
+        reason = f"expected index:value, {found}"
+    elif key.startswith(b"-"):
+        reason = f"index {_shown(key)} is negative"
+    elif len(key) > MOST_DIGITS:
+        reason = f"index {_shown(key)} has more than {MOST_DIGITS} digits"
+    elif int(key) < rules.first_index:
+        reason = f"index {int(key)} in a file whose indices start at {rules.first_index}"
+    elif int(key) > rules.last_index:
+        reason = f"index {int(key)} exceeds {rules.last_index}, the last that n_features allows"
+    else:
+        at += len(key) + 1
+        reason = _refused_value(key, value)
+    return Refusal(text, at, reason)
+
+
+def repeated_index(text: bytearray, size: int, row: int) -> Refusal:
+    """Where an index stands a second time in this example of the text."""
+    example = next(islice(_EXAMPLE.finditer(text, 0, size), row, None))
+    seen: set[int] = set()
+    for key in _KEY.finditer(text, example.end(), text.index(b"\n", example.end())):
+        if int(key[1]) in seen:
+            break
+        seen.add(int(key[1]))
+    return Refusal(text, key.start(), f"index {int(key[1])} stands twice in this line")
+
+
+def _token(text: bytearray, at: int) -> bytes:
+    return bytes(_TOKEN.match(text, at)[0])
+
+
+def _shown(token: bytes) -> str:
+    shown = token[:40].decode("utf-8", "backslashreplace")
+    return repr(shown + "..." if len(token) > 40 else shown)
+
+
+def _refused_label(token: bytes) -> str:
+    if b"," in token:
+        return f"expected one label, found {_shown(token)}; several labels are not supported"
+    if _NOT_FINITE.fullmatch(token):
+        return f"the label must be finite, found {_shown(token)}"
+    return f"expected a number as label, found {_shown(token)}"
+
+
+def _refused_value(key: bytes, value: bytes) -> str:
+    if not value:
+        return f"the value of index {int(key)} is missing"
+    if _NOT_FINITE.fullmatch(value):
+        return f"the value of index {int(key)} must be finite, found {_shown(value)}"
+    if _NUMBER.fullmatch(value):
+        return f"{_shown(value)} is too large a number"
+    return f"expected a number, found {_shown(value)}"

@@ -42,6 +42,11 @@ class Extent:
         pull = objective.strength * self.ball(objective) if objective.strength else 0.0
         return float(lipschitz * self.longest + pull)
 
+    def slope(self, objective: Objective) -> float:
+        """Return a bound on |∂f_t/∂b|; 0 where there is none."""
+        lipschitz = objective.loss.lipschitz()
+        return 0.0 if math.isinf(lipschitz) else float(lipschitz * self.heaviest)
+
 
 @dataclass
 class Sum:
@@ -156,7 +161,6 @@ class Descent:
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
-        gradient = extent.gradient(objective)
         bias_reach = 0.0
         if objective.intercept:
             # The same regret for the intercept as for the weights: |b| ≤ ρ · max‖x‖.
@@ -165,13 +169,13 @@ class Descent:
                 bias_reach *= self._optimistic(objective, extent) / self.radius(objective, extent)
         usual = {
             "strength": objective.strength,
-            "gradient": gradient,
+            "gradient": extent.gradient(objective),
             "balance": 0.0,
             "pull": 0.0,
             "ball": extent.ball(objective),
             "slack": -1.0,
             "restart": 0.0,
-            "bias_gradient": gradient and objective.loss.lipschitz() * extent.heaviest,
+            "bias_gradient": extent.slope(objective),
             "bias_reach": bias_reach,
             "batch": self.batch,
         }

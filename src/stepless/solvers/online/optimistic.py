@@ -58,6 +58,8 @@ class Optimistic(Descent):
     def lacks(self, objective: Objective) -> str | None:
         if self.accuracy > 0.0 and objective.strength == 0.0:
             return "can promise an accuracy only with a strongly convex penalty; use penalty='l2'"
+        if self.accuracy > 0.0 and math.isinf(objective.loss.lipschitz()):
+            return "can promise an accuracy only for a Lipschitz loss; use accuracy=0"
         return super().lacks(objective)
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
@@ -70,7 +72,7 @@ class Optimistic(Descent):
         T = walk.motion[descent.PHASE]
         if T < 1:
             return False
-        G = rule.gradient or rule.strength * rule.ball + walk.extent.longest
+        G = rule.gradient
         delta = self.failure / (3 - math.log2(min(rule.strength, 1.0)))
         logarithmic = G * G * (1 + math.log(T)) / (delta * rule.strength * T)
         root = 4 * walk.motion[descent.RADIUS] * G / (delta * math.sqrt(T))

@@ -17,15 +17,15 @@ class Proximal(Descent):
     """Subgradient descent with curvature added around the current point: for small λ.
 
     Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) a round
-    Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G²/ρ²)), S = λt + τ_{1:t−1}; step 1/(λt + τ_{1:t}).
-                ``strategy="balance"`` is Strategy 1, as printed. ``strategy="bound"`` is Strategy 2:
-                τ_1 = argmin B(τ) of Th. 2, the rest 0, in phases of 1, 2, 4, … passes
-    Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
+    Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step 1/(λt + τ_{1:t}).
+                ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖. ``strategy="bound"`` is
+                Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in phases of 1, 2, 4, … passes
+    Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
     Differs     ρ is not asked of the user: it is the domain's radius where that is finite, and else
                 begins at min(1, 1/max‖x‖, √(R(0)/λ)) and grows by √2 when ‖w‖ reaches it, as in
-                Alg. 3, but without a restart. Random order, intercept and G as in Pegasos.
+                Alg. 3, but without a restart. Random order and intercept as in Pegasos.
 
     Examples
     --------
@@ -48,23 +48,29 @@ class Proximal(Descent):
             raise ValueError(f"strategy must be 'balance' or 'bound', not {strategy!r}")
         self.strategy = strategy
 
+    def lacks(self, objective: Objective) -> str | None:
+        if self.strategy == "bound" and math.isinf(objective.loss.lipschitz()):
+            return "must know the gradients' size for strategy='bound'; use strategy='balance'"
+        return super().lacks(objective)
+
     def radius(self, objective: Objective, extent: Extent) -> float:
         if math.isinf(objective.radius):
             return self._optimistic(objective, extent)
         return objective.radius
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
-        # A hypothesised radius grows; a domain's does not.
-        grows = {"slack": 0.0} if math.isinf(objective.radius) else {}
-        balance = 1.0 if self.strategy == "balance" else 0.0
-        return self._rule(objective, extent, balance=balance, **grows)
+        # A hypothesised radius grows, a domain's does not. G_t = ‖g_t‖, except for Strategy 2,
+        # which must know it beforehand.
+        numbers = {"slack": 0.0} if math.isinf(objective.radius) else {}
+        if self.strategy == "balance":
+            numbers |= {"balance": 1.0, "gradient": 0.0}
+        return self._rule(objective, extent, **numbers)
 
     def begin(self, walk: Walk, rule: Rule, rounds: int) -> None:
         if self.strategy == "bound" and walk.passes & (walk.passes - 1) == 0:
             T = rounds * max(walk.passes, 1)
-            G = rule.gradient or rule.strength * rule.ball + walk.extent.longest
             walk.motion[descent.CURVATURE] = best_bound(
-                rule.strength, G, walk.motion[descent.RADIUS], T
+                rule.strength, rule.gradient, walk.motion[descent.RADIUS], T
             )
 
 

@@ -1,0 +1,242 @@
+"""Linear classification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.data import Source
+from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.stream import Stream
+from stepless.objective import LOSSES, Loss
+from stepless.registry import named
+from stepless.watchers import Watcher
+
+
+def _has_probabilities(estimator: LinearClassifier) -> bool:
+    loss = estimator.loss
+    loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+    if not hasattr(loss, "mean"):
+        raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
+    return True
+
+
+class LinearClassifier(ClassifierMixin, LinearModel):
+    """A linear classifier with a certificate; two classes, or one against the rest for more.
+
+    Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i for y_i = ±1, until the answer is provably
+    within the relative `gap` of the best one. There is no step size to choose.
+
+    Parameters
+    ----------
+    loss
+        ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
+        brackets where there is one (``"smoothed_hinge(50)"``), or a `Loss` of your own.
+    penalty
+        ``"l2"``, (α/2)‖w‖², or ``"none"``.
+    alpha
+        The penalty's strength, α.
+    domain
+        ``"free"``, or ``"ball(R)"`` for ‖w‖ ≤ R.
+    solver
+        ``"auto"`` or a name from `stepless.SOLVERS`, or a solver with parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    fit_intercept
+        Whether there is an intercept; it is never penalised.
+    class_weight
+        None, ``"balanced"``, or a dict from class to weight.
+    random_state
+        Seed of the order of examples; the same seed gives the same answer to the last bit.
+    n_jobs
+        Threads; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_
+        Weights (a row a class, or one row for two classes), intercepts, and class labels.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
+        two classes these are sums over the classes' problems.
+    trace_
+        The run's events (a list of traces, one a class, for more than two classes).
+    solver_, n_passes_, stopped_by_
+        The solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = LinearClassifier(loss="hinge", alpha=1e-2, gap=1e-2).fit((X - X.mean(0)) / X.std(0), y)
+    >>> clf.rel_gap_ <= 1e-2, clf.stopped_by_
+    (True, 'gap')
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        *,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        domain: Any = "free",
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss,
+            penalty=penalty,
+            alpha=alpha,
+            domain=domain,
+            solver=solver,
+            gap=gap,
+            passes=passes,
+            seconds=seconds,
+            fit_intercept=fit_intercept,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and labels y.
+
+        Watchers are called with every event and the best (w, b) so far; True ends the run.
+        """
+        objective = self._objective(("signs",))
+        X, y = self._examples(X, y, reset=True)
+        check_classification_targets(y)
+        s = self._weights(sample_weight, len(y))
+        if self.class_weight is not None:
+            s = s * compute_sample_weight(self.class_weight, y)
+        classes = np.unique(y[s > 0])
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes[0]!r}): a classifier needs two to tell apart"
+            )
+        starts = self._starts(classes, X.shape[1])
+        source = Source(X, np.ones(len(y)), s, self._threads())
+        results = []
+        for k, positive in enumerate(_positives(classes)):
+            label = f"class {positive}: " if len(classes) > 2 else ""
+            signs = np.where(y == positive, 1.0, -1.0)
+            run = self._run(objective, source.relabelled(signs), starts[k], watchers, label)
+            results.append(run)
+        self.classes_ = classes
+        self.coef_ = np.array([r.w for r in results])
+        self.intercept_ = np.array([r.b for r in results])
+        self.solver_ = self._solver(objective, X.shape[1]).name
+        self._certify(results)
+        return self
+
+    def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
+        rows = len(_positives(classes))
+        old = getattr(self, "classes_", None)
+        if not self.warm_start or old is None:
+            return [None] * rows
+        if not np.array_equal(old, classes) or self.coef_.shape[1] != d:
+            raise ValueError(
+                "warm_start=True needs the classes and features of the last fit; "
+                "use a new estimator for other ones"
+            )
+        return list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one more chunk of a stream, in its order, in one pass.
+
+        The first call must name all `classes`. A stream that is not kept cannot be certified:
+        `gap_` is infinite.
+        """
+        objective = self._objective(("signs",))
+        first = not hasattr(self, "_streams")
+        X, y = self._examples(X, y, reset=first)
+        check_classification_targets(y)
+        if first:
+            if classes is None:
+                raise ValueError("the first call of partial_fit must name all classes=")
+            self.classes_ = np.unique(classes)
+        unseen = np.setdiff1d(y, self.classes_)
+        if unseen.size:
+            raise ValueError(f"label {unseen[0]!r} is not among the classes of the first call")
+        if len(self.classes_) < 2:
+            raise ValueError("a classifier needs two classes to tell apart, not one")
+        s = self._weights(sample_weight, len(y))
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' must see all examples; give a dict for a stream"
+            )
+        if self.class_weight is not None:
+            s = s * compute_sample_weight(self.class_weight, y)
+        solver = self._solver(objective, X.shape[1], stream=True)
+        positives = _positives(self.classes_)
+        if first:
+            self._streams = [Stream(objective, solver, X.shape[1]) for _ in positives]
+        source = Source(X, np.ones(len(y)), s, self._threads())
+        for stream, positive in zip(self._streams, positives, strict=True):
+            stream.learn(source.relabelled(np.where(y == positive, 1.0, -1.0)))
+        self.coef_ = np.array([stream.w for stream in self._streams])
+        self.intercept_ = np.array([stream.b for stream in self._streams])
+        self.solver_ = solver.name
+        self._certify_nothing()
+        return self
+
+    def decision_function(self, X: Any) -> NDArray:
+        """⟨w, x⟩ + b for each example (a column a class for more than two)."""
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+        self._refuse_holes(X)
+        z = X @ self.coef_.T + self.intercept_
+        return z.ravel() if len(self.classes_) == 2 else z
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most plausible class of each example."""
+        z = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(z > 0).astype(int)]
+        return self.classes_[z.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return the probability of each class, where the loss models one (logistic)."""
+        loss = self._objective(("signs",)).loss
+        p = np.vectorize(loss.mean, otypes=[float])(self.decision_function(X))
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+
+
+def _positives(classes: NDArray) -> NDArray:
+    """The class that each problem sets against the rest; two classes need but one problem."""
+    return classes[1:] if len(classes) == 2 else classes

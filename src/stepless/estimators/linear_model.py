@@ -1,0 +1,238 @@
+"""What the estimators share: from parameters to an objective, a run, and its certificate."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from stepless.data import Source
+from stepless.minimize import Result, minimize
+from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, Domain, Loss, Objective, Regularizer
+from stepless.registry import UnknownName, named
+from stepless.risk import Risk
+from stepless.solvers import SOLVERS, Solver
+from stepless.solvers.auto import choose
+from stepless.solvers.online.proximal import Proximal
+from stepless.stopping import Stopping
+from stepless.trace import relative
+from stepless.watchers import Progress, Watcher
+
+_PATIENCE = 1000  # passes, where the user sets no limit
+
+
+class LinearModel(BaseEstimator):
+    """Parameters, runs and certificates of a linear estimator."""
+
+    def __init__(
+        self,
+        loss: str | Loss,
+        *,
+        penalty: str | Regularizer = "l2",
+        alpha: float = 1e-4,
+        domain: str | Domain = "free",
+        solver: str | Solver = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.domain = domain
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # -- from parameters to a problem --------------------------------------------------------
+
+    def _objective(self, targets: tuple[str, ...]) -> Objective:
+        loss = named("loss", self.loss, LOSSES) if isinstance(self.loss, str) else self.loss
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss must be a name or a Loss, not {type(loss).__name__}")
+        if loss.targets not in targets:
+            fitting = [name for name, kind in LOSSES.items() if kind.targets in targets]
+            raise ValueError(
+                f"{type(loss).__name__} is no loss for a {type(self).__name__}: "
+                f"choose one of {', '.join(fitting)}"
+            )
+        return Objective(loss, self._regularizer(), self._domain(), bool(self.fit_intercept))
+
+    def _regularizer(self) -> Regularizer:
+        if isinstance(self.penalty, Regularizer):
+            return self.penalty
+        name = "none" if self.penalty is None else self.penalty
+        if name not in REGULARIZERS:
+            raise UnknownName("penalty", str(name), REGULARIZERS)
+        return REGULARIZERS[name](self.alpha)
+
+    def _domain(self) -> Domain:
+        if isinstance(self.domain, Domain):
+            return self.domain
+        return named("domain", self.domain, DOMAINS)
+
+    def _solver(self, objective: Objective, features: int, stream: bool = False) -> Solver:
+        if not isinstance(self.solver, str):
+            solver = self.solver
+        elif self.solver != "auto":
+            if self.solver not in SOLVERS:
+                raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
+            solver = SOLVERS[self.solver]()
+        else:
+            solver = Proximal() if stream else choose(objective, features)
+        if stream and not solver.online:
+            online = [name for name, kind in SOLVERS.items() if kind.online]
+            raise ValueError(
+                f"solver {solver.name!r} cannot learn from a stream: "
+                f"choose one of {', '.join(online)}"
+            )
+        return solver
+
+    def _stopping(self) -> Stopping:
+        unlimited = math.inf if self.seconds is not None else _PATIENCE
+        return Stopping(
+            gap=self.gap,
+            passes=unlimited if self.passes is None else self.passes,
+            seconds=math.inf if self.seconds is None else self.seconds,
+        )
+
+    def _threads(self) -> int | None:
+        if self.n_jobs is not None and self.n_jobs < 1 and self.n_jobs != -1:
+            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs}")
+        return None if self.n_jobs in (None, -1) else self.n_jobs
+
+    # -- data ---------------------------------------------------------------------------------
+
+    def _examples(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, NDArray]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            **checks,
+        )
+        self._refuse_holes(X)
+        return X, y
+
+    def _refuse_holes(self, X: Any) -> None:
+        """Name the first entry that is not a finite number."""
+        values = X.data if sparse.issparse(X) else X
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(values.sum(dtype=np.float64)):
+                return
+        if sparse.issparse(X):
+            X = X.tocoo()
+            bad = np.flatnonzero(~np.isfinite(X.data))
+            places = [(X.row[k], X.col[k], X.data[k]) for k in bad[:1]]
+        else:
+            places = [(i, j, X[i, j]) for i, j in np.argwhere(~np.isfinite(X))[:1]]
+        for i, j, value in places:
+            names = getattr(self, "feature_names_in_", None)
+            feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
+            what = "NaN" if np.isnan(value) else "infinity (inf)"
+            raise ValueError(f"X holds {what} in row {i}, {feature}: every entry must be finite")
+
+    def _weights(self, sample_weight: Any, m: int) -> NDArray:
+        if sample_weight is None:
+            return np.ones(m)
+        s = np.asarray(sample_weight, dtype=np.float64)
+        if s.ndim == 0:
+            s = np.full(m, float(s))
+        if s.shape != (m,):
+            raise ValueError(
+                f"sample_weight has shape {s.shape}, but there are {m} examples: sample_weight.shape"
+                f" must be ({m},)"
+            )
+        if not np.isfinite(s).all():
+            bad = int(np.flatnonzero(~np.isfinite(s))[0])
+            raise ValueError(f"sample_weight holds NaN or infinity (inf) at example {bad}")
+        if (s < 0).any():
+            bad = int(np.flatnonzero(s < 0)[0])
+            raise ValueError(
+                f"sample_weight is negative ({s[bad]:g}) at example {bad}: weights must be ≥ 0"
+            )
+        if not s.any():
+            raise ValueError("sample_weight is zero for every example: nothing is left to learn")
+        return s
+
+    # -- a run --------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        objective: Objective,
+        source: Source,
+        start: tuple[NDArray, float] | None,
+        watchers: Iterable[Watcher],
+        label: str = "",
+    ) -> Result:
+        solver = self._solver(objective, source.shape[1])
+        shown = [Progress(label=label)] if self.verbose else []
+        return minimize(
+            Risk(objective, source),
+            solver,
+            self._stopping(),
+            start=start,
+            watchers=[*shown, *watchers],
+            rng=self._generator(),
+        )
+
+    def _generator(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
+        return np.random.default_rng(seed)
+
+    def _certify(self, results: list[Result]) -> None:
+        """Store what the runs proved; several runs (one a class) count as one objective, their sum."""
+        self.objective_ = float(sum(r.objective for r in results))
+        self.lower_bound_ = float(sum(r.lower_bound for r in results))
+        self.gap_ = self.objective_ - self.lower_bound_
+        self.rel_gap_ = relative(self.gap_, self.objective_)
+        self.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
+        self.n_passes_ = max(r.trace[-1].passes for r in results)
+        reasons = [r.stopped_by for r in results]
+        self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
+        self.n_iter_ = self.n_passes_
+        if self.stopped_by_ == "passes" and self.passes is None:
+            warnings.warn(
+                f"stopped after {self.n_passes_} passes with a relative gap of {self.rel_gap_:.2g}, "
+                f"not {self.gap:g}: the objective may lie that much above its optimum. "
+                f"Allow more passes=, accept gap={self.rel_gap_:.1g}, or raise alpha",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _certify_nothing(self) -> None:
+        """After a stream: the objective of what is no longer at hand is not known."""
+        self.objective_ = math.nan
+        self.lower_bound_ = -math.inf
+        self.gap_ = self.rel_gap_ = math.inf
+        self.stopped_by_ = "stream"

@@ -1,0 +1,154 @@
+"""Linear regression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.data import Source
+from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.stream import Stream
+from stepless.objective import Loss
+from stepless.watchers import Watcher
+
+
+class LinearRegressor(RegressorMixin, LinearModel):
+    """A linear regression with a certificate.
+
+    Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i until the answer is provably within the
+    relative `gap` of the best one. There is no step size to choose.
+
+    Parameters
+    ----------
+    loss
+        ``"squared"``, ``"absolute"``, ``"huber(δ)"``, ``"epsilon_insensitive(ε)"``,
+        ``"quantile(τ)"``, ``"poisson"``, or a `Loss` of your own.
+    penalty, alpha, domain, solver, gap, passes, seconds, fit_intercept, random_state, n_jobs, \
+warm_start, verbose
+        As in `LinearClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        Weights and intercept.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> median = LinearRegressor(loss="absolute", alpha=1e-3, gap=1e-2).fit(X, y)
+    >>> bool(0.45 < (median.predict(X) > y).mean() < 0.55)
+    True
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "squared",
+        *,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        domain: Any = "free",
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            loss,
+            penalty=penalty,
+            alpha=alpha,
+            domain=domain,
+            solver=solver,
+            gap=gap,
+            passes=passes,
+            seconds=seconds,
+            fit_intercept=fit_intercept,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            warm_start=warm_start,
+            verbose=verbose,
+        )
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and targets y.
+
+        Watchers are called with every event and the best (w, b) so far; True ends the run.
+        """
+        objective = self._objective(("reals", "counts"))
+        X, y = self._examples(X, y, reset=True, y_numeric=True)
+        s = self._weights(sample_weight, len(y))
+        self._refuse_targets(objective.loss, y, s)
+        start = None
+        if self.warm_start and hasattr(self, "coef_"):
+            if self.coef_.size != X.shape[1]:
+                raise ValueError("warm_start=True needs the features of the last fit")
+            start = self.coef_, float(self.intercept_)
+        source = Source(X, y, s, self._threads())
+        result = self._run(objective, source, start, watchers)
+        self.coef_, self.intercept_ = result.w, result.b
+        self.solver_ = self._solver(objective, X.shape[1]).name
+        self._certify([result])
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite."""
+        objective = self._objective(("reals", "counts"))
+        first = not hasattr(self, "_stream")
+        X, y = self._examples(X, y, reset=first, y_numeric=True)
+        s = self._weights(sample_weight, len(y))
+        self._refuse_targets(objective.loss, y, s)
+        solver = self._solver(objective, X.shape[1], stream=True)
+        if first:
+            self._stream = Stream(objective, solver, X.shape[1])
+        self._stream.learn(Source(X, y, s, self._threads()))
+        self.coef_, self.intercept_ = self._stream.w, self._stream.b
+        self.solver_ = solver.name
+        self._certify_nothing()
+        return self
+
+    def _refuse_targets(self, loss: Loss, y: NDArray, s: NDArray) -> None:
+        if not np.isfinite(y).all():
+            bad = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise ValueError(f"y holds NaN or infinity (inf) at example {bad}")
+        if loss.targets == "counts":
+            if (y < 0).any():
+                bad = int(np.flatnonzero(y < 0)[0])
+                raise ValueError(
+                    f"{type(loss).__name__} needs targets ≥ 0, but y is {y[bad]:g} at example {bad}"
+                )
+            if not (y[s > 0] > 0).any():
+                raise ValueError(f"{type(loss).__name__} needs at least one target above 0")
+
+    def decision_function(self, X: Any) -> NDArray:
+        """⟨w, x⟩ + b for each example, before any link."""
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+        self._refuse_holes(X)
+        return X @ self.coef_ + self.intercept_
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the prediction for each example; the expected count for Poisson."""
+        z = self.decision_function(X)
+        loss = self._objective(("reals", "counts")).loss
+        return np.vectorize(loss.mean, otypes=[float])(z) if hasattr(loss, "mean") else z

@@ -1,0 +1,80 @@
+"""Watchers: told of every event of a run, and able to end it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import TextIO
+
+from numpy.typing import NDArray
+
+from stepless.trace import Event
+
+# Called with each event and the best (w, b) so far; True ends the run.
+Watcher = Callable[[Event, NDArray, float], bool | None]
+
+
+class Progress:
+    """Writes one line an event.
+
+    Examples
+    --------
+    >>> Progress(sys.stdout)(Event(3, 300, 0.25, 0.5, 0.4, 1.0, 7), None, 0.0)
+    pass 3  0.25 s  objective 0.5  lower bound 0.4  relative gap 0.2
+    """
+
+    def __init__(self, stream: TextIO | None = None, label: str = "") -> None:
+        self.stream = stream or sys.stderr
+        self.label = label
+
+    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+        self.stream.write(f"{self.label}{describe(event)}\n")
+        self.stream.flush()
+
+
+def describe(event: Event) -> str:
+    """One line about an event."""
+    return (
+        f"pass {event.passes}  {event.seconds:.3g} s  objective {event.objective:.6g}  "
+        f"lower bound {event.lower_bound:.6g}  relative gap {event.rel_gap:.2g}"
+    )
+
+
+class Checkpoint:
+    """Hands the best weights to `save(w, b, event)` every so many seconds."""
+
+    def __init__(self, save: Callable[[NDArray, float, Event], None], every: float = 60.0) -> None:
+        self.save = save
+        self.every = every
+        self._last = perf_counter()
+
+    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+        if perf_counter() - self._last >= self.every:
+            self.save(w, b, event)
+            self._last = perf_counter()
+
+
+class EarlyStop:
+    """Ends a run when `score(w, b)` has not risen for `patience` events.
+
+    Examples
+    --------
+    >>> stop = EarlyStop(lambda w, b: 0.9, patience=1)
+    >>> event = Event(1, 100, 0.1, 0.5, 0.4, 1.0, 7)
+    >>> stop(event, None, 0.0), stop(event, None, 0.0)
+    (False, True)
+    """
+
+    def __init__(self, score: Callable[[NDArray, float], float], patience: int = 5) -> None:
+        self.score = score
+        self.patience = patience
+        self._best = -math.inf
+        self._waited = 0
+
+    def __call__(self, event: Event, w: NDArray, b: float) -> bool:
+        score = self.score(w, b)
+        self._waited = 0 if score > self._best else self._waited + 1
+        self._best = max(self._best, score)
+        return self._waited >= self.patience
