@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from stepless.certificates.bundle import Bundle
+from stepless.certificates.planes import Planes
 from stepless.objective import Objective
 from stepless.risk import Plane
 
@@ -18,7 +18,7 @@ class Certifier:
 
     def __init__(self, objective: Objective, d: int) -> None:
         self._objective = objective
-        self._bundle = Bundle(d)
+        self._planes = Planes(d)
         self._rising: Plane | None = None
         self._falling: Plane | None = None
         self.lower_bound = 0.0  # no loss is negative, no regularizer either
@@ -28,8 +28,8 @@ class Certifier:
         level = self._level(plane)
         if level is None:
             return None
-        self._bundle.add(level)
-        bound, w = self._bundle.lower_bound(self._objective)
+        self._planes.add(level)
+        bound, w = self._planes.lower_bound(self._objective)
         self.lower_bound = max(self.lower_bound, bound)
         return w
 

@@ -10,7 +10,7 @@ import operator
 import os
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Literal, NamedTuple
@@ -23,9 +23,9 @@ from stepless.data import svmlight_parser as parser
 from stepless.data.errors import DataError
 from stepless.data.source import available_cores
 
-_CHUNK = 1 << 19  # bytes of text parsed at once: what it becomes stays in a core's cache
+_CHUNK = 1 << 18  # bytes of text parsed at once: what it becomes stays in a core's cache
 _MOST_WORKERS = 8  # beyond, one thread cannot read and join as fast as they parse
-_COMPRESSED = {
+_COMPRESSED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x1f\x8b": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
     b"BZh": ("bzip2", bz2.BZ2File),
     b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
@@ -128,18 +128,20 @@ class _Stream:
             self.name = str(getattr(source, "name", "<stream>"))
         else:
             raise TypeError(f"expected a path or a binary file object, not {source!r}")
-        self._bytes: Any = _Rejoined(file)
+        rejoined = _Rejoined(file)
+        self._readinto: Callable[[memoryview], int] = rejoined.readinto
         for magic, (name, decompress) in _COMPRESSED.items():
-            if self._bytes.head.startswith(magic):
+            if rejoined.head.startswith(magic):
                 self._compression = name
-                self._bytes = stack.enter_context(decompress(io.BufferedReader(self._bytes)))
+                # readinto1, unlike readinto, keeps what came before a failure
+                self._readinto = stack.enter_context(decompress(rejoined)).readinto1
                 break
 
     def fill(self, room: memoryview) -> int:
         """Read into `room` until it is full or the bytes end; how many were read."""
         used = 0
         try:
-            while used < len(room) and (count := self._bytes.readinto(room[used:])):
+            while used < len(room) and (count := self._readinto(room[used:])):
                 used += count
         except EOFError:
             self.failure = f"the {self._compression} data end too early, the file was cut short"

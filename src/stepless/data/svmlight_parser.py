@@ -95,7 +95,7 @@ class Outcome(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _scaled(m, q):
-    """m 10^q correctly rounded, or -1.0 where 64 bits of 5^q do not decide."""
+    """The number m 10^q correctly rounded, or -1.0 where 64 bits of 5^q do not decide."""
     if m == _U0 or q < -_MOST_POWER or q > _MOST_POWER:
         return -1.0
     exponent = ((217706 * q) >> 16) + 11  # floor(q log2(10)) + 11
@@ -113,7 +113,7 @@ def _scaled(m, q):
     # 54 bits are kept, the last one to round by. If the nine below are neither all 0 nor all 1,
     # nothing carries into the 54 and the number is no tie.
     below = high & _9_BITS
-    if below == _U0 or below == _9_BITS:
+    if below - _U1 >= _9_BITS - _U1:
         return -1.0
     return math.ldexp(float(((high >> _U9) + _U1) >> _U1), exponent)
 
@@ -246,7 +246,7 @@ def parse(block, size, rules):
 
 @njit(cache=True, nogil=True)
 def sort_rows(indices, values, ends, rows):
-    """Sort `indices` and `values` within rows (Shell 1959); the first row with a duplicate, or -1."""
+    """Sort `indices` and `values` within rows (Shell 1959); the first row with a repeat, or -1."""
     start = 0
     for i in range(rows):
         end = ends[i]
@@ -268,7 +268,7 @@ def sort_rows(indices, values, ends, rows):
     return -1
 
 
-_TOKEN = re.compile(rb"[^ \t\r\n#]*")
+_TOKEN_END = re.compile(rb"[ \t\r\n#]")
 _EXAMPLE = re.compile(rb"^[ \t\r]*[^ \t\r\n#]+[ \t\r]*(qid:)?", re.MULTILINE)
 _KEY = re.compile(rb"(\d+):")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -306,7 +306,7 @@ def settle(block: Block, count: int, text: bytearray, largest: float) -> None:
 def refused_token(text: bytearray, at: int, rules: Rules) -> Refusal:
     """Why `parse` stopped at this byte."""
     token = _token(text, at)
-    if not token and text[at] == 0 or b"\0" in token:
+    if b"\0" in token:
         return Refusal(text, text.index(0, at), "found a NUL byte, so this is not svmlight text")
     before = text[text.rfind(b"\n", 0, at) + 1 : at].split()
     key, colon, value = token.partition(b":")
@@ -346,7 +346,8 @@ def repeated_index(text: bytearray, size: int, row: int) -> Refusal:
 
 
 def _token(text: bytearray, at: int) -> bytes:
-    return bytes(_TOKEN.match(text, at)[0])
+    end = _TOKEN_END.search(text, at)
+    return bytes(text[at : end.start() if end else None])
 
 
 def _shown(token: bytes) -> str:

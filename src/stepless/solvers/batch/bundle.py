@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Bundle as Planes
+from stepless.certificates import Planes
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding
@@ -34,7 +34,7 @@ class Bundle:
                 after O(G²/(λε)) steps, O(log 1/ε) if R is smooth (SVL Th. 5)
     Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and a small QP
     Needs       λ > 0, or a bounded domain
-    Differs     at most 250 planes are kept (see certificates.Bundle). A free intercept is minimised
+    Differs     at most 250 planes are kept (see certificates.Planes). A free intercept is minimised
                 out in the oracle.
 
     Examples

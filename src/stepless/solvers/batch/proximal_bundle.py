@@ -9,25 +9,28 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Bundle as Planes
+from stepless.certificates import Planes
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding
 
-_PROOF, _MOVE = 0, 1  # the two dual points kept with the planes
+_MOVE = 1  # the dual point of the moves; 0 is that of the certificate
 
 
 @dataclass
 class State:
-    """Planes, the next point, and the proximal terms Σ τ_i‖w − w_i‖²/2 as three numbers."""
+    """Planes, the best point and the next, and the proximal terms Σ τ_i‖w − w_i‖²/2 as two sums."""
 
     planes: Planes
     w: NDArray
     b: float
     radius: float
-    rounds: int
-    curvature: float  # τ_{1:t}
     centre: NDArray  # p_t = Σ τ_i w_i
+    curvature: float = 0.0  # τ_{1:t}
+    rounds: int = 0  # t, of this phase
+    length: int = 1  # of this phase
+    best: NDArray | None = None
+    lowest: float = math.inf
 
 
 class ProximalBundle:
@@ -39,9 +42,17 @@ class ProximalBundle:
     Guarantee   min_t J(w_t) − J* ≤ (λρ + A)²(1 + log T)/(λT) if ‖w_t‖ ≤ ρ, ‖a_t‖ ≤ A (DLF Th. 5)
     Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and two small QPs
     Needs       no domain
-    Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4); planes
-                and proximal terms are kept. The certificate is the planes' own (algorithms.md A1),
-                for the proximal dual is no bound on J. At most 250 planes are kept.
+    Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4). It runs
+                in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3, …
+                rounds, with the best point as first centre; all planes are kept. (Without phases
+                the centre is the mean of all points ever visited, and drags: connect-4, λ = 1e-7,
+                150 rounds, certified gap 100 %; with phases 1 %.) The certificate is the planes'
+                own (algorithms.md A1), for the proximal dual is no bound on J.
+
+    Parameters
+    ----------
+    phases
+        False for Alg. 4 as printed: one endless phase.
 
     Examples
     --------
@@ -59,33 +70,47 @@ class ProximalBundle:
             return "does not know domains; use solver='bundle'"
         return None
 
+    def __init__(self, phases: bool = True) -> None:
+        self.phases = phases
+
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
         radius = max(radius, float(np.sqrt(w @ w)))
-        return State(Planes(risk.d, duals=2), w.copy(), b, radius, 0, 0.0, np.zeros(risk.d))
+        return State(Planes(risk.d, duals=2), w.copy(), b, radius, np.zeros(risk.d))
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
-        strength, planes, w = risk.objective.strength, state.planes, state.w
-        tangent = risk.tangent(w, state.b)
+        planes, w, tangent = state.planes, state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
+        if objective < state.lowest or state.best is None:
+            state.best, state.lowest = w, objective
         state.b = tangent.b
         planes.add(tangent.plane)
+        self._move(risk.objective.strength, tangent.plane.a, state)
+        lower_bound, _ = planes.lower_bound(risk.objective)
+        return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound)
 
+    def _move(self, strength: float, a: NDArray, state: State) -> None:
+        """w_{t+1} from the planes and the proximal terms."""
+        planes, rho = state.planes, state.radius
+        first = self.phases and state.rounds == 0
         state.rounds += 1
-        t, rho = state.rounds, state.radius
+        t = state.rounds
         S = strength * t + state.curvature
-        steep = strength + float(np.sqrt(tangent.plane.a @ tangent.plane.a)) / rho
-        tau = 0.5 * (math.hypot(S, steep) - S)  # DLF Alg. 4
+        tau = 0.5 * (math.hypot(S, strength + float(np.sqrt(a @ a)) / rho) - S)  # DLF Alg. 4
         state.curvature += tau
-        state.centre += tau * w
+        state.centre += tau * (state.best if first else state.w)
         sigma = (strength * t + state.curvature) / t
+        if sigma == 0.0:  # a flat plane and no penalty: every point is as good
+            return
         # (11) in α/t: max (b + Ap/(tσ))ᵀα − ‖Aα‖²/(2σ) over α ≥ 0, 1ᵀα ≤ 1
         centre = state.centre / (t * sigma)
         alpha = planes.maximise(sigma, planes.b + planes.A @ centre, dual=_MOVE)
         state.w = centre - (alpha @ planes.A) / sigma
-        if math.sqrt(state.w @ state.w) >= rho:
+        grows = math.sqrt(state.w @ state.w) >= rho
+        if grows:
             state.radius *= math.sqrt(2.0)
-
-        lower_bound, _ = planes.lower_bound(risk.objective)
-        return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound)
+        if self.phases and (grows or t >= state.length):
+            state.length += t >= state.length
+            state.rounds, state.curvature = 0, 0.0
+            state.centre = np.zeros_like(state.w)

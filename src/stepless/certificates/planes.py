@@ -16,7 +16,7 @@ _MOST_NUMBERS = 2**26  # half a gigabyte of planes
 _ROUNDING = 1e-12  # slack, relative to the sizes that enter a bound, so that rounding never lifts it
 
 
-class Bundle:
+class Planes:
     """max_i ⟨a_i, w⟩ + b_i and 0 lie under the risk, hence their regularized minimum under J*.
 
     For Ω = (λ/2)‖w‖² the minimum is, by duality (SVL Th. 2, Cor. 3; algorithms.md A1),
