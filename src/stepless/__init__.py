@@ -1,5 +1,12 @@
 """Regularized risk minimisation with no step size to choose and a certificate on every fit."""
 
+from stepless.checks import (
+    ContractError,
+    check_domain,
+    check_loss,
+    check_regularizer,
+    check_solver,
+)
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.minimize import minimize
 from stepless.objective import Domain, Loss, Objective, Regularizer
@@ -10,6 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SOLVERS",
+    "ContractError",
     "Domain",
     "LinearClassifier",
     "LinearRegressor",
@@ -17,5 +25,9 @@ __all__ = [
     "Objective",
     "Regularizer",
     "Stopping",
+    "check_domain",
+    "check_loss",
+    "check_regularizer",
+    "check_solver",
     "minimize",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Certifier
+from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import Solver
 from stepless.stopping import Stopping
@@ -64,12 +65,24 @@ def minimize(
     >>> result.stopped_by, result.w.round(3)
     ('gap', array([1.]))
     """
-    began = perf_counter()
     lack = solver.lacks(risk.objective)
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
+    with single_threaded_blas():
+        return _run(risk, solver, stopping, start or (np.zeros(risk.d), 0.0), list(watchers), rng)
+
+
+def _run(
+    risk: Risk,
+    solver: Solver,
+    stopping: Stopping,
+    start: tuple[NDArray, float],
+    watchers: list[Watcher],
+    rng: np.random.Generator | None,
+) -> Result:
+    began = perf_counter()
     rng = rng or np.random.default_rng(0)
-    w, b = start or (np.zeros(risk.d), 0.0)
+    w, b = start
     certifier = Certifier(risk.objective, risk.d)
     state = solver.start(risk, w, b)
     trace, lowest, passes = Trace(), math.inf, 0

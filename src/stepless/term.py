@@ -12,10 +12,11 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, Self, dataclass_transform
 from weakref import WeakValueDictionary
 
+import numpy as np
 from numba import typeof
 from numba.core import types
 from numba.core.datamodel import register_default
@@ -55,7 +56,8 @@ class Term(tuple):
             for name, note in inspect.get_annotations(cls).items()
             if "ClassVar" not in str(note)
         }
-        cls._fields = cls._fields + tuple(notes)
+        # A field declared again keeps its place and gets a new default.
+        cls._fields = cls._fields + tuple(f for f in notes if f not in cls._fields)
         cls._defaults = cls._defaults | {f: vars(cls)[f] for f in notes if f in vars(cls)}
         cls._coerce = cls._coerce | {f: _COERCE[n] for f, n in notes.items() if n in _COERCE}
         for k, name in enumerate(cls._fields):
@@ -91,6 +93,10 @@ class Term(tuple):
     # Two empty tuples are equal, two losses without parameters are not.
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+
+    # Without it, tuple's own `!=` would call two losses without parameters equal.
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self)))
@@ -165,18 +171,30 @@ def _methods(cls: type[Term]) -> dict[str, FunctionType]:
 
 
 def _code(function: Any, seen: set[Any]) -> str:
-    """Byte code of a function and of what it names: compiled helpers and numeric globals."""
+    """Byte code of a function and of what it names: compiled helpers, numbers and arrays."""
     if function in seen:
         return ""
     seen.add(function)
-    out = _instructions(function.__code__)
-    for name in _names(function.__code__):
-        named = function.__globals__.get(name)
-        if hasattr(named, "py_func"):
-            out += _code(named.py_func, seen)
-        elif isinstance(named, (int, float, tuple)):
-            out += f"{name}={named!r}"
+    enclosed = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    scope = function.__globals__ | {name: cell.cell_contents for name, cell in enclosed}
+    names = sorted(_names(function.__code__))  # a set of strings has an order of its own a process
+    out = _instructions(function.__code__) + repr(function.__defaults__)
+    for name in names:
+        out += _meaning(name, scope.get(name), names, seen)
     return out
+
+
+def _meaning(name: str, named: Any, names: list[str], seen: set[Any]) -> str:
+    if hasattr(named, "py_func"):
+        return _code(named.py_func, seen)
+    if isinstance(named, ModuleType):
+        parts = {n: vars(named)[n] for n in names if n in vars(named)}
+        return "".join(_meaning(f"{name}.{n}", part, [], seen) for n, part in parts.items())
+    if isinstance(named, np.ndarray):
+        return f"{name}={named.dtype}{named.shape}{named.tobytes().hex()}"
+    if isinstance(named, (int, float, complex, str, tuple, np.generic)):
+        return f"{name}={named!r}"
+    return ""
 
 
 def _instructions(code: CodeType) -> str:
@@ -189,7 +207,8 @@ def _instructions(code: CodeType) -> str:
 
 def _names(code: CodeType) -> set[str]:
     nested = (c for c in code.co_consts if isinstance(c, CodeType))
-    return set(code.co_names).union(*(_names(c) for c in nested))
+    own = {*code.co_names, *code.co_freevars}
+    return own.union(*(_names(c) for c in nested))
 
 
 _arity: dict[str, int] = {}  # one signature for each method name in the whole project

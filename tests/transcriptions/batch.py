@@ -45,8 +45,8 @@ def scalar_loss(name, **params):
             lambda z, y: -y if y * z < 1 else 0.0,
         ),
         "squared_hinge": (
-            lambda z, y: 0.5 * max(0.0, 1 - y * z) ** 2,
-            lambda z, y: -y * max(0.0, 1 - y * z),
+            lambda z, y: max(0.0, 1 - y * z) ** 2,
+            lambda z, y: -2 * y * max(0.0, 1 - y * z),
         ),
         "smoothed_hinge": (
             lambda z, y: log1pexp(gamma * (1 - y * z)) / gamma,
@@ -150,13 +150,13 @@ def bundle_programme(A, b, S, p, weight, tolerance=1e-9):
 
     for way in product((1e-15, 1e-12, 1e-9), (False, True)):  # too much asked may end in less
         x, slack, multipliers = clarabel_solve(P, q, rows, np.append(-b, 0.0), *way)
-        if judge(x[:d] / root, weight * multipliers[:k]):
-            break
+        done = judge(x[:d] / root, weight * multipliers[:k])
         active = multipliers > slack
         for _ in range(2 * k):  # the exact solution, once the active planes are the right ones
-            w, xi, alpha = _from_active_planes(A, b, S, p, weight, active)
-            if judge(w, alpha[:k]):
+            if done:
                 break
+            w, xi, alpha = _from_active_planes(A, b, S, p, weight, active)
+            done = judge(w, alpha[:k])
             excess = np.append(A.T @ w + b, 0.0) - xi
             if np.min(alpha) < 0:
                 active[np.argmin(alpha)] = False
@@ -164,6 +164,8 @@ def bundle_programme(A, b, S, p, weight, tolerance=1e-9):
                 active[np.argmax(np.where(active, -np.inf, excess))] = True
             else:
                 break
+        if done:
+            break
     gap, w, dual = best
     if not gap <= tolerance * max(scale, abs(dual)):
         raise ArithmeticError(f"bundle programme: primal and dual values differ by {gap}")
@@ -329,7 +331,7 @@ def _conjugate_of(name, y, p):
     positive = y > 0
     return {
         "hinge": (np.where(positive, -one, 0), np.where(positive, 0, one), 0.0, 0.0),
-        "squared_hinge": (np.where(positive, -inf, 0), np.where(positive, 0, inf), 1.0, 0.0),
+        "squared_hinge": (np.where(positive, -inf, 0), np.where(positive, 0, inf), 0.5, 0.0),
         "squared": (-inf, inf, 1.0, 0.0),
         "absolute": (-one, one, 0.0, 0.0),
         "huber": (-p["delta"] * one, p["delta"] * one, 1.0, 0.0),

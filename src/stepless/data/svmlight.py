@@ -210,12 +210,12 @@ class _Piece:
         block = self.block
         outcome: parser.Outcome = parser.parse(block, self.size, rules)
         parser.settle(block, outcome.open, self.text, rules.largest)
-        if outcome.refused_at >= 0:
-            raise parser.refused_token(self.text, outcome.refused_at, rules)
         if not outcome.ascending:
             row = parser.sort_rows(block.indices, block.values, block.ends, outcome.rows)
             if row >= 0:
                 raise parser.repeated_index(self.text, self.size, row)
+        if outcome.refused_at >= 0:
+            raise parser.refused_token(self.text, outcome.refused_at, rules)
         return outcome
 
 

@@ -149,7 +149,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.classes_ = classes
         self.coef_ = np.array([r.w for r in results])
         self.intercept_ = np.array([r.b for r in results])
-        self.solver_ = self._solver(objective, X.shape[1]).name
+        self.solver_ = self._solver(objective).name
         self._certify(results)
         return self
 
@@ -191,7 +191,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             )
         if self.class_weight is not None:
             s = s * compute_sample_weight(self.class_weight, y)
-        solver = self._solver(objective, X.shape[1], stream=True)
+        solver = self._solver(objective, stream=True)
         positives = _positives(self.classes_)
         if first:
             self._streams = [Stream(objective, solver, X.shape[1]) for _ in positives]

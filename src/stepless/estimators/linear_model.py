@@ -96,7 +96,7 @@ class LinearModel(BaseEstimator):
             return self.domain
         return named("domain", self.domain, DOMAINS)
 
-    def _solver(self, objective: Objective, features: int, stream: bool = False) -> Solver:
+    def _solver(self, objective: Objective, stream: bool = False) -> Solver:
         if not isinstance(self.solver, str):
             solver = self.solver
         elif self.solver != "auto":
@@ -104,7 +104,7 @@ class LinearModel(BaseEstimator):
                 raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
             solver = SOLVERS[self.solver]()
         else:
-            solver = Proximal() if stream else choose(objective, features)
+            solver = Proximal() if stream else choose(objective)
         if stream and not solver.online:
             online = [name for name, kind in SOLVERS.items() if kind.online]
             raise ValueError(
@@ -193,7 +193,7 @@ class LinearModel(BaseEstimator):
         watchers: Iterable[Watcher],
         label: str = "",
     ) -> Result:
-        solver = self._solver(objective, source.shape[1])
+        solver = self._solver(objective)
         shown = [Progress(label=label)] if self.verbose else []
         return minimize(
             Risk(objective, source),

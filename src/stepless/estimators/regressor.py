@@ -100,7 +100,7 @@ warm_start, verbose
         source = Source(X, y, s, self._threads())
         result = self._run(objective, source, start, watchers)
         self.coef_, self.intercept_ = result.w, result.b
-        self.solver_ = self._solver(objective, X.shape[1]).name
+        self.solver_ = self._solver(objective).name
         self._certify([result])
         return self
 
@@ -111,7 +111,7 @@ warm_start, verbose
         X, y = self._examples(X, y, reset=first, y_numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(objective.loss, y, s)
-        solver = self._solver(objective, X.shape[1], stream=True)
+        solver = self._solver(objective, stream=True)
         if first:
             self._stream = Stream(objective, solver, X.shape[1])
         self._stream.learn(Source(X, y, s, self._threads()))

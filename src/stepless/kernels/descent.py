@@ -72,6 +72,7 @@ def descend(problem, rule, order, w, motion, kept, slopes):
 
         slope = 0.0
         steepness = 0.0
+        along = 0.0
         for t in range(start, stop):
             if t + _AHEAD < order.size:
                 X.fetch(order[t + _AHEAD])
@@ -92,12 +93,15 @@ def descend(problem, rule, order, w, motion, kept, slopes):
                     _, v = X.entry(i, k)
                     length += v * v
                 steepness += share * abs(a) * math.sqrt(length)
+                along += share * a * scale * p
         tilt += slope * (stop - start)
 
         S += rule.strength
         G = rule.gradient
         if G == 0.0:
-            G = rule.strength * math.sqrt(square) + steepness
+            # ‖λw + g‖², g the loss's part; for a batch ‖g‖ ≤ Σ|a_i|‖x_i‖/k is the best to be had
+            pull = rule.strength * rule.strength * square + 2.0 * rule.strength * along
+            G = math.sqrt(max(pull + steepness * steepness, 0.0))
         tau = 0.5 * (math.sqrt(S * S + rule.balance * (G / radius) ** 2) - S)  # DLF Alg. 2
         S += tau
         step = 1.0 / S if S > 0.0 else 0.0

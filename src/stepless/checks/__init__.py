@@ -1,0 +1,13 @@
+"""Contracts: is a loss, regularizer, domain or solver what the rest of Stepless takes it for?
+
+Each check samples its subject at fixed pseudo-random points and at extreme ones. It returns nothing
+when all is well, and else says in one line what is wrong, and where.
+"""
+
+from stepless.checks.contract import ContractError
+from stepless.checks.domain import check_domain
+from stepless.checks.loss import check_loss
+from stepless.checks.regularizer import check_regularizer
+from stepless.checks.solver import check_solver
+
+__all__ = ["ContractError", "check_domain", "check_loss", "check_regularizer", "check_solver"]

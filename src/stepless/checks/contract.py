@@ -1,0 +1,128 @@
+"""What the checks share: calls that must give numbers, comparisons, and the words of a complaint."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from stepless.term import Term
+
+SLACK = 1e-9  # relative to the sizes compared
+_FLOOR = 1e-11  # of the slack, relative to the arguments: below, all is rounding
+
+
+class ContractError(ValueError):
+    """What a contract asks, and where it is not kept, in one line."""
+
+
+def instance(term: Any, kind: type[Term], example: str) -> str:
+    """Return the name of the term's class; refuse what is no term of that kind."""
+    if not isinstance(term, kind):
+        what = f"the class {term.__name__}" if inspect.isclass(term) else repr(term)
+        raise ContractError(f"the check needs a {kind.__name__}, such as {example}, not {what}")
+    return type(term).__name__
+
+
+def number(term: Any, method: str, *arguments: float, finite: bool = True) -> float:
+    """Call a method of plain numbers; what it returns must be one (and finite, or +∞ if allowed)."""
+    arguments = tuple(map(float, arguments))
+    try:
+        result = getattr(term, method)(*arguments)
+    except Exception as error:
+        raise ContractError(f"{call(term, method, *arguments)} raises {told(error)}") from error
+    if not isinstance(result, Real):
+        raise ContractError(f"{call(term, method, *arguments)} is {result!r}, not a number")
+    if math.isnan(result) or (math.isinf(result) and (finite or result < 0)):
+        raise ContractError(f"{call(term, method, *arguments)} is {float(result)}")
+    return float(result)
+
+
+def numbers(term: Any, method: str, *columns: Any, finite: bool = True) -> NDArray:
+    """Call a method at each row of columns of numbers."""
+    rows = zip(*np.broadcast_arrays(*columns), strict=True)
+    return np.array([number(term, method, *row, finite=finite) for row in rows])
+
+
+def constant(term: Any, method: str) -> float:
+    """Call a method without arguments; it must give a number ≥ 0, or infinity."""
+    result = number(term, method, finite=False)
+    if result < 0.0:
+        raise ContractError(f"{call(term, method)} is {result:.6g}, but must not be negative")
+    return result
+
+
+def refuse(wrong: NDArray, say: Callable[[int], str]) -> None:
+    """Complain about the first place that is wrong, if any is."""
+    if wrong.any():
+        raise ContractError(say(int(np.flatnonzero(wrong)[0])))
+
+
+def slack(*sizes: Any) -> Any:
+    """How far numbers of these sizes may be off."""
+    return SLACK * sum(np.abs(size) for size in sizes)
+
+
+def floor(z: Any, y: float = 0.0) -> Any:
+    """How far a number may be off that is made of z and y, however small it is itself."""
+    return _FLOOR * (1 + abs(y) + np.abs(z))
+
+
+def compiled(
+    term: Term, kernel: Callable[..., None], arguments: tuple, examples: dict[str, tuple]
+) -> None:
+    """Run a kernel on a term; of its methods (`examples`: name, arguments) name the one that fails."""
+    name = type(term).__name__
+    try:
+        kernel(term, *arguments)
+    except NumbaError as error:
+        # By itself, the method that is to blame gets a short message.
+        for method, at in examples.items():
+            try:
+                njit(getattr(type(term), method))(term, *at)
+            except NumbaError as short:
+                raise ContractError(f"{name}.{method} cannot be compiled: {_reason(short)}") from short
+        raise ContractError(f"{name} cannot be compiled: {_reason(error)}") from error
+    except Exception as error:
+        raise ContractError(f"{name} fails when compiled: {told(error)}") from error
+
+
+def same(term: Term, method: str, rows: NDArray, results: NDArray) -> None:
+    """Compare what compiled code gave with plain Python."""
+    for row, fast in zip(rows, results, strict=True):
+        plain = number(term, method, *row, finite=False)
+        if not (fast == plain or abs(fast - plain) <= SLACK * (1e-3 + abs(plain))):
+            raise ContractError(
+                f"{call(term, method, *row)} is {plain:.6g} in Python, but {fast:.6g} when compiled"
+            )
+
+
+def call(term: Any, method: str, *arguments: float) -> str:
+    """Write a call as a user would."""
+    return f"{type(term).__name__}.{method}({', '.join(f'{a:.6g}' for a in arguments)})"
+
+
+def point(w: NDArray) -> str:
+    """Write a vector."""
+    return f"({', '.join(f'{v:.4g}' for v in w)})"
+
+
+def told(error: Exception) -> str:
+    """Return the kind of an error and the first line of its message."""
+    message = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _reason(error: NumbaError) -> str:
+    """Return the line of numba's message that says something, without digests."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
+    return re.sub(r"@[0-9a-f]{16}\([^)]*\)", "", telling[0]) if telling else told(error)

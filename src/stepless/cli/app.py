@@ -1,0 +1,55 @@
+"""The program `stepless` and its commands.
+
+Only typer is imported here: what a command needs, it imports when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from stepless.cli.demo import demo
+from stepless.cli.fit import fit
+from stepless.cli.info import info
+from stepless.cli.predict import predict
+from stepless.cli.score import score
+
+app = typer.Typer(
+    name="stepless",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 stopped before the gap was met, "
+    "130 interrupted.",
+)
+for command in (fit, predict, score, info, demo):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import stepless
+
+        typer.echo(f"stepless {stepless.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def stepless(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Train linear models with no step size to choose and a certificate on every fit."""
+
+
+def main() -> None:
+    """Run the program."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)

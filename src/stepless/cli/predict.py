@@ -1,0 +1,83 @@
+"""`stepless predict`: one line an example."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stepless.cli.sentences import sentences
+
+if TYPE_CHECKING:
+    from stepless.estimators import LinearClassifier, LinearRegressor
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="LIBSVM text; its labels are not looked at.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="Where predictions go, if not to standard output."
+        ),
+    ] = None,
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help="Probabilities, a column a class in the order of `stepless info`."
+        ),
+    ] = False,
+    decision: Annotated[
+        bool,
+        typer.Option(
+            "--decision", help="⟨w, x⟩ + b; a column a class where there are more than two."
+        ),
+    ] = False,
+    zero_based: Annotated[
+        bool,
+        typer.Option(
+            "--zero-based", help="DATA counts features from 0; not needed if the model's data did."
+        ),
+    ] = False,
+) -> None:
+    """Predict each example of DATA, one a line: labels as in training, or numbers."""
+    if proba and decision:
+        raise typer.BadParameter("choose one of --proba and --decision")
+    with sentences():
+        from stepless.cli.reading import read_for_model, refuse_overwriting
+        from stepless.report import load_model, read_header
+        from stepless.report.atomic import refuse_output, write_atomically
+
+        if output is not None:
+            refuse_overwriting(output, model, data)
+            refuse_output(output)
+        predictor = load_model(model)
+        about = read_header(model)["about"]
+        if proba:
+            _refuse_proba(predictor, model)
+        X, _, _ = read_for_model(data, predictor, zero_based or about.get("zero_based", False))
+        how = "predict_proba" if proba else "decision_function" if decision else "predict"
+        text = _lines(getattr(predictor, how)(X).tolist())
+        if output is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            write_atomically(output, text.encode())
+
+
+def _refuse_proba(predictor: LinearClassifier | LinearRegressor, path: Path) -> None:
+    if not hasattr(predictor, "predict_proba"):
+        raise ValueError(
+            f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
+            "--loss logistic, or ask for --decision"
+        )
+
+
+def _lines(rows: list[Any]) -> str:
+    return "".join(
+        " ".join(map(str, row)) + "\n" if isinstance(row, list) else f"{row}\n" for row in rows
+    )

@@ -1,0 +1,63 @@
+"""The line that lives while a run goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from stepless.report.forecast import Forecast
+from stepless.report.text import duration, percent_up
+from stepless.stopping import Stopping
+from stepless.trace import Event
+
+
+def on_terminal() -> bool:
+    """Whether standard error is a terminal that can redraw a line."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+class LiveLine:
+    """A watcher that shows where the run stands: pass, objective, bound, gap, time left."""
+
+    def __init__(self, live: Live, stopping: Stopping, problems: int = 1) -> None:
+        self._live = live
+        self._forecast = Forecast(stopping)
+        self._problems = problems
+        self._problem = 0
+
+    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+        self._problem += event.passes == 1
+        parts = [
+            f"pass {event.passes}",
+            f"objective {event.objective:.6g}",
+            f"lower bound {event.lower_bound:.6g}",
+            f"gap {percent_up(event.rel_gap)}",
+            duration(event.seconds),
+            self._forecast.left(event),
+        ]
+        if self._problems > 1:
+            parts.insert(0, f"class {self._problem} of {self._problems}")
+        self._live.update(line(" · ".join(filter(None, parts))))
+
+
+def line(text: str) -> Text:
+    """One line, cut rather than folded."""
+    return Text(text, style="cyan", no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def live_line(wanted: bool, text: str) -> Iterator[Live | None]:
+    """Show a line on a terminal's standard error while the body runs; then remove it."""
+    if not wanted or not on_terminal():
+        yield None
+        return
+    console = Console(stderr=True)
+    with Live(line(text), console=console, refresh_per_second=8, transient=True) as live:
+        yield live

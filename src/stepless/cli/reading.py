@@ -1,0 +1,86 @@
+"""Examples, labels and weights as the commands need them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import DataError, SvmlightData, read_svmlight
+from stepless.estimators import LinearClassifier, LinearRegressor
+
+
+def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -> SvmlightData:
+    """Read a file in svmlight format; the remedy is an option's name."""
+    try:
+        return read_svmlight(path, zero_based=zero_based, n_features=n_features)
+    except DataError as error:
+        if "index 0 in a file whose indices start at 1" in str(error):
+            raise DataError(f"{error}; for features counted from 0 say --zero-based") from None
+        raise
+
+
+def read_for_model(
+    path: Path, model: LinearClassifier | LinearRegressor, zero_based: bool
+) -> SvmlightData:
+    """Read examples for a model: features that the file lacks are 0, it may have no others."""
+    data = read_examples(path, zero_based)
+    own, known = data.X.shape[1], model.n_features_in_
+    if own > known:
+        raise DataError(
+            f"{path}: has {own} features, but the model knows {known}; "
+            "is it a file of another data set?"
+        )
+    data.X.resize(data.X.shape[0], known)
+    return data
+
+
+def whole_labels(path: Path, y: NDArray) -> NDArray:
+    """Labels of classes, which are whole numbers."""
+    whole = y == np.floor(y)
+    if not whole.all():
+        odd = int(np.flatnonzero(~whole)[0])
+        raise DataError(
+            f"{path}: the label {y[odd]:g} of example {odd + 1} is no whole number, as classes are"
+        )
+    return y.astype(np.int64) if np.abs(y).max() < 2**53 else y
+
+
+def read_weights(path: Path, examples: int) -> NDArray:
+    """Read sample weights, one number a line."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: is no text, but one weight a line is needed") from None
+    if lines[-1].strip() == "":
+        lines.pop()
+    weights = np.array([_weight(path, number, line) for number, line in enumerate(lines, 1)])
+    if len(weights) != examples:
+        raise DataError(
+            f"{path}: holds {len(weights)} weights, but there are {examples} examples"
+        )
+    return weights
+
+
+def _weight(path: Path, number: int, line: str) -> float:
+    try:
+        weight = float(line)
+    except ValueError:
+        weight = math.nan
+    if not 0.0 <= weight < math.inf:
+        raise DataError(
+            f"{path}, line {number}, column 1: expected a weight of at least 0, "
+            f"found {line.strip()[:40]!r}"
+        )
+    return weight
+
+
+def refuse_overwriting(output: Path, *inputs: Path | None) -> None:
+    """Raise DataError if the output would replace an input."""
+    for path in inputs:
+        if path is not None and output.exists() and path.exists() and output.samefile(path):
+            raise DataError(f"{output}: the output would overwrite an input; choose another name")

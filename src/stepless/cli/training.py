@@ -1,0 +1,154 @@
+"""What `stepless fit` does: build the model, read the files, run, say what is missing."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.live import Live
+from sklearn.exceptions import ConvergenceWarning
+
+from stepless.cli.progress import LiveLine, line
+from stepless.cli.reading import read_examples, read_weights, whole_labels
+from stepless.cli.sentences import say
+from stepless.data import DataError
+from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, Objective
+from stepless.registry import UnknownName, named
+from stepless.report import Summary
+from stepless.report.text import ended_by, gap_in_words
+from stepless.solvers import SOLVERS
+from stepless.stopping import Stopping
+
+_PATIENCE = 1000  # passes, where the user sets no limit
+Model = LinearClassifier | LinearRegressor
+
+
+class Examples(NamedTuple):
+    """What is learned from, and what is tested on."""
+
+    X: Any
+    y: NDArray
+    weights: NDArray | None
+    test: tuple[Any, NDArray] | None
+
+
+def build(task: str, loss: str | None, **parameters: Any) -> Model:
+    """Make the estimator, and refuse what makes no sense before a large file is read."""
+    if parameters["passes"] is None and parameters["seconds"] is None:
+        parameters["passes"] = _PATIENCE
+    loss = loss or ("squared" if task == "regress" else "hinge")
+    classifies = named("loss", loss, LOSSES).targets == "signs"
+    if task != "auto" and classifies != (task == "classify"):
+        fitting = [n for n, kind in LOSSES.items() if (kind.targets == "signs") != classifies]
+        raise ValueError(
+            f"loss {loss!r} is not for --task {task}: choose one of {', '.join(fitting)}"
+        )
+    model = (LinearClassifier if classifies else LinearRegressor)(loss, **parameters)
+    _refuse_early(model)
+    return model
+
+
+def _refuse_early(model: Model) -> None:
+    if model.penalty not in REGULARIZERS:
+        raise UnknownName("penalty", model.penalty, REGULARIZERS)
+    objective = Objective(
+        named("loss", str(model.loss), LOSSES),
+        REGULARIZERS[model.penalty](model.alpha),
+        named("domain", model.domain, DOMAINS),
+        model.fit_intercept,
+    )
+    stopping(model)
+    if model.solver == "auto":
+        return
+    if model.solver not in SOLVERS:
+        raise UnknownName("solver", model.solver, ["auto", *SOLVERS])
+    lack = SOLVERS[model.solver]().lacks(objective)
+    if lack is not None:
+        raise ValueError(f"solver {model.solver!r} {lack}")
+
+
+def stopping(model: Model) -> Stopping:
+    """When this model's run will end."""
+    return Stopping(
+        gap=model.gap,
+        passes=math.inf if model.passes is None else model.passes,
+        seconds=math.inf if model.seconds is None else model.seconds,
+    )
+
+
+def read(
+    model: Model, data: Path, test: Path | None, weights: Path | None, zero_based: bool
+) -> Examples:
+    """Read all files before the run, so that none of them can spoil it afterwards."""
+    X, y, _ = read_examples(data, zero_based)
+    if isinstance(model, LinearClassifier):
+        y = _classes(data, y)
+    s = None if weights is None else read_weights(weights, len(y))
+    if test is None:
+        return Examples(X, y, s, None)
+    X_test, y_test, _ = read_examples(test, zero_based)
+    if isinstance(model, LinearClassifier):
+        y_test = whole_labels(test, y_test)
+    # a feature that only one of the files has is 0 in the other
+    features = max(X.shape[1], X_test.shape[1])
+    X.resize(X.shape[0], features)
+    X_test.resize(X_test.shape[0], features)
+    return Examples(X, y, s, (X_test, y_test))
+
+
+def _classes(path: Path, y: NDArray) -> NDArray:
+    try:
+        labels = whole_labels(path, y)
+    except DataError as error:
+        raise DataError(
+            f"{error}; to predict numbers choose a loss for them, such as --loss squared"
+        ) from None
+    if (labels == labels[0]).all():
+        raise DataError(
+            f"{path}: all labels are {labels[0]}, but a classifier needs two classes to tell apart"
+        )
+    return labels
+
+
+def train(model: Model, examples: Examples, data: Path, live: Live | None, talk: bool) -> None:
+    """Run; what the run has to say goes to the live line or, a line a pass, to standard error."""
+    watchers = []
+    if live is not None:
+        classes = len(np.unique(examples.y)) if isinstance(model, LinearClassifier) else 2
+        watchers.append(LiveLine(live, stopping(model), classes if classes > 2 else 1))
+        live.update(line("the first pass"))
+    model.set_params(verbose=int(talk and live is None))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(examples.X, examples.y, examples.weights, watchers=watchers)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"{data}: {error}") from None
+    model.set_params(verbose=0)
+    for warning in caught if talk else []:
+        if not issubclass(warning.category, ConvergenceWarning):
+            say(f"note: {' '.join(str(warning.message).split())}")
+
+
+def remedy(s: Summary) -> str:
+    """Which limit ended the run, what is proven, and what to do."""
+    more = {"passes": "allow more --passes", "seconds": "allow more --seconds"}
+    advice = [more.get(s.stopped_by, "try another --solver")]
+    if s.rel_gap < 1.0:
+        advice.append(f"accept --gap {_one_digit_up(s.rel_gap)}")
+    if s.penalty != "none":
+        advice.append("raise --alpha")
+    return (
+        f"stopped by {ended_by(s)} before the gap of {100 * s.gap_asked:.3g} % was met: the "
+        f"objective is {gap_in_words(s)}; {', '.join(advice[:-1])} or {advice[-1]}"
+    )
+
+
+def _one_digit_up(share: float) -> str:
+    power = 10.0 ** math.floor(math.log10(share))
+    return f"{math.ceil(share / power) * power:.1g}"

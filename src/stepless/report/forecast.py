@@ -1,0 +1,65 @@
+"""How long a run may still take."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.report.text import duration
+from stepless.stopping import Stopping
+from stepless.trace import Event
+
+_LEAST_EVENTS = 8  # for a trend
+_LONGEST = 86_400.0  # seconds; beyond a day a trend says nothing
+
+
+class Forecast:
+    """Time left to the limits of a run and, by the trend of its gap, to the gap asked for.
+
+    The gap is taken to fall like a power of the time, as theory has it for most methods; the power
+    is that of the second half of the run so far.
+
+    Examples
+    --------
+    >>> forecast = Forecast(Stopping(gap=0.1))
+    >>> for t in range(1, 10):
+    ...     left = forecast.left(Event(t, t, float(t), 1.0, 1.0 - 1.0 / t, 1.0, 1))
+    >>> left
+    'about 1.1 s left'
+    """
+
+    def __init__(self, stopping: Stopping) -> None:
+        self._stopping = stopping
+        self._times: list[float] = []
+        self._gaps: list[float] = []
+
+    def left(self, event: Event) -> str:
+        """Take in an event; say how long it may still take, or nothing where nobody knows."""
+        if event.passes == 1:
+            self._times, self._gaps = [], []
+        self._times.append(event.seconds)
+        self._gaps.append(event.rel_gap)
+        clock = max(self._stopping.seconds - event.seconds, 0.0)
+        guess = min(self._to_gap(), self._to_passes(event))
+        if clock <= guess and not math.isinf(clock):
+            return f"at most {duration(clock)} left"
+        return f"about {duration(guess)} left" if guess <= _LONGEST else ""
+
+    def _to_gap(self) -> float:
+        if len(self._times) < _LEAST_EVENTS or self._stopping.gap <= 0.0:
+            return math.inf
+        # the first pass is left out: it may have waited for the compiler
+        start, now, gap = self._times[0], self._times[-1], self._gaps[-1]
+        half = next(k for k, t in enumerate(self._times) if t - start >= (now - start) / 2)
+        before, earlier = self._gaps[half], self._times[half]
+        if not start < earlier < now or not 0.0 < gap < before < math.inf:
+            return math.inf
+        power = math.log(before / gap) / math.log((now - start) / (earlier - start))
+        exponent = math.log(gap / self._stopping.gap) / power
+        return (now - start) * math.expm1(exponent) if exponent < 20.0 else math.inf
+
+    def _to_passes(self, event: Event) -> float:
+        left = self._stopping.passes - event.passes
+        if math.isinf(left) or event.passes < 2:
+            return math.inf
+        a_pass = (event.seconds - self._times[0]) / (event.passes - 1)
+        return left * a_pass

@@ -1,0 +1,172 @@
+"""A fit in words."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
+
+from stepless.report.score import Score
+from stepless.report.summary import Summary
+
+_MOST_CLASSES = 8  # named one by one
+
+
+def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
+    """Tell a fit in a few aligned lines, and `more` lines of the caller's.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> print(describe(Summary.of(clf)).splitlines()[0])
+    problem      hinge loss, l2 penalty with alpha 0.1, intercept free of it
+    """
+    s = summary
+    rows = {
+        "problem": _problem(s),
+        "data": _data(s),
+        "objective": f"{s.objective:.6g}" + _over_classes(s),
+        "lower bound": f"{s.lower_bound:.6g}",
+        "gap": f"{s.gap:.3g}: {gap_in_words(s)}",
+        "ended by": ended_by(s),
+        "solver": _run(s),
+        "weights": _weights(s),
+    }
+    if s.test is not None:
+        rows["test"] = score_in_words(s.test)
+    if s.stopped_by == "stream":
+        for name in ("objective", "lower bound"):
+            del rows[name]
+        rows["gap"] = gap_in_words(s)
+    return aligned(rows | (more or {}))
+
+
+def aligned(rows: dict[str, str]) -> str:
+    """Lay out names and what they stand for in two columns."""
+    width = max(map(len, rows)) + 2
+    return "\n".join(f"{name:{width}}{value}" for name, value in rows.items())
+
+
+def gap_in_words(s: Summary) -> str:
+    """Say what is proven of the distance to the optimum, and no more."""
+    if s.stopped_by == "stream":
+        return "unknown, for the examples of a stream are not kept"
+    if s.excess is None:
+        return "nothing is known of the best possible but that it is not below 0"
+    if s.excess == 0.0:
+        return "the best possible, up to rounding"
+    return f"at most {percent_up(s.excess)} above the best possible"
+
+
+def ended_by(s: Summary) -> str:
+    """What ended the run."""
+    asked = f"{100 * s.gap_asked:.3g} %"
+    words = {
+        "gap": f"the gap asked for, {asked}, is proven",
+        "passes": f"the limit of {counted(s.passes_asked or s.passes or 0, 'pass', 'passes')}"
+        + (", there being no other" if s.passes_asked is None else ""),
+        "seconds": f"the limit of {duration(s.seconds_asked or 0.0)}",
+        "solver": "the solver, whose own stopping rule holds",
+        "watcher": "a watcher",
+        "stream": "the end of the stream",
+    }
+    return words.get(s.stopped_by, s.stopped_by)
+
+
+def score_in_words(score: Score) -> str:
+    """A score and the number of examples it is of."""
+    on = f"on {counted(score.examples, 'example')}"
+    if score.accuracy is not None:
+        text = f"accuracy {100 * score.accuracy:.2f} % {on}"
+        if score.unseen:
+            bear = "bears a label" if score.unseen == 1 else "bear labels"
+            text += f", of which {score.unseen:,} {bear} that the model does not know"
+        return text
+    r2 = "no R² for a single example" if score.r2 is None else f"R² {score.r2:.4f}"
+    return f"{r2}, mean loss {score.mean_loss:.6g} {on}"
+
+
+def percent_up(share: float) -> str:
+    """Two digits of a percentage, rounded up so that "at most" stays true.
+
+    Examples
+    --------
+    >>> percent_up(0.000841), percent_up(2.5), percent_up(3.21e-9)
+    ('0.085 %', '250 %', '3.3e-7 %')
+    """
+    if not math.isfinite(share):
+        return "any amount"
+    digits = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(repr(share)) * 100)
+    return f"{digits:f} %" if share > 1e-6 else f"{digits:e} %"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    Examples
+    --------
+    >>> duration(0.034), duration(59.6), duration(200), duration(7500)
+    ('0.034 s', '1 min', '3 min 20 s', '2 h 5 min')
+    """
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    if hours == 0:
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
+    return f"{hours} h" + (f" {minutes} min" if minutes else "")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> counted(1, "pass", "passes"), counted(32561, "example")
+    ('1 pass', '32,561 examples')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(classes: list[Any]) -> str:
+    """Classes by name, or only the first of very many."""
+    names = [str(label) for label in classes]
+    if len(names) > _MOST_CLASSES:
+        return f"{', '.join(names[:_MOST_CLASSES])}, … ({len(names)} in all)"
+    return ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def _problem(s: Summary) -> str:
+    penalty = "no penalty" if s.penalty == "none" else f"{s.penalty} penalty with alpha {s.alpha:g}"
+    domain = "" if s.domain == "free" else f", weights in {s.domain}"
+    free = "intercept" if s.penalty == "none" else "intercept free of it"
+    return f"{s.loss} loss, {penalty}{domain}, {free if s.fit_intercept else 'no intercept'}"
+
+
+def _data(s: Summary) -> str:
+    examples = [] if s.examples is None else [counted(s.examples, "example")]
+    classes = [] if s.classes is None else [f"classes {listed(s.classes)}"]
+    return ", ".join([*examples, counted(s.features, "feature"), *classes])
+
+
+def _over_classes(s: Summary) -> str:
+    many = s.classes is not None and len(s.classes) > 2
+    return f" (the sum of {len(s.classes or [])} problems, each class against the rest)" * many
+
+
+def _run(s: Summary) -> str:
+    each = " (of the slowest class)" if len(s.classes or []) > 2 else ""
+    passes = [] if s.passes is None else [counted(s.passes, "pass", "passes") + each]
+    seconds = [] if s.seconds is None else [duration(s.seconds)]
+    return ", ".join([s.solver, *passes, *seconds])
+
+
+def _weights(s: Summary) -> str:
+    intercept = f", intercept {s.intercept[0]:.4g}" if len(s.intercept) == 1 else ""
+    return (
+        f"norm {s.norm:.4g}, {s.nonzeros:,} of {s.weights:,} not zero"
+        f"{intercept if s.fit_intercept else ''}"
+    )

@@ -1,0 +1,65 @@
+"""Small random problems with an optimum from somebody else's solver."""
+
+import numpy as np
+from scipy import sparse
+from transcriptions.batch import optimum
+
+from stepless.data import Source
+from stepless.objective import LOSSES, Objective, SquaredL2
+from stepless.risk import Risk
+
+PARAMETERS = {
+    "smoothed_hinge": {"gamma": 5.0},
+    "huber": {"delta": 1.0},
+    "epsilon_insensitive": {"epsilon": 0.1},
+    "quantile": {"tau": 0.3},
+}
+STRENGTHS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
+
+
+def examples(loss, seed, m, d):
+    """A dense X and targets that fit the loss, both classes present."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * (rng.random((m, d)) < 0.7)
+    z = X @ rng.normal(size=d) + 0.5 * rng.normal(size=m) + rng.normal()
+    targets = LOSSES[loss].targets
+    if targets == "signs":
+        y = np.where(z > np.median(z), 1.0, -1.0)
+        y[:2] = 1.0, -1.0
+        y[2:][rng.random(m - 2) < 0.1] *= -1.0
+    elif targets == "counts":
+        y = rng.poisson(np.exp(np.clip(0.5 * z, -3, 3))).astype(float)
+        y[0] = max(y[0], 1.0)
+    else:
+        y = z
+    return X, y
+
+
+class Case:
+    """A risk and its true minimum."""
+
+    def __init__(self, loss, seed, *, m=25, d=3, strength=None, intercept=None, layout=None):
+        rng = np.random.default_rng([seed, len(loss)])
+        self.loss, self.seed = loss, seed
+        self.strength = strength or float(rng.choice(STRENGTHS))
+        self.intercept = bool(rng.integers(2)) if intercept is None else intercept
+        self.layout = layout or str(rng.choice(["dense", "sparse"]))
+        self.X, self.y = examples(loss, seed, m, d)
+        weighted = rng.integers(2)
+        self.s = rng.choice([0.0, 0.5, 1.0, 3.0], m) if weighted else np.ones(m)
+        self.s[:2] = 1.0  # neither class, and no count, may lose all its weight
+        parameters = PARAMETERS.get(loss, {})
+        self.objective = Objective(
+            LOSSES[loss](**parameters), SquaredL2(self.strength), intercept=self.intercept
+        )
+        X = sparse.csr_matrix(self.X) if self.layout == "sparse" else self.X
+        self.risk = Risk(self.objective, Source(X, self.y, self.s, threads=1))
+        self.best, self.w, self.b = optimum(
+            self.X, self.y, loss, self.strength, s=self.s, intercept=self.intercept, **parameters
+        )
+
+    def __repr__(self):
+        return (
+            f"{self.loss}-{self.seed}-{self.strength:g}-{self.layout}"
+            f"{'-intercept' if self.intercept else ''}"
+        )

@@ -1,0 +1,136 @@
+"""Every solver, against the optima of other people's solvers and against the papers, line by line."""
+
+import pickle
+
+import numpy as np
+import pytest
+from contracts.problems import STRENGTHS, Case
+
+from stepless.minimize import minimize
+from stepless.objective import LOSSES
+from stepless.solvers import SOLVERS
+from stepless.stopping import Stopping
+
+BATCH = [name for name, kind in SOLVERS.items() if not kind.online]
+ONLINE = [name for name, kind in SOLVERS.items() if kind.online]
+SEEDS = range(20)  # for each of ten losses: 200 problems a solver
+
+
+def accepted(solver, case):
+    return solver.lacks(case.objective) is None
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return [Case(loss, seed) for seed in SEEDS for loss in LOSSES]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_lower_bound_is_never_above_the_optimum(name, cases):
+    tried = 0
+    for case in cases:
+        solver = SOLVERS[name]()
+        if not accepted(solver, case):
+            continue
+        result = minimize(case.risk, solver, Stopping(gap=0.0, passes=12))
+        slack = 1e-8 * max(case.best, 1e-3)  # the reference's own accuracy
+        assert result.lower_bound <= case.best + slack, case
+        assert result.objective >= case.best - slack, case
+        assert np.isfinite(result.w).all(), case
+        tried += 1
+    kinds = sum(solver_accepts(name, loss) for loss in LOSSES)
+    assert tried == len(SEEDS) * kinds
+
+
+def solver_accepts(name, loss):
+    return accepted(SOLVERS[name](), Case(loss, 0, m=10, d=1))
+
+
+def test_two_hundred_problems_a_solver():
+    assert len(SEEDS) * len(LOSSES) >= 200
+
+
+@pytest.mark.parametrize("strength", [s for s in STRENGTHS if s != 1e-1])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", ["bundle", "proximal-bundle"])
+def test_batch_solvers_reach_the_optimum(name, loss, strength):
+    for seed in range(2):
+        for intercept in (False, True):
+            case = Case(loss, seed, strength=strength, intercept=intercept)
+            result = minimize(case.risk, SOLVERS[name](), Stopping(gap=1e-4, passes=2000))
+            assert result.stopped_by == "gap", (case, result.rel_gap)
+            assert result.objective <= case.best + 1.01e-4 * result.objective + 1e-9, case
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("strength", [1.0, 1e-1, 1e-2])
+def test_the_line_search_reaches_the_optimum(loss, strength):
+    case = Case(loss, 0, strength=strength)
+    result = minimize(case.risk, SOLVERS["bundle-linesearch"](), Stopping(gap=1e-2, passes=5000))
+    assert result.stopped_by == "gap", (case, result.rel_gap)
+    assert result.objective <= case.best + 1.01e-2 * result.objective
+
+
+@pytest.mark.parametrize("name", BATCH)
+def test_the_bundles_gap_never_rises(name, cases):
+    for case in cases[:40]:
+        solver, rng = SOLVERS[name](), np.random.default_rng(0)
+        state = solver.start(case.risk, np.zeros(case.risk.d), 0.0)
+        findings = [solver.step(case.risk, state, rng) for _ in range(10)]
+        bounds = np.array([finding.lower_bound for finding in findings])
+        # the planes' bound itself, before the loop keeps the best one
+        assert (np.diff(bounds) >= -1e-9 * case.best).all(), (case, bounds)
+
+
+@pytest.mark.parametrize("iterate", ["last", "average", "suffix"])
+@pytest.mark.parametrize("loss", [k for k in LOSSES if k != "poisson"])
+@pytest.mark.parametrize("name", ONLINE)
+def test_online_solvers_come_near_the_optimum(name, loss, iterate):
+    case = Case(loss, 3, strength=1e-1, intercept=False)
+    solver = SOLVERS[name](iterate=iterate)
+    if not accepted(solver, case):
+        assert name == "subgradient"
+        assert loss in ("squared", "squared_hinge")
+        return
+    result = minimize(case.risk, solver, Stopping(gap=0.0, passes=300))
+    assert result.objective <= 1.03 * case.best + 1e-3, (case, result.objective, case.best)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_pickled_state_goes_on_identically(name):
+    case = Case("hinge", 1, strength=1e-2, intercept=True)
+    solver = SOLVERS[name]()
+    rngs = [np.random.default_rng(5), np.random.default_rng(5)]
+    state = solver.start(case.risk, np.zeros(case.risk.d), 0.0)
+    for _ in range(3):
+        solver.step(case.risk, state, rngs[0])
+        rngs[1].bit_generator.state = rngs[0].bit_generator.state
+    copied = pickle.loads(pickle.dumps(state))
+    for _ in range(3):
+        here = solver.step(case.risk, state, rngs[0])
+        there = solver.step(case.risk, copied, rngs[1])
+        np.testing.assert_array_equal(here.w, there.w)
+        assert here.b == there.b
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_seed_repeats_a_run_bit_for_bit(name):
+    case = Case("logistic", 1, strength=1e-3, intercept=True, layout="sparse")
+    first, second = (
+        minimize(
+            case.risk, SOLVERS[name](), Stopping(gap=0.0, passes=5), rng=np.random.default_rng(7)
+        )
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.w, second.w)
+    assert first.b == second.b
+    assert first.lower_bound == second.lower_bound
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_dense_and_sparse_agree(name):
+    results = []
+    for layout in ("dense", "sparse"):
+        case = Case("hinge", 4, strength=1e-2, intercept=True, layout=layout)
+        results.append(minimize(case.risk, SOLVERS[name](), Stopping(gap=0.0, passes=5)))
+    np.testing.assert_allclose(results[0].w, results[1].w, rtol=1e-8, atol=1e-10)
