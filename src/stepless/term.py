@@ -31,8 +31,8 @@ class Term(tuple):
     """Immutable parameters and pure functions of them, callable from Python and from kernels.
 
     Fields are declared as in a dataclass; every method whose name does not begin with an
-    underscore can be called in compiled code, provided that it uses only what numba knows.
-    A method name has the same number of parameters in all Terms.
+    underscore can be called in compiled code, with positional arguments, provided that it uses only
+    what numba knows.
 
     Examples
     --------
@@ -123,8 +123,8 @@ class TermType(types.NamedTuple):
     def __init__(self, fieldtypes: list[types.Type], cls: type[Term]) -> None:
         super().__init__(fieldtypes, cls)
         self.name = f"{cls.__module__}.{cls.__qualname__}@{cls._digest()}{self.types}"
-        for name, function in _methods(cls).items():
-            _expose(name, function)
+        for name in _methods(cls):
+            _expose(name)
         self._living.setdefault(self.name, self)
 
     @property
@@ -211,23 +211,17 @@ def _names(code: CodeType) -> set[str]:
     return own.union(*(_names(c) for c in nested))
 
 
-_arity: dict[str, int] = {}  # one signature for each method name in the whole project
+_exposed: set[str] = set()
 
 
-def _expose(name: str, function: FunctionType) -> None:
+def _expose(name: str) -> None:
     """Let compiled code call `term.name(...)`: numba compiles the class's own function."""
-    arity = len(inspect.signature(function).parameters)
-    known = name in _arity
-    if _arity.setdefault(name, arity) != arity:
-        raise TypeError(
-            f"{function.__qualname__} takes {arity} parameters, "
-            f"but `{name}` takes {_arity[name]} in other Terms"
-        )
-    if known:
+    if name in _exposed:
         return
+    _exposed.add(name)
 
     def method(self: TermType, *args: Any) -> Any:
         return getattr(self.instance_class, name, None)
 
-    method.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    # Not strict: how many parameters a method has is each class's own affair.
     overload_method(TermType, name, strict=False, inline="always")(method)

@@ -57,9 +57,10 @@ def test_batch_solvers_reach_the_optimum(name, loss, strength):
     for seed in range(2):
         for intercept in (False, True):
             case = Case(loss, seed, strength=strength, intercept=intercept)
-            result = minimize(case.risk, SOLVERS[name](), Stopping(gap=1e-4, passes=2000))
+            gap = 1e-3 if name == "bundle" else 1e-5
+            result = minimize(case.risk, SOLVERS[name](), Stopping(gap=gap, passes=2000))
             assert result.stopped_by == "gap", (case, result.rel_gap)
-            assert result.objective <= case.best + 1.01e-4 * result.objective + 1e-9, case
+            assert result.objective <= case.best + 1.01 * gap * result.objective, case
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -343,7 +343,7 @@ def _conjugate_of(name, y, p):
 def _quadratic_optimum(X, y, weights, name, lam, intercept, params):
     """Piecewise linear-quadratic losses, as a quadratic programme in (w, b, q, up, down):
 
-        min (lam/2) |w|^2 + sum_i weight_i (h q_i^2 / 2 + hi_i up_i - lo_i down_i)
+        min (lam/2) |w|^2 + sum_i weight_i (q_i^2 / (2h) + hi_i up_i - lo_i down_i)
         <w, x_i> + b - y_i - q_i <= e + up_i,   -(<w, x_i> + b - y_i - q_i) <= e + down_i,
         up, down >= 0,
 
@@ -377,7 +377,7 @@ def _quadratic_optimum(X, y, weights, name, lam, intercept, params):
     b = np.concatenate([e + y, e - y, np.zeros(2 * m)])
     P = np.zeros(n)
     P[:d] = lam
-    P[at_q:at_up] = weights * h
+    P[at_q:at_up] = weights / h if h > 0 else 0.0
     q = np.zeros(n)
     q[at_up:at_down] = np.where(np.isinf(hi), 0.0, weights * hi)
     q[at_down:] = np.where(np.isinf(lo), 0.0, -weights * lo)
@@ -441,7 +441,10 @@ def _from_active_set(X, y, weights, lam, active, lo, hi, h, e, intercept):
     K[n:, n:] = -h * lam * np.diag(1 / weights[free])
     right = np.concatenate([-Z.T @ (weights * a) / lam, y[free] + e * np.where(above[free], 1, -1)])
     solution = np.zeros(n + k, dtype=X.dtype)
-    inverse = np.linalg.pinv(K.astype(float), rcond=1e-15)  # ties can make K singular
+    if h > 0 and k > 0:  # K is regular
+        inverse = np.linalg.inv(K.astype(float))
+    else:  # ties can make K singular
+        inverse = np.linalg.pinv(K.astype(float), rcond=1e-15)
     for _ in range(5):
         solution = solution + inverse @ (right - K @ solution).astype(float)
     a[free] = lam * solution[n:] / weights[free]

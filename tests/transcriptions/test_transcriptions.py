@@ -537,12 +537,12 @@ def test_smooth_optimum_against_scipy(name, intercept, lam):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("shape", [(120, 20), (12, 20)])
+@pytest.mark.parametrize("shape", [(60, 20), (12, 20)])
 def test_optimum_for_tiny_lam(name, shape):
     """It does not raise, so its own dual bound is within 1e-8; and J* rises with lam, concavely."""
     X = np.random.default_rng(31).standard_normal(shape)
     y = targets(name, X, 32)
-    strengths = 10.0 ** -np.arange(0, 9)
+    strengths = 10.0 ** -np.arange(0, 9, 2)
     values = [batch.optimum(X, y, name, lam, intercept=True, **PARAMS)[0] for lam in strengths]
     assert np.all(np.diff(values) <= 0)
     slopes = np.diff(values) / np.diff(strengths)

@@ -13,6 +13,7 @@ from stepless.risk import Plane
 
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes
+_MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
 _ROUNDING = 1e-12  # slack, relative to the sizes that enter a bound, so that rounding never lifts it
 
 
@@ -36,6 +37,8 @@ class Planes:
         self._gram = np.empty((self._rows, self._rows))
         self._duals = np.zeros((duals, self._rows))
         self._idle = np.zeros(self._rows, dtype=np.int64)
+        self._best = -math.inf  # the last bound, and for which objective
+        self._proved: Objective | None = None
 
     @property
     def A(self) -> NDArray:
@@ -79,24 +82,31 @@ class Planes:
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
             return 0.0, np.zeros(self._A.shape[1])  # losses are non-negative; planes say no more
-        bound = 0.0
+        before = self._duals[0, : self.size].copy()
         sharpened = strength or float(np.sqrt(self._gram[0, 0])) / objective.radius or 1.0
-        for _ in range(30):
-            alpha = self.maximise(sharpened, self.b)
-            v = alpha @ self.A
-            slope, offset = float(np.sqrt(v @ v)), float(alpha @ self.b)
-            reach = min(slope / sharpened, objective.radius)
-            slack = _ROUNDING * (abs(offset) + slope * reach)
-            bound = max(bound, objective.floor(slope, offset) - slack)
+        for _ in range(_MULTIPLIERS):
+            bound, v = self._bound(objective, sharpened, self.maximise(sharpened, self.b))
             # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R.
-            needed = max(strength, slope / objective.radius)
-            if needed <= sharpened * (1 + 1e-9) and (
-                sharpened == strength or needed >= sharpened * (1 - 1e-9)
-            ):
+            needed = max(strength, float(np.sqrt(v @ v)) / objective.radius)
+            if abs(needed - sharpened) <= 1e-9 * sharpened:
                 break
             sharpened = max(needed, 1e-3 * sharpened)
+        if bound < self._best and objective == self._proved:
+            # Planes of absurd steepness can mislead the programme: the last answer is still valid.
+            self._duals[0, : self.size] = before
+            bound, v = self._bound(objective, sharpened, before)
+        self._best, self._proved = bound, objective
         self.rest()
-        return bound, v * (-1.0 / max(sharpened, slope / objective.radius))
+        return max(bound, 0.0), v / -sharpened
+
+    def _bound(
+        self, objective: Objective, strength: float, alpha: NDArray
+    ) -> tuple[float, NDArray]:
+        """Return the bound that α proves, and Aα."""
+        v = alpha @ self.A
+        slope, offset = float(np.sqrt(v @ v)), float(alpha @ self.b)
+        slack = _ROUNDING * (abs(offset) + slope * min(slope / strength, objective.radius))
+        return objective.floor(slope, offset) - slack, v
 
     def _grow(self) -> None:
         rows = min(2 * self._rows, self.capacity)

@@ -6,8 +6,12 @@ Planes <a_i, w> + b_i lie below a risk; G = (<a_i, a_j>). With q = lambda b, lam
 
     max_alpha  q'alpha - alpha'G alpha / 2,   alpha >= 0, sum(alpha) <= 1,   w = -A'alpha / lambda.
 
-Own, because a bundle method solves a sequence of these, each with one plane more, and no solver we measured
+Own, because a bundle method solves a sequence of these, each with one plane more, and no solver measured
 (benchmarks/qp.py) both starts from the last alpha and stays exact where the optimum is 1e-9 beside a G of size 1.
+
+The slack of the sum is a plane of its own, the last, with a zero row; so x, alpha and slack, lives on a simplex.
+There H = G + c 11' may stand for G, since c (1'x)^2 is constant, and H[W, W] is regular whenever the planes of the
+working set W are affinely independent. R'R = H[W, W]; rhs holds R^-T 1 and R^-T r, for slopes r still to be levelled.
 """
 
 import math
@@ -15,14 +19,33 @@ import math
 import numpy as np
 from numba import njit
 
-_TOLERANCE = 1e-8  # gap over value; smaller costs pivots and, at lambda = 1e-8, drowns in rounding
-_RIDGE = 4e-16
-_SUMS = {"reassoc", "contract"}  # dot products may be summed in any order; NaN and infinity keep their meaning
+_TOLERANCE = 1e-8  # of the value; less costs pivots and, at lambda = 1e-8, drowns in rounding
+_FLAT = 4e-15  # a curvature below this share of the terms that cancel in it is rounding
+_THIN = 1e-9  # a start's plane of which less than this share is new to those before it is dropped
+_SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
+
+
+@njit(inline="always")
+def _start(gram, alpha, x):
+    """Make alpha feasible and x = (alpha, slack); return c, of the size of G."""
+    n = alpha.size
+    lift = total = 0.0
+    for i in range(n):
+        lift += gram[i, i] / n
+        if not 0.0 < alpha[i] < np.inf:
+            alpha[i] = 0.0
+        total += alpha[i]
+    x[n] = 1.0 - total if total < 1.0 - 1e-14 else 0.0  # less is the rounding of a sum of 1
+    for i in range(n):
+        if total > 1.0:
+            alpha[i] /= total
+        x[i] = alpha[i]
+    return lift if lift > 0.0 else 1.0
 
 
 @njit(inline="always")
 def _price(gram, q, x, g):
-    """Write g = q - G x, with x scaled back to sum 1; return x'g and the value q'x - x'Gx/2."""
+    """Scale x back to sum 1, write g = q - G x; return the steepest plane, x'g and the value q'x - x'Gx/2."""
     n = q.size
     total = x[n]
     for i in range(n):
@@ -34,24 +57,26 @@ def _price(gram, q, x, g):
             x[j] /= total
             for i in range(n):
                 g[i] -= x[j] * gram[j, i]
-    mean = linear = 0.0
+    j, mean, linear = n, 0.0, 0.0
     for i in range(n):
         mean += x[i] * g[i]
         linear += x[i] * q[i]
-    return mean, 0.5 * (mean + linear)
+        if g[i] > g[j]:
+            j = i
+    return j, mean, 0.5 * (mean + linear)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def _enter(gram, lift, W, k, j, R, rhs, slope):
-    """Append plane j to W, a column to R, an entry to both right-hand sides; `slope` is r_j."""
-    n, pivot, one = W.size - 1, lift, 1.0
-    for i in range(k):  # row k of R left of its diagonal is free: the column H[W, j] is solved there
+    """Append plane j, with r_j = slope, to the k planes of W; return the share of it that is new to them."""
+    n, square, one = W.size - 1, lift, 1.0
+    for i in range(k):  # row k of R is free left of its diagonal: H[W, j] is solved there
         R[k, i] = lift
         if j < n and W[i] < n:
             R[k, i] += gram[j, W[i]]
     if j < n:
-        pivot += gram[j, j]
-    ridge = _RIDGE * pivot
+        square += gram[j, j]
+    pivot = square
     for i in range(k):
         u = R[k, i] / R[i, i]
         for l in range(i + 1, k):
@@ -60,11 +85,14 @@ def _enter(gram, lift, W, k, j, R, rhs, slope):
         pivot -= u * u
         one -= u * rhs[0, i]
         slope -= u * rhs[1, i]
-    root = math.sqrt(pivot if pivot > ridge else ridge)
+    if not pivot > 0.1 * _FLAT * square:
+        pivot = 0.1 * _FLAT * square
+    root = math.sqrt(pivot)
     R[k, k] = root
     rhs[0, k] = one / root
     rhs[1, k] = slope / root
     W[k] = j
+    return pivot / square
 
 
 @njit(inline="always")
@@ -94,82 +122,63 @@ def _leave(W, k, e, R, rhs):
 
 
 @njit(inline="always")
-def _newton(R, rhs, k, p):
-    """Write p with R'R p = r - mu 1, and mu such that sum(p) = 0."""
-    top = bottom = 0.0
+def _newton(gram, lift, W, k, R, rhs, p):
+    """Write p with R'R p = r - mu 1, sum(p) = 0; say whether its curvature |Rp|^2 is mere rounding."""
+    top = bottom = curvature = terms = 0.0
     for i in range(k):
         top += rhs[0, i] * rhs[1, i]
         bottom += rhs[0, i] * rhs[0, i]
     mu = top / bottom
     for i in range(k - 1, -1, -1):
         s = rhs[1, i] - mu * rhs[0, i]
+        curvature += s * s
         for l in range(i + 1, k):
             s -= R[i, l] * p[l]
         p[i] = s / R[i, i]
+        terms += p[i] * p[i] * (lift + (gram[W[i], W[i]] if W[i] < W.size - 1 else 0.0))
+    return curvature < _FLAT * terms
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def maximise(gram, q, alpha):
-    """Climb in place from `alpha` to the maximiser; return the number of pivots.
+    """Climb in place from alpha to the maximiser; return the number of pivots.
 
-    Solves      max q'alpha - alpha'G alpha / 2 over alpha >= 0, sum(alpha) <= 1, G = gram[:n, :n] positive
-                semidefinite, of any rank. C-contiguous float64; gram may be a buffer with room to grow.
-    Algorithm   Primal active set (Wolfe 1976 for q = 0; Kiwiel 1986 for bundles). The slack of the sum is a
-                plane of its own, with a zero row, so the domain is a simplex. W holds the planes with weight.
-                Repeat: slopes g = q - Gx; stop at the gap max(g) - x'g; let the steepest plane enter W; take the
-                Newton step on W, planes that hit zero leaving on the way until it is done. The factor R of H[W, W]
-                follows by one column in, one column out.
-                H = G + c 11': on the simplex c (1'x)^2 is constant, and H[W, W] is regular whenever the planes
-                of W are affinely independent. Where they are not, R's pivot is floored: a proximal term
-                around x, which slows a step down and moves no fixed point.
-    Guarantee   alpha is feasible and, but for 1e-8 of it, no worse than the start made feasible, whatever G and q.
-                Every Newton step ends at the maximiser over a face; values rise, so no face comes twice.
-    Cost        |W|^3/6 once, then O(n |W|) a pivot; memory n^2.
+    Solves      max q'alpha - alpha'G alpha / 2 over alpha >= 0, sum(alpha) <= 1. G = gram[:n, :n], positive
+                semidefinite of any rank; gram, q, alpha float64 and C-contiguous, gram with room to grow.
+    Algorithm   Primal active set (Wolfe 1976 for q = 0, Kiwiel 1986 for bundles): slopes g = q - Gx; stop at a
+                small gap max(g) - x'g; the steepest plane enters W; a Newton step on W, planes that hit zero
+                leaving it on the way. A direction without curvature, between dependent planes, is
+                followed until a plane leaves, so that W is independent again.
+    Guarantee   alpha is feasible, whatever came in. Values rise, each Newton step ends at the maximiser over a
+                face, so no face comes twice; 10 n + 100 pivots are never exceeded.
+    Cost        |W|^3/6 once, then O(n |W|) a pivot; n^2 numbers.
     Differs     Stops at a gap of 1e-8 of the value, or when two Newton steps in a row do not raise the value.
 
     >>> alpha = np.zeros(2)
     >>> maximise(np.eye(2), np.array([0.25, -1.0]), alpha), alpha
     (1, array([0.25, 0.  ]))
     """
-    n = alpha.size
+    n, k, pivots, stalls, highest = alpha.size, 0, 0, 0, -np.inf
     x, g, p = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     R, rhs, W = np.empty((n + 1, n + 1)), np.empty((2, n + 1)), np.empty(n + 1, np.int64)
-    lift = total = 0.0
-    for i in range(n):
-        lift += gram[i, i] / n
-        if not 0.0 < alpha[i] < np.inf:
-            alpha[i] = 0.0
-        total += alpha[i]
-    if not lift > 0.0:
-        lift = 1.0
-    x[n] = 1.0 - total if total < 1.0 - 1e-14 else 0.0  # less is the rounding of a sum of 1
-    if total < 1.0:
-        total = 1.0
-    k = 0
+    lift = _start(gram, alpha, x)
     for i in range(n + 1):
-        if i < n:
-            alpha[i] /= total
-            x[i] = alpha[i]
         if x[i] > 0.0:
-            _enter(gram, lift, W, k, i, R, rhs, 0.0)
-            k += 1
-    highest, stalls, pivots = -np.inf, 0, 0
-    g[n] = rest = 0.0  # rest: the part of the Newton step still to go
+            if _enter(gram, lift, W, k, i, R, rhs, 0.0) > _THIN:
+                k += 1
+            else:
+                x[i] = 0.0
+    g[n] = mean = rest = 0.0  # rest: the part of the Newton step still to go
     while pivots < 10 * n + 100:
         if rest == 0.0:
-            mean, value = _price(gram, q, x, g)
-            j = n
-            for i in range(n):
-                if g[i] > g[j]:
-                    j = i
-            optimal = g[j] - mean <= _TOLERANCE * value
-            slip = _TOLERANCE * value if optimal else 0.0  # among equals the last has the least gap
+            j, mean, value = _price(gram, q, x, g)
             stalls += 1
-            if value > highest - slip:
-                highest, stalls = value, 0
+            if value > highest - 2e-16 * lift:  # among values equal but for rounding the last has the least gap
                 for i in range(n):
                     alpha[i] = x[i]
-            if optimal or stalls > 1:
+            if value > highest:
+                highest, stalls = value, 0
+            if stalls > 1 or g[j] - mean <= _TOLERANCE * value:
                 break
             for i in range(k):
                 rhs[1, i] = g[W[i]] - mean
@@ -182,17 +191,22 @@ def maximise(gram, q, alpha):
                 k += 1
             rest = 1.0
         pivots += 1
-        _newton(R, rhs, k, p)
-        t, out = rest, -1
+        flat = _newton(gram, lift, W, k, R, rhs, p)
+        t, out = np.inf if flat else rest, -1
         for i in range(k):
-            if x[W[i]] + t * p[i] < 0.0:
+            if p[i] < 0.0 and x[W[i]] < -t * p[i]:
                 t, out = -x[W[i]] / p[i], i
-        rest -= t
+        if out < 0:
+            t, rest = rest, 0.0
+        elif not flat:  # along a flat direction the slopes do not change
+            rest -= t
         for i in range(k - 1, -1, -1):
             j = W[i]
             x[j] += t * p[i]
-            if i == out or x[j] <= 0.0:
+            if k > 1 and (i == out or x[j] <= 0.0):
                 x[j] = 0.0
                 _leave(W, k, i, R, rhs)
                 k -= 1
+        if flat:  # the last plane's pivot was rounding; beside the planes that stayed it is not
+            _enter(gram, lift, W, k - 1, W[k - 1], R, rhs, g[W[k - 1]] - mean)
     return pivots

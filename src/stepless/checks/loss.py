@@ -57,7 +57,8 @@ def check_loss(loss: Loss) -> None:
     >>> check_loss(Cubic())
     Traceback (most recent call last):
         ...
-    stepless.checks.contract.ContractError: TODO
+    stepless.checks.contract.ContractError: Cubic.slope(-1.0001, 0) is 1.0002, but the value \
+rises by -1.0001 a unit there
     """
     name = instance(loss, Loss, "Hinge()")
     if loss.targets not in _TARGETS:

@@ -22,10 +22,9 @@ class Task(StrEnum):
 def fit(
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA", help="LIBSVM (svmlight) text, plain or in gz, bz2 or xz."
-        ),
+        typer.Argument(metavar="DATA", help="LIBSVM (svmlight) text, plain or in gz, bz2 or xz."),
     ],
+    *,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")
     ],
@@ -34,7 +33,12 @@ def fit(
         typer.Option(metavar="DATA", help="A second file, to score the model on."),
     ] = None,
     task: Annotated[
-        Task, typer.Option(help="By default what the loss is for.", rich_help_panel="Problem")
+        Task,
+        typer.Option(
+            metavar="NAME",
+            help="auto (what the loss is for), classify or regress.",
+            rich_help_panel="Problem",
+        ),
     ] = Task.auto,
     loss: Annotated[
         str | None,
@@ -51,7 +55,7 @@ def fit(
         str, typer.Option(metavar="NAME", help="l2 or none.", rich_help_panel="Problem")
     ] = "l2",
     alpha: Annotated[
-        float, typer.Option(help="Strength of the penalty.", rich_help_panel="Problem")
+        float, typer.Option(metavar="α", help="Strength of the penalty.", rich_help_panel="Problem")
     ] = 1e-4,
     domain: Annotated[
         str,
@@ -83,8 +87,9 @@ def fit(
         float,
         typer.Option(
             min=0.0,
+            metavar="SHARE",
             help="Stop when the objective is provably this close to the best possible, as a "
-            "share of it.",
+            "share of itself.",
             rich_help_panel="Run",
         ),
     ] = 1e-3,
@@ -92,26 +97,34 @@ def fit(
         int | None,
         typer.Option(
             min=1,
+            metavar="N",
             help="Stop after so many passes over the data (1000 without any limit).",
             rich_help_panel="Run",
         ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Stop after so many seconds.", rich_help_panel="Run"),
+        typer.Option(
+            min=0.0, metavar="S", help="Stop after so many seconds.", rich_help_panel="Run"
+        ),
     ] = None,
     solver: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="auto, or a solver's name.", rich_help_panel="Run"
+            metavar="NAME", help="auto, or a name such as proximal-bundle.", rich_help_panel="Run"
         ),
     ] = "auto",
     seed: Annotated[
-        int, typer.Option(min=0, help="Of the order of examples.", rich_help_panel="Run")
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Seed of the order of examples.", rich_help_panel="Run"
+        ),
     ] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads; by default all cores.", rich_help_panel="Run"),
+        typer.Option(
+            min=1, metavar="N", help="Threads; by default all cores.", rich_help_panel="Run"
+        ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Write one JSON document.", rich_help_panel="Output")

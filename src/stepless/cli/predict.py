@@ -19,6 +19,7 @@ def predict(
     data: Annotated[
         Path, typer.Argument(metavar="DATA", help="LIBSVM text; its labels are not looked at.")
     ],
+    *,
     output: Annotated[
         Path | None,
         typer.Option(

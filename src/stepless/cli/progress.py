@@ -33,6 +33,7 @@ class LiveLine:
         self._problem = 0
 
     def __call__(self, event: Event, w: NDArray, b: float) -> None:
+        """Show an event."""
         self._problem += event.passes == 1
         parts = [
             f"pass {event.passes}",

@@ -60,9 +60,7 @@ def read_weights(path: Path, examples: int) -> NDArray:
         lines.pop()
     weights = np.array([_weight(path, number, line) for number, line in enumerate(lines, 1)])
     if len(weights) != examples:
-        raise DataError(
-            f"{path}: holds {len(weights)} weights, but there are {examples} examples"
-        )
+        raise DataError(f"{path}: holds {len(weights)} weights, but there are {examples} examples")
     return weights
 
 

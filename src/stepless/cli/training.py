@@ -48,28 +48,28 @@ def build(task: str, loss: str | None, **parameters: Any) -> Model:
         raise ValueError(
             f"loss {loss!r} is not for --task {task}: choose one of {', '.join(fitting)}"
         )
-    model = (LinearClassifier if classifies else LinearRegressor)(loss, **parameters)
-    _refuse_early(model)
-    return model
+    _refuse_early(loss, parameters)
+    return (LinearClassifier if classifies else LinearRegressor)(loss, **parameters)
 
 
-def _refuse_early(model: Model) -> None:
-    if model.penalty not in REGULARIZERS:
-        raise UnknownName("penalty", model.penalty, REGULARIZERS)
+def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
+    penalty, solver = parameters["penalty"], parameters["solver"]
+    if penalty not in REGULARIZERS:
+        raise UnknownName("penalty", penalty, REGULARIZERS)
     objective = Objective(
-        named("loss", str(model.loss), LOSSES),
-        REGULARIZERS[model.penalty](model.alpha),
-        named("domain", model.domain, DOMAINS),
-        model.fit_intercept,
+        named("loss", loss, LOSSES),
+        REGULARIZERS[penalty](parameters["alpha"]),
+        named("domain", parameters["domain"], DOMAINS),
+        parameters["fit_intercept"],
     )
-    stopping(model)
-    if model.solver == "auto":
+    Stopping(gap=parameters["gap"], seconds=parameters["seconds"] or 0.0)
+    if solver == "auto":
         return
-    if model.solver not in SOLVERS:
-        raise UnknownName("solver", model.solver, ["auto", *SOLVERS])
-    lack = SOLVERS[model.solver]().lacks(objective)
+    if solver not in SOLVERS:
+        raise UnknownName("solver", solver, ["auto", *SOLVERS])
+    lack = SOLVERS[solver]().lacks(objective)
     if lack is not None:
-        raise ValueError(f"solver {model.solver!r} {lack}")
+        raise ValueError(f"solver {solver!r} {lack}")
 
 
 def stopping(model: Model) -> Stopping:

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 MOST_DIGITS = 18  # of an index or a query id: these fit in 64 bits
 LAST_INDEX = 10**MOST_DIGITS - 1
 _MOST_POWER = 250  # for |q| up to this, m 10^q is a normal number whatever the 64 bits of m
-_LONGEST = 19  # digits that fit in an unsigned m
 
 _BLANK, _LINE_END, _DIGIT, _OTHER = range(4)
 _KIND = np.full(256, _OTHER, np.uint8)
@@ -38,8 +37,10 @@ _KIND[list(b"0123456789")] = _DIGIT
 _NEWLINE, _PLUS, _MINUS, _POINT, _ZERO, _COLON, _Q, _I, _D, _E = b"\n+-.0:qide"
 _LOWER_CASE = 32  # the bit that tells e from E
 
-# numba makes a float of a signed and an unsigned integer, so the constants of m are unsigned
-_U0, _U1, _U9, _U10, _U32, _U48 = (np.uint64(k) for k in (0, 1, 9, 10, 32, 48))
+# m is unsigned, and so are positions: numba tests signed ones for Python's negative indices, which
+# takes a quarter of the time. Signed with unsigned makes a float, so the constants are unsigned too.
+_U0, _U1, _U2, _U3, _U5, _U9, _U10 = (np.uint64(k) for k in (0, 1, 2, 3, 5, 9, 10))
+_U18, _U19, _U32, _U48 = (np.uint64(k) for k in (MOST_DIGITS, 19, 32, ord("0")))
 _9_BITS, _32_BITS, _2_TO_53, _2_TO_63 = (np.uint64(k) for k in (511, 2**32 - 1, 2**53, 2**63))
 
 
@@ -127,28 +128,30 @@ def parse(block, size, rules):
     """
     text, labels, qids, ends, indices, values, left_open = block
     first_index, last_index, largest, with_qid = rules
-    row = entry = lines = n_open = at = token = most_at = 0
+    at = token = most_at = row = entry = _U0
+    lines = n_open = 0
     most = previous = -1
     ascending, has_zero, in_row, qid_due = True, False, False, False
+    size = np.uint64(size)
     while at < size:
         token = at
         kind = _KIND[text[at]]
         if kind == _BLANK:
-            at += 1
+            at += _U1
             continue
         if kind == _LINE_END:
             if qid_due:
                 break
             while text[at] != _NEWLINE and text[at] != 0:
-                at += 1
+                at += _U1
             if text[at] == 0:
                 token = at
                 break
-            at += 1
+            at += _U1
             lines += 1
             if in_row:
                 ends[row] = entry
-                row += 1
+                row += _U1
                 in_row = False
             continue
 
@@ -159,58 +162,57 @@ def parse(block, size, rules):
             if is_qid != qid_due:
                 break
             if is_qid:
-                if text[at] != _Q or text[at + 1] != _I or text[at + 2] != _D:
+                if text[at] != _Q or text[at + _U1] != _I or text[at + _U2] != _D:
                     break
-                at += 3
+                at += _U3
             else:
-                while _KIND[text[at]] == _DIGIT:
+                while text[at] - _U48 < _U10:
                     index = index * 10 + (text[at] - _ZERO)
-                    at += 1
-                if index < first_index or index > last_index or at - token > MOST_DIGITS:
+                    at += _U1
+                if index < first_index or index > last_index or at - token > _U18:
                     break
             if text[at] != _COLON:
                 break
-            at += 1
+            at += _U1
 
         number = at  # m 10^q
         negative = text[at] == _MINUS
         if negative or text[at] == _PLUS:
-            at += 1
-        start, point = at, -1
-        m, q = _U0, 0
+            at += _U1
+        m, q, start, fraction = _U0, 0, at, _U0
         while True:
-            if _KIND[text[at]] == _DIGIT:
+            if text[at] - _U48 < _U10:
                 m = m * _U10 + (text[at] - _U48)
-            elif text[at] == _POINT and point < 0:
-                point = at
+            elif text[at] == _POINT and fraction == _U0:
+                fraction = at + _U1
             else:
                 break
-            at += 1
+            at += _U1
         digits = at - start
-        if point >= 0:
-            digits -= 1
-            q = point + 1 - at
-        if digits == 0:
+        if fraction > _U0:
+            digits -= _U1
+            q = np.int64(fraction - at)
+        if digits == _U0:
             break
-        fits = digits <= _LONGEST
+        fits = digits <= _U19
         if text[at] | _LOWER_CASE == _E:
-            at += 1
+            at += _U1
             minus = text[at] == _MINUS
             if minus or text[at] == _PLUS:
-                at += 1
-            start, power = at, 0
-            while _KIND[text[at]] == _DIGIT:
+                at += _U1
+            power, start = 0, at
+            while text[at] - _U48 < _U10:
                 power = power * 10 + (text[at] - _ZERO)
-                at += 1
+                at += _U1
             if at == start:
                 break
-            fits &= at - start < 5
+            fits &= at - start < _U5
             q += -power if minus else power
         if _KIND[text[at]] > _LINE_END:
             break
 
         if is_qid:
-            if at - number != digits or digits > MOST_DIGITS:
+            if at - number != digits or digits > _U18:
                 break
             qids[row] = m
             qid_due = False
@@ -221,7 +223,8 @@ def parse(block, size, rules):
         elif fits:
             value = _scaled(m, q)
         if value < 0.0:
-            left_open[n_open, 0], left_open[n_open, 1] = number, entry if in_row else ~row
+            left_open[n_open, 0] = number
+            left_open[n_open, 1] = np.int64(entry) if in_row else ~np.int64(row)
             n_open += 1
         elif in_row and value > largest:
             break
@@ -231,7 +234,7 @@ def parse(block, size, rules):
         if in_row:
             indices[entry] = index
             values[entry] = value
-            entry += 1
+            entry += _U1
             has_zero |= index == 0
             ascending &= index > previous
             previous = index
@@ -240,7 +243,7 @@ def parse(block, size, rules):
         else:
             labels[row] = value
             in_row, qid_due, previous = True, with_qid, -1
-    refused_at = token if at < size else -1
+    refused_at = np.int64(token) if at < size else -1
     return Outcome(row, entry, lines, n_open, refused_at, has_zero, ascending, most, most_at)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from stepless.report.score import Score
@@ -95,10 +95,27 @@ def percent_up(share: float) -> str:
     >>> percent_up(0.000841), percent_up(2.5), percent_up(3.21e-9)
     ('0.085 %', '250 %', '3.3e-7 %')
     """
+    return f"{_percentage(share, ROUND_CEILING)} %"
+
+
+def percent_between(least: float, most: float) -> str:
+    """A range of percentages, rounded outwards.
+
+    Examples
+    --------
+    >>> percent_between(0.000762, 0.000931), percent_between(0.0, 0.25)
+    ('0.076–0.094 %', '0–25 %')
+    """
+    return f"{_percentage(least, ROUND_FLOOR)}–{_percentage(most, ROUND_CEILING)} %"
+
+
+def _percentage(share: float, rounding: str) -> str:
     if not math.isfinite(share):
-        return "any amount"
-    digits = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(repr(share)) * 100)
-    return f"{digits:f} %" if share > 1e-6 else f"{digits:e} %"
+        return "∞"
+    digits = Context(prec=2, rounding=rounding).create_decimal(Decimal(repr(share)) * 100)
+    if share == 0.0:
+        return "0"
+    return f"{digits:f}" if share > 1e-6 else f"{digits:e}"
 
 
 def duration(seconds: float) -> str:
