@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import lzma
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -76,7 +75,8 @@ import re
 from io import BytesIO
 from pathlib import Path
 from stepless.data import read_svmlight
-status = lambda name: int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+def status(name):
+    return int(re.search(name + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 read_svmlight(BytesIO(b"1 1:1"))
 Path("/proc/self/clear_refs").write_text("5")
 before = status("VmRSS")

@@ -92,8 +92,10 @@ def _run(
         objective = finding.objective
         if objective is None:
             objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
-        if objective < lowest or passes == 1:
+        if objective < lowest:
             w, b, lowest = finding.w, finding.b, objective
+        elif passes == 1:  # it is not a number: only the start is left to offer
+            lowest = risk.objective.penalty(w) + risk.value(w, b)
         if finding.plane is not None:
             certifier.learn(finding.plane)
         certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)

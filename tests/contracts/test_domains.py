@@ -136,9 +136,9 @@ class HalfVertex(Box):
         w[0] = -self.side
 
 
-class NoVertex(Orthant):
-    def radius(self):
-        return 1e9
+class NoVertex(L2Ball):
+    def vertex(self, g, w):
+        raise NotImplementedError
 
 
 class Uncompilable(L2Ball):

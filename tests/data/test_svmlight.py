@@ -174,7 +174,7 @@ HARD_NUMBERS = """
     18446744073709551615 9999999999999999999 99999999999999999999 1234567890123456789e-5
     0.1000000000000000055511151231257827021181583404541015625 0.000000000000000000000000012345
     8.5e-320 4.9e-324 2.4703282292062327e-324 2.2250738585072014e-308 1.7976931348623157e308
-    1e-400 0e999 0e-99999999999999999999 1E5 1.5e+00003 1e-250 1e-251 3e250 2e251
+    1e-400 0e999 0e-99999999999999999999 1e-18446744073709551619 1E5 1.5e+00003 1e-250 1e-251 3e250 2e251
     7.2057594037927933e16 4503599627370497.5 4503599627370496.5 1.00000000000000011102230246251565
     0.30000000000000004 123456789012345678 3.0540412e5 9.5367431640625e-07 6.8741e-93
 """.split()  # noqa: SIM905
@@ -327,6 +327,7 @@ REFUSED = [
     (b"1 1:2 2:-Infinity", {}, 9, "the value of index 2 must be finite, found '-Infinity'"),
     (b"1 1:2 2:NaN", {}, 9, "the value of index 2 must be finite, found 'NaN'"),
     (b"1 1:2 2:1e999", {}, 9, "'1e999' is too large a number"),
+    (b"1 1:2 2:1e18446744073709551619", {}, 9, "'1e18446744073709551619' is too large a number"),
     (b"1 1:2 2:-2e308", {}, 9, "'-2e308' is too large a number"),
     (b"1 1:2 2:1e39", {"dtype": np.float32}, 9, "'1e39' is too large a number"),
     (b"1 1:2 2:-1e300", {"dtype": np.float32}, 9, "'-1e300' is too large a number"),
@@ -336,6 +337,7 @@ REFUSED = [
     (b"1 7:3", {"n_features": 7, "zero_based": True}, 3,
      "index 7 exceeds 6, the last that n_features allows"),
     (b"1 1000000000000000000:3", {}, 3, "index '1000000000000000000' has more than 18 digits"),
+    (b"1 1:2 1:3", {}, 7, "index 1 stands twice in this line"),
     (b"1 1:2 3:1 1:4", {}, 11, "index 1 stands twice in this line"),
     (b"1 1:2 01:4 5:5 4:4", {}, 7, "index 1 stands twice in this line"),
     (b"abc 1:2", {}, 1, "expected a number as label, found 'abc'"),
@@ -345,6 +347,7 @@ REFUSED = [
     (b"1,2 3:4", {}, 1, "expected one label, found '1,2'; several labels are not supported"),
     (b"nan 3:4", {}, 1, "the label must be finite, found 'nan'"),
     (b"-inf", {}, 1, "the label must be finite, found '-inf'"),
+    (b"9999999999999999999e290 1:2", {}, 1, "'9999999999999999999e290' is too large a number"),
     (b"1e999 1:2", {}, 1, "'1e999' is too large a number"),
     (b"1 1:\xff\xfe", {}, 5, r"expected a number, found '\\xff\\xfe'"),
     (b"1 " + 50 * b"x", {}, 3, f"expected index:value, found '{40 * 'x'}...'"),

@@ -1,6 +1,7 @@
 """The transcriptions against the papers' own theorems, and against brute force."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -238,14 +239,15 @@ def test_every_phase_of_the_optimistic_solver_is_under_corollary_1(kind, lam):
     X, y, order = stream(kind)
     G = largest(X) + math.sqrt(lam)
     iterates, S, rho = online.optimistic(X, y, HINGE, lam, order, G)
-    assert len(S) == len(order) and len(rho) == len(iterates) == len(S) + 1
+    assert len(S) == len(order)
+    assert len(rho) == len(iterates) == len(S) + 1
     norms = np.linalg.norm(iterates, axis=1)
     assert norms.max() <= (1 + 1e-12) / math.sqrt(lam)
     assert rho[0] == min(1.0, 1 / math.sqrt(lam))
     grew = norms[1:] >= rho[:-1]
     np.testing.assert_allclose(rho[1:], rho[:-1] * np.where(grew, math.sqrt(2), 1.0))
     starts = np.concatenate([[0], 1 + np.flatnonzero(grew), [len(S)]])
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         if start == stop:
             continue
         tau = online.taus(S[start:stop], lam)
@@ -309,7 +311,8 @@ def test_bmrm_closes_in_on_the_optimum(name, lam, steps):
     best, w, _ = batch.optimum(X, y, name, lam)
     assert len(iterates) == len(J) == len(J_t) == len(epsilon) == steps + 1
     assert np.all(np.diff(epsilon) <= 1e-12)
-    assert np.all(np.diff(J_t) >= -1e-12) and np.all(J_t <= best + 1e-12)
+    assert np.all(np.diff(J_t) >= -1e-12)
+    assert np.all(J_t <= best + 1e-12)
     assert np.all(epsilon >= np.minimum.accumulate(J) - best - 1e-12)
     assert epsilon[-1] <= 1e-7
     np.testing.assert_allclose(
@@ -326,7 +329,8 @@ def test_bmrm_is_no_slower_than_theorem_5(name, lam, steps):
     for target in (0.3, 0.1):
         allowed = math.log2(max(1.0, lam * J[0] / G**2)) + 8 * G**2 / (lam * target) + 4  # (13)
         reached = np.flatnonzero(epsilon <= target)
-        assert reached.size and reached[0] <= allowed
+        assert reached.size
+        assert reached[0] <= allowed
 
 
 @pytest.mark.parametrize(("name", "lam", "steps"), RISKS)
@@ -377,7 +381,8 @@ def test_proximal_bundle(lam, steps):
     A = np.array([a for _, a in planes]).T
     b = np.array([R - a @ w for (R, a), w in zip(planes, iterates, strict=False)])
     norms = np.linalg.norm(iterates, axis=1)
-    assert rho[0] == 1 and len(rho) == len(iterates) == steps + 1 == len(tau) + 1
+    assert rho[0] == 1
+    assert len(rho) == len(iterates) == steps + 1 == len(tau) + 1
     np.testing.assert_allclose(
         rho[1:], rho[:-1] * np.where(norms[1:] >= rho[:-1], math.sqrt(2), 1.0)
     )

@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numpy.typing import NDArray
 
 from stepless.term import Term
 
 SLACK = 1e-9  # relative to the sizes compared
 _FLOOR = 1e-11  # of the slack, relative to the arguments: below, all is rounding
+
+_UNCOMPILABLE = (NumbaError, UnsupportedBytecodeError)
 
 
 class ContractError(ValueError):
@@ -83,12 +85,12 @@ def compiled(
     name = type(term).__name__
     try:
         kernel(term, *arguments)
-    except NumbaError as error:
+    except _UNCOMPILABLE as error:
         # By itself, the method that is to blame gets a short message.
         for method, at in examples.items():
             try:
                 njit(getattr(type(term), method))(term, *at)
-            except NumbaError as short:
+            except _UNCOMPILABLE as short:
                 raise ContractError(f"{name}.{method} cannot be compiled: {_reason(short)}") from short
         raise ContractError(f"{name} cannot be compiled: {_reason(error)}") from error
     except Exception as error:
@@ -121,7 +123,7 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def _reason(error: NumbaError) -> str:
+def _reason(error: Exception) -> str:
     """Return the line of numba's message that says something, without digests."""
     lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
     telling = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,11 @@ def _proximal(
     )
     # Moreau: q is the prox of the conjugate, so p and q are dual. Drawn in a little, because
     # rounding may have carried q out of the conjugate's domain.
-    q = (1 - 1e-7) * (wj - p) / step
+    q = (wj - p) / step
+    rounding = SLACK * abs(q) + 1e-15 * abs(wj) / step
+    q -= math.copysign(min(rounding, abs(q)), q)
     both = own + number(regularizer, "conjugate", q, finite=False)
-    if not abs(both - p * q) <= 1e-6 * (SLACK + own + abs(p * q)):
+    if not abs(both - p * q) <= slack(own, p * q) + 2 * rounding * abs(p) + floor(p):
         raise ContractError(
             f"{call(regularizer, 'prox', wj, step)} is {p:.6g}, by Moreau's identity dual to "
             f"{q:.6g}, but value + conjugate is {both:.6g} there, not {p * q:.6g}"

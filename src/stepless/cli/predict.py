@@ -52,6 +52,7 @@ def predict(
         from stepless.cli.reading import read_for_model, refuse_overwriting
         from stepless.report import load_model, read_header
         from stepless.report.atomic import refuse_output, write_atomically
+        from stepless.report.score import decisions
 
         if output is not None:
             refuse_overwriting(output, model, data)
@@ -61,8 +62,8 @@ def predict(
         if proba:
             _refuse_proba(predictor, model)
         X, _, _ = read_for_model(data, predictor, zero_based or about.get("zero_based", False))
-        how = "predict_proba" if proba else "decision_function" if decision else "predict"
-        text = _lines(getattr(predictor, how)(X).tolist())
+        values = decisions(predictor, X) if decision else _predictions(predictor, X, proba)
+        text = _lines(values.tolist())
         if output is None:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -76,6 +77,10 @@ def _refuse_proba(predictor: LinearClassifier | LinearRegressor, path: Path) -> 
             f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
             "--loss logistic, or ask for --decision"
         )
+
+
+def _predictions(predictor: LinearClassifier | LinearRegressor, X: Any, proba: bool) -> Any:
+    return predictor.predict_proba(X) if proba else predictor.predict(X)
 
 
 def _lines(rows: list[Any]) -> str:

@@ -17,6 +17,8 @@ from stepless.report.text import duration, percent_up
 from stepless.stopping import Stopping
 from stepless.trace import Event
 
+_WIDE = 120  # columns in which everything fits
+
 
 def on_terminal() -> bool:
     """Whether standard error is a terminal that can redraw a line."""
@@ -35,17 +37,18 @@ class LiveLine:
     def __call__(self, event: Event, w: NDArray, b: float) -> None:
         """Show an event."""
         self._problem += event.passes == 1
-        parts = [
-            f"pass {event.passes}",
-            f"objective {event.objective:.6g}",
-            f"lower bound {event.lower_bound:.6g}",
-            f"gap {percent_up(event.rel_gap)}",
-            duration(event.seconds),
-            self._forecast.left(event),
-        ]
-        if self._problems > 1:
-            parts.insert(0, f"class {self._problem} of {self._problems}")
-        self._live.update(line(" · ".join(filter(None, parts))))
+        many = self._problems > 1
+        left = self._forecast.left(event)
+        head = [f"class {self._problem} of {self._problems}"] if many else []
+        head.append(f"pass {event.passes}")
+        values = [f"objective {event.objective:.6g}", f"lower bound {event.lower_bound:.6g}"]
+        gap = [f"gap {percent_up(event.rel_gap)}"]
+        time = [left + " for this class" * many] if left else []
+        if self._live.console.width >= _WIDE:
+            parts = [*head, *values, *gap, duration(event.seconds), *time]
+        else:  # the end of the line may be cut
+            parts = [*head, *gap, *time, *values]
+        self._live.update(line(" · ".join(parts)))
 
 
 def line(text: str) -> Text:

@@ -121,7 +121,7 @@ def train(model: Model, examples: Examples, data: Path, live: Live | None, talk:
     if live is not None:
         classes = len(np.unique(examples.y)) if isinstance(model, LinearClassifier) else 2
         watchers.append(LiveLine(live, stopping(model), classes if classes > 2 else 1))
-        live.update(line("the first pass"))
+        live.update(line("starting; a loss that is new to this machine is compiled first"))
     model.set_params(verbose=int(talk and live is None))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -138,15 +138,20 @@ def train(model: Model, examples: Examples, data: Path, live: Live | None, talk:
 def remedy(s: Summary) -> str:
     """Which limit ended the run, what is proven, and what to do."""
     more = {"passes": "allow more --passes", "seconds": "allow more --seconds"}
-    advice = [more.get(s.stopped_by, "try another --solver")]
-    if s.rel_gap < 1.0:
-        advice.append(f"accept --gap {_one_digit_up(s.rel_gap)}")
+    advice = more.get(s.stopped_by, "try another --solver")
+    if s.rel_gap <= 0.5:
+        advice += f", accept --gap {_one_digit_up(s.rel_gap)}"
     if s.penalty != "none":
-        advice.append("raise --alpha")
+        advice += ", or raise --alpha"
     return (
-        f"stopped by {ended_by(s)} before the gap of {100 * s.gap_asked:.3g} % was met: the "
-        f"objective is {gap_in_words(s)}; {', '.join(advice[:-1])} or {advice[-1]}"
+        f"stopped by {ended_by(s)} before the gap of {100 * s.gap_asked:.3g} % was met: "
+        f"{_proven(s)}; {advice}"
     )
+
+
+def _proven(s: Summary) -> str:
+    words = gap_in_words(s)
+    return words if s.excess is None else f"the objective is {words}"
 
 
 def _one_digit_up(share: float) -> str:

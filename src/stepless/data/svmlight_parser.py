@@ -37,8 +37,8 @@ _KIND[list(b"0123456789")] = _DIGIT
 _NEWLINE, _PLUS, _MINUS, _POINT, _ZERO, _COLON, _Q, _I, _D, _E = b"\n+-.0:qide"
 _LOWER_CASE = 32  # the bit that tells e from E
 
-# m is unsigned, and so are positions: numba tests signed ones for Python's negative indices, which
-# takes a quarter of the time. Signed with unsigned makes a float, so the constants are unsigned too.
+# m is unsigned, and so are positions: signed ones are tested for Python's negative indices, which
+# takes a quarter of the time. Signed and unsigned make a float, so the constants are unsigned too.
 _U0, _U1, _U2, _U3, _U5, _U9, _U10 = (np.uint64(k) for k in (0, 1, 2, 3, 5, 9, 10))
 _U18, _U19, _U32, _U48 = (np.uint64(k) for k in (MOST_DIGITS, 19, 32, ord("0")))
 _9_BITS, _32_BITS, _2_TO_53, _2_TO_63 = (np.uint64(k) for k in (511, 2**32 - 1, 2**53, 2**63))

@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
@@ -136,7 +135,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         classes = np.unique(y[s > 0])
         if len(classes) < 2:
             raise ValueError(
-                f"y holds one class only ({classes[0]!r}): a classifier needs two to tell apart"
+                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
             )
         starts = self._starts(classes, X.shape[1])
         source = Source(X, np.ones(len(y)), s, self._threads())
@@ -151,6 +150,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.intercept_ = np.array([r.b for r in results])
         self.solver_ = self._solver(objective).name
         self._certify(results)
+        self.__dict__.pop("_streams", None)
         return self
 
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
@@ -168,20 +168,20 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
-        The first call must name all `classes`. A stream that is not kept cannot be certified:
-        `gap_` is infinite.
+        The first call must name all `classes`; after `fit`, learning goes on from the fitted
+        weights. A stream that is not kept cannot be certified: `gap_` is infinite.
         """
         objective = self._objective(("signs",))
-        first = not hasattr(self, "_streams")
-        X, y = self._examples(X, y, reset=first)
+        first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
+        X, y = self._examples(X, y, reset=not fitted)
         check_classification_targets(y)
-        if first:
+        if not fitted:
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
             self.classes_ = np.unique(classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
-            raise ValueError(f"label {unseen[0]!r} is not among the classes of the first call")
+            raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
         if len(self.classes_) < 2:
             raise ValueError("a classifier needs two classes to tell apart, not one")
         s = self._weights(sample_weight, len(y))
@@ -194,7 +194,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         solver = self._solver(objective, stream=True)
         positives = _positives(self.classes_)
         if first:
-            self._streams = [Stream(objective, solver, X.shape[1]) for _ in positives]
+            starts: list[Any] = [None] * len(positives)
+            if fitted:
+                starts = list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+            self._streams = [Stream(objective, solver, X.shape[1], at) for at in starts]
         source = Source(X, np.ones(len(y)), s, self._threads())
         for stream, positive in zip(self._streams, positives, strict=True):
             stream.learn(source.relabelled(np.where(y == positive, 1.0, -1.0)))
@@ -206,17 +209,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
-        check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc", "coo"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-        )
-        self._refuse_holes(X)
-        z = X @ self.coef_.T + self.intercept_
+        z = self._scores(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> NDArray:

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
 from stepless.minimize import Result, minimize
@@ -27,6 +27,7 @@ from stepless.stopping import Stopping
 from stepless.trace import relative
 from stepless.watchers import Progress, Watcher
 
+LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 _PATIENCE = 1000  # passes, where the user sets no limit
 
 
@@ -142,23 +143,41 @@ class LinearModel(BaseEstimator):
         self._refuse_holes(X)
         return X, y
 
+    def _scores(self, X: Any) -> NDArray:
+        """⟨w, x⟩ + b for each example, and each row of coef_."""
+        check_is_fitted(self)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse=("csr", "csc", "coo"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+        self._refuse_holes(X)
+        return X @ self.coef_.T + self.intercept_
+
     def _refuse_holes(self, X: Any) -> None:
-        """Name the first entry that is not a finite number."""
+        """Name the first entry that is not a finite number of reasonable size."""
         values = X.data if sparse.issparse(X) else X
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(values.sum(dtype=np.float64)):
-                return
+        if values.size == 0 or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST):
+            return
         if sparse.issparse(X):
             X = X.tocoo()
-            bad = np.flatnonzero(~np.isfinite(X.data))
-            places = [(X.row[k], X.col[k], X.data[k]) for k in bad[:1]]
+            k = int(np.flatnonzero(~(np.abs(X.data.astype(float)) <= LARGEST))[0])
+            i, j, value = X.row[k], X.col[k], X.data[k]
         else:
-            places = [(i, j, X[i, j]) for i, j in np.argwhere(~np.isfinite(X))[:1]]
-        for i, j, value in places:
-            names = getattr(self, "feature_names_in_", None)
-            feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
-            what = "NaN" if np.isnan(value) else "infinity (inf)"
-            raise ValueError(f"X holds {what} in row {i}, {feature}: every entry must be finite")
+            i, j = np.argwhere(~(np.abs(X.astype(float)) <= LARGEST))[0]
+            value = X[i, j]
+        names = getattr(self, "feature_names_in_", None)
+        feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
+        if np.isfinite(value):
+            raise ValueError(
+                f"X holds {value:g} in row {i}, {feature}: squares of entries beyond {LARGEST:g} "
+                "overflow; rescale that feature"
+            )
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        raise ValueError(f"X holds {what} in row {i}, {feature}: every entry must be finite")
 
     def _weights(self, sample_weight: Any, m: int) -> NDArray:
         if sample_weight is None:
@@ -236,3 +255,4 @@ class LinearModel(BaseEstimator):
         self.lower_bound_ = -math.inf
         self.gap_ = self.rel_gap_ = math.inf
         self.stopped_by_ = "stream"
+        self.n_passes_ = self.n_iter_ = 1

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
-from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.linear_model import LARGEST, LinearModel
 from stepless.estimators.stream import Stream
 from stepless.objective import Loss
 from stepless.watchers import Watcher
@@ -102,18 +101,23 @@ warm_start, verbose
         self.coef_, self.intercept_ = result.w, result.b
         self.solver_ = self._solver(objective).name
         self._certify([result])
+        self.__dict__.pop("_stream", None)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite."""
+        """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
+
+        After `fit`, learning goes on from the fitted weights.
+        """
         objective = self._objective(("reals", "counts"))
         first = not hasattr(self, "_stream")
-        X, y = self._examples(X, y, reset=first, y_numeric=True)
+        X, y = self._examples(X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(objective.loss, y, s)
         solver = self._solver(objective, stream=True)
         if first:
-            self._stream = Stream(objective, solver, X.shape[1])
+            start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
+            self._stream = Stream(objective, solver, X.shape[1], start)
         self._stream.learn(Source(X, y, s, self._threads()))
         self.coef_, self.intercept_ = self._stream.w, self._stream.b
         self.solver_ = solver.name
@@ -124,6 +128,12 @@ warm_start, verbose
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
             raise ValueError(f"y holds NaN or infinity (inf) at example {bad}")
+        if np.abs(y).max() > LARGEST:
+            bad = int(np.abs(y).argmax())
+            raise ValueError(
+                f"y is {y[bad]:g} at example {bad}: squares of targets beyond {LARGEST:g} "
+                "overflow; rescale y"
+            )
         if loss.targets == "counts":
             if (y < 0).any():
                 bad = int(np.flatnonzero(y < 0)[0])
@@ -133,22 +143,8 @@ warm_start, verbose
             if not (y[s > 0] > 0).any():
                 raise ValueError(f"{type(loss).__name__} needs at least one target above 0")
 
-    def decision_function(self, X: Any) -> NDArray:
-        """⟨w, x⟩ + b for each example, before any link."""
-        check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc", "coo"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-        )
-        self._refuse_holes(X)
-        return X @ self.coef_ + self.intercept_
-
     def predict(self, X: Any) -> NDArray:
         """Return the prediction for each example; the expected count for Poisson."""
-        z = self.decision_function(X)
+        z = self._scores(X)
         loss = self._objective(("reals", "counts")).loss
         return np.vectorize(loss.mean, otypes=[float])(z) if hasattr(loss, "mean") else z

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
-from stepless.kernels import descent
 from stepless.objective import Objective
 from stepless.risk import Risk
 
@@ -16,23 +15,27 @@ from stepless.risk import Risk
 class Stream:
     """An online solver and its state, fed chunk by chunk, each in its own order."""
 
-    def __init__(self, objective: Objective, solver: Any, d: int) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        solver: Any,
+        d: int,
+        start: tuple[NDArray, float] | None = None,
+    ) -> None:
+        lack = solver.lacks(objective)
+        if lack is not None:
+            raise ValueError(f"solver {solver.name!r} {lack}")
         self.objective = objective
         self.solver = solver
-        self.w: NDArray = np.zeros(d)
-        self.b = 0.0
+        self.w, self.b = start or (np.zeros(d), 0.0)
         self._walk: Any = None
         self._rng = np.random.default_rng(0)
 
     def learn(self, source: Source) -> None:
         """Pass once over a chunk."""
         risk = Risk(self.objective, source)
-        lack = self.solver.lacks(self.objective)
-        if lack is not None:
-            raise ValueError(f"solver {self.solver.name!r} {lack}")
         if self._walk is None:
             self._walk = self.solver.start(risk, self.w, self.b)
-            self._walk.motion[descent.BIAS] = 0.0
         else:
             self.solver.meet(risk, self._walk)
         order = np.arange(risk.m, dtype=np.uint32)

@@ -14,6 +14,7 @@ from stepless.kernels.flags import FAST
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
+_STEEPEST = 1e150  # curvature beyond which squares overflow; the step is nothing long before
 _SMALL = 1e-9  # scale below which it is folded into the weights
 
 # Positions in the `motion` array: what a pass reads and changes besides the weights.
@@ -102,7 +103,8 @@ def descend(problem, rule, order, w, motion, kept, slopes):
             # ‖λw + g‖², g the loss's part; for a batch ‖g‖ ≤ Σ|a_i|‖x_i‖/k is the best to be had
             pull = rule.strength * rule.strength * square + 2.0 * rule.strength * along
             G = math.sqrt(max(pull + steepness * steepness, 0.0))
-        tau = 0.5 * (math.sqrt(S * S + rule.balance * (G / radius) ** 2) - S)  # DLF Alg. 2
+        grown = 0.5 * (S + math.sqrt(S * S + rule.balance * (G / radius) ** 2))  # DLF Alg. 2
+        tau = min(grown, _STEEPEST) - S
         S += tau
         step = 1.0 / S if S > 0.0 else 0.0
         shrink = 1.0 - step * (rule.strength + rule.pull * tau)
@@ -140,7 +142,8 @@ def descend(problem, rule, order, w, motion, kept, slopes):
 
         if rule.bias_reach > 0.0:
             g = rule.bias_gradient if rule.bias_gradient > 0.0 else abs(slope)
-            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (g / (radius * rule.bias_reach)) ** 2))
+            grown = 0.5 * (S_b + math.sqrt(S_b * S_b + (g / (radius * rule.bias_reach)) ** 2))
+            S_b = min(grown, _STEEPEST)
             if S_b > 0.0:
                 b -= slope / S_b
         motion[PHASE] += 1.0

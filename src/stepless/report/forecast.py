@@ -8,7 +8,8 @@ from stepless.report.text import duration
 from stepless.stopping import Stopping
 from stepless.trace import Event
 
-_LEAST_EVENTS = 8  # for a trend
+_LEAST_EVENTS = 8  # before anything is said
+_SHORTEST = 0.1  # seconds
 _LONGEST = 86_400.0  # seconds; beyond a day a trend says nothing
 
 
@@ -38,14 +39,18 @@ class Forecast:
             self._times, self._gaps = [], []
         self._times.append(event.seconds)
         self._gaps.append(event.rel_gap)
+        if len(self._times) < _LEAST_EVENTS or event.rel_gap <= self._stopping.gap:
+            return ""
         clock = max(self._stopping.seconds - event.seconds, 0.0)
-        guess = min(self._to_gap(), self._to_passes(event))
-        if clock <= guess and not math.isinf(clock):
-            return f"at most {duration(clock)} left"
-        return f"about {duration(guess)} left" if guess <= _LONGEST else ""
+        trend, passes = self._to_gap(), self._to_passes(event)
+        least = min(clock, trend, passes)
+        if not _SHORTEST < least < _LONGEST:
+            return ""
+        # a pass that has begun is not cut short, so no limit is sharp
+        return f"{'about' if least == trend else 'at most about'} {duration(least)} left"
 
     def _to_gap(self) -> float:
-        if len(self._times) < _LEAST_EVENTS or self._stopping.gap <= 0.0:
+        if self._stopping.gap <= 0.0:
             return math.inf
         # the first pass is left out: it may have waited for the compiler
         start, now, gap = self._times[0], self._times[-1], self._gaps[-1]
@@ -59,7 +64,7 @@ class Forecast:
 
     def _to_passes(self, event: Event) -> float:
         left = self._stopping.passes - event.passes
-        if math.isinf(left) or event.passes < 2:
+        if math.isinf(left):
             return math.inf
         a_pass = (event.seconds - self._times[0]) / (event.passes - 1)
         return left * a_pass

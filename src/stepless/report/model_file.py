@@ -43,8 +43,8 @@ _Model = LinearClassifier | LinearRegressor
 def save_model(estimator: _Model, path: Path, about: dict[str, Any] | None = None) -> None:
     """Write a fitted estimator to a file, whole or not at all.
 
-    Not kept are a `random_state` that is a generator (it becomes None), the state in which
-    `partial_fit` would go on, and, of a trace of more than 100 000 events, all but so many.
+    Not kept are a `random_state` that is a generator (it becomes None), the state of a stream
+    (`partial_fit` goes on from the weights), and, of more than 100 000 events, all but so many.
 
     Parameters
     ----------

@@ -50,10 +50,17 @@ def score_model(model: LinearClassifier | LinearRegressor, X: Any, y: Any) -> Sc
     loss = named("loss", model.loss, LOSSES) if isinstance(model.loss, str) else model.loss
     if loss.targets == "counts" and (y < 0).any():
         raise ValueError(f"{type(loss).__name__} needs targets ≥ 0, but one is {y.min():g}")
-    losses = np.vectorize(loss.value, otypes=[float])(model.decision_function(X), y)
+    losses = np.vectorize(loss.value, otypes=[float])(decisions(model, X), y)
     # one example has no variance to explain
     r2 = float(r2_score(y, model.predict(X))) if len(y) > 1 else None
     return Score(len(y), r2=r2, mean_loss=float(losses.mean()))
+
+
+def decisions(model: LinearClassifier | LinearRegressor, X: Any) -> NDArray:
+    """⟨w, x⟩ + b for each example, before any link; a column a class for more than two."""
+    if isinstance(model, LinearClassifier):
+        return model.decision_function(X)
+    return X @ model.coef_ + model.intercept_
 
 
 def _comparable(y: NDArray, predicted: NDArray) -> tuple[NDArray, NDArray]:

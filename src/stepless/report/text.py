@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from stepless.report.score import Score
@@ -56,6 +56,8 @@ def gap_in_words(s: Summary) -> str:
         return "nothing is known of the best possible but that it is not below 0"
     if s.excess == 0.0:
         return "the best possible, up to rounding"
+    if s.excess >= 1.0:
+        return f"at most {_two_digits(1.0 + s.excess, ROUND_CEILING)} times the best possible"
     return f"at most {percent_up(s.excess)} above the best possible"
 
 
@@ -110,12 +112,14 @@ def percent_between(least: float, most: float) -> str:
 
 
 def _percentage(share: float, rounding: str) -> str:
-    if not math.isfinite(share):
-        return "∞"
-    digits = Context(prec=2, rounding=rounding).create_decimal(Decimal(repr(share)) * 100)
-    if share == 0.0:
-        return "0"
-    return f"{digits:f}" if share > 1e-6 else f"{digits:e}"
+    return _two_digits(100 * share, rounding)
+
+
+def _two_digits(number: float, rounding: str) -> str:
+    if not 0.0 < number < math.inf:
+        return "0" if number == 0.0 else "∞"
+    digits = Context(prec=2, rounding=rounding).create_decimal(repr(number))
+    return f"{digits:f}" if number > 1e-4 else f"{digits:e}"
 
 
 def duration(seconds: float) -> str:

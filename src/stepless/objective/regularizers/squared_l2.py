@@ -19,7 +19,7 @@ class SquaredL2(Regularizer):
     alpha: float = 1.0
 
     def _check(self) -> None:
-        if not 0.0 < self.alpha < math.inf:
+        if not 1e-50 <= self.alpha < math.inf:  # weights are of size 1/α: they must not overflow
             raise ValueError(
                 f"alpha must be positive, not {self.alpha:g}; for no penalty say penalty='none'"
             )

@@ -1,0 +1,150 @@
+"""Sources: every row once, in order, on as many threads as are worth their while."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from stepless.data import Source
+from stepless.data import source as module
+from stepless.data.source import available_cores
+from stepless.design import Dense, Sparse
+
+
+def _wide(rows, entries, threads):
+    return Source(np.zeros((rows, entries // rows)), np.ones(rows), threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize(("rows", "entries"), [(1, 10), (10, 100), (3, 900_000), (1000, 900_000)])
+def test_blocks_cover_every_row_once(rows, entries, threads):
+    source = _wide(rows, entries, threads)
+    blocks = source.blocks()
+    seen = np.concatenate([np.arange(lo, hi) for lo, hi in blocks])
+    np.testing.assert_array_equal(seen, np.arange(rows))
+    assert len(blocks) <= threads
+
+
+def test_small_data_stay_on_one_thread():
+    assert len(_wide(100, 1000, threads=8).blocks()) == 1
+    assert len(_wide(100, 250_000, threads=8).blocks()) == 2
+    assert len(_wide(100, 250_000, threads=1).blocks()) == 1
+
+
+def test_results_come_in_the_order_of_the_blocks():
+    source = _wide(100, 500_000, threads=4)
+
+    def late(block, lo, hi):
+        time.sleep(0.02 * (4 - block))
+        return block, lo, hi
+
+    assert source.map(late) == [(k, lo, hi) for k, (lo, hi) in enumerate(source.blocks())]
+
+
+def test_blocks_run_at_the_same_time_on_threads_of_their_own():
+    source = _wide(100, 300_000, threads=3)
+    meeting = threading.Barrier(3, timeout=10)
+
+    def meet(block, lo, hi):
+        meeting.wait()  # each waits for the others: one after the other would not do
+        return threading.get_ident()
+
+    assert len(set(source.map(meet))) == 3
+
+
+def test_one_block_runs_where_it_is_called():
+    assert _wide(10, 100, threads=4).map(lambda *_: threading.get_ident()) == [
+        threading.get_ident()
+    ]
+
+
+def test_an_error_in_a_block_comes_out():
+    def fail(block, lo, hi):
+        if block == 1:
+            raise RuntimeError("block 1")
+        return block
+
+    source = _wide(100, 300_000, threads=3)
+    with pytest.raises(RuntimeError, match="block 1"):
+        source.map(fail)
+    assert source.map(lambda block, lo, hi: block) == [0, 1, 2]  # and the pool lives on
+
+
+def test_weights_are_scaled_to_mean_one():
+    X, y = np.zeros((4, 2)), np.ones(4)
+    np.testing.assert_array_equal(Source(X, y).s, np.ones(4))
+    s = Source(X, y, np.array([0.0, 1.0, 2.0, 5.0])).s
+    np.testing.assert_allclose(s, [0.0, 0.5, 1.0, 2.5])
+    np.testing.assert_allclose(Source(X, y, 1e-12 * s).s, s)
+    assert Source(X, y, [1, 1, 1, 1]).s.dtype == np.float64
+
+
+def test_given_weights_are_left_alone():
+    s = np.array([1.0, 3.0])
+    Source(np.zeros((2, 1)), np.ones(2), s)
+    np.testing.assert_array_equal(s, [1.0, 3.0])
+
+
+def test_data_become_what_kernels_read():
+    A = np.ones((3, 2))
+    assert isinstance(Source(A, np.ones(3)).X, Dense)
+    assert isinstance(Source(sparse.csc_matrix(A), np.ones(3)).X, Sparse)
+    assert isinstance(Source([[1, 2], [3, 4]], [1, -1]).X, Dense)
+    y = Source(A, np.array([1, 0, 1], dtype=np.int8)).y
+    assert y.dtype == np.float64
+    assert y.flags.c_contiguous
+    assert np.shares_memory(Source(A, np.ones(3)).X.array, A)
+
+
+def test_relabelled_shares_all_but_the_targets():
+    A, y = np.ones((3, 2)), np.array([1.0, -1.0, 1.0])
+    source = Source(A, y, np.array([1.0, 2.0, 3.0]), threads=2)
+    other = source.relabelled(-y)
+    assert np.shares_memory(other.X.array, A)
+    assert other.s is source.s
+    assert other.threads == 2
+    np.testing.assert_array_equal(other.y, -y)
+    np.testing.assert_array_equal(source.y, y)
+
+
+def test_threads_are_those_the_process_may_use():
+    assert Source(np.zeros((1, 1)), np.ones(1)).threads == available_cores() >= 1
+
+
+def test_pools_are_shared_between_sources():
+    before = module._pool.cache_info().misses
+    for _ in range(3):
+        _wide(100, 200_000, threads=2).map(lambda *_: None)
+    assert module._pool.cache_info().misses <= before + 1
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork on this system")
+def test_the_pool_survives_a_fork():
+    script = """
+        import os, sys
+        import numpy as np
+        from stepless.data import Source
+
+        source = Source(np.zeros((100, 3000)), np.ones(100), threads=2)
+        work = lambda block, lo, hi: hi - lo
+        assert source.map(work) == [50, 50]  # now the parent has threads
+        child = os.fork()
+        assert source.map(work) == [50, 50]
+        if child == 0:
+            sys.exit(7)  # an ordinary exit: it joins the pool's threads
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        print("both")
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "both\n", done.stderr
