@@ -48,13 +48,17 @@ class Plain:
         return self.X.T @ (self.s * self._slope(self.X @ w + b, self.y)) / self.y.size
 
     def least(self, w):
-        """min_b R(w, b), by golden sections between where it must lie."""
-        reach = 20.0 + np.abs(self.X @ w).max() + np.abs(self.y).max()
-        options = {"xatol": 1e-12, "maxiter": 2000}
-        found = minimize_scalar(
-            lambda b: self.value(w, b), bounds=(-reach, reach), method="bounded", options=options
-        )
-        return found.fun
+        """min_b R(w, b), by sections of where it must lie, the second time finer."""
+        b, reach = 0.0, 20.0 + np.abs(self.X @ w).max() + np.abs(self.y).max()
+        for reach in (reach, 1e-6 * reach):
+            found = minimize_scalar(
+                lambda u, b=b: self.value(w, b + u),
+                bounds=(-reach, reach),
+                method="bounded",
+                options={"xatol": 1e-14, "maxiter": 2000},
+            )
+            b += found.x
+        return float(found.fun)
 
 
 def _height(plane, w):

@@ -16,6 +16,10 @@ class UnknownName(ValueError):
         near = difflib.get_close_matches(name.lower().replace(" ", "_"), known, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(known)}"
         super().__init__(f"there is no {kind} {name!r}: {hint}")
+        self._parts = kind, name, known
+
+    def __reduce__(self) -> Any:  # an error of three parts cannot be restored from its message
+        return type(self), self._parts
 
 
 def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:

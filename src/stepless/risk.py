@@ -72,7 +72,9 @@ class Risk:
         return Tangent(float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset)))
 
     def _level_tangent(self, w: NDArray, b: float) -> Tangent:
-        self.source.map(lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi))
+        self.source.map(
+            lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
+        )
         left, right = self._bracket(b)
         theta = right.slope / (right.slope - left.slope) if right is not left else 1.0
         self.source.map(
@@ -128,9 +130,7 @@ class Risk:
         return left, right
 
     def _cut(self, b: float) -> Cut:
-        parts = self.source.map(
-            lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
-        )
+        parts = self.source.map(lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi))
         value, slope, offset = (np.sum(parts, axis=0) / self.m).tolist()
         return Cut(b, value, slope, offset)
 

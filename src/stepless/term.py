@@ -12,6 +12,7 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cached_property
+from operator import itemgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, Self, dataclass_transform
 from weakref import WeakValueDictionary
@@ -19,8 +20,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numba import typeof
 from numba.core import types
-from numba.core.datamodel import register_default
 from numba.core.datamodel.models import TupleModel
+from numba.core.datamodel.registry import register_default
 from numba.extending import overload_method, typeof_impl
 
 _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
@@ -48,6 +49,7 @@ class Term(tuple):
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
+    _digested: ClassVar[str]
     _coerce: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -61,7 +63,7 @@ class Term(tuple):
         cls._defaults = cls._defaults | {f: vars(cls)[f] for f in notes if f in vars(cls)}
         cls._coerce = cls._coerce | {f: _COERCE[n] for f, n in notes.items() if n in _COERCE}
         for k, name in enumerate(cls._fields):
-            setattr(cls, name, property(lambda self, k=k: tuple.__getitem__(self, k)))
+            setattr(cls, name, property(itemgetter(k)))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if len(args) > len(cls._fields):
@@ -92,7 +94,7 @@ class Term(tuple):
 
     # Two empty tuples are equal, two losses without parameters are not.
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and tuple.__eq__(self, other)  # type: ignore[arg-type]
+        return type(self) is type(other) and tuple.__eq__(self, other)
 
     # Without it, tuple's own `!=` would call two losses without parameters equal.
     def __ne__(self, other: object) -> bool:
@@ -199,9 +201,7 @@ def _meaning(name: str, named: Any, names: list[str], seen: set[Any]) -> str:
 
 def _instructions(code: CodeType) -> str:
     # A nested code object prints its address, so it is opened, not printed.
-    constants = [
-        _instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts
-    ]
+    constants = [_instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return repr((code.co_code, constants, code.co_names, code.co_varnames))
 
 
@@ -224,4 +224,4 @@ def _expose(name: str) -> None:
         return getattr(self.instance_class, name, None)
 
     # Not strict: how many parameters a method has is each class's own affair.
-    overload_method(TermType, name, strict=False, inline="always")(method)
+    overload_method(TermType, name, strict=False, inline="always")(method)  # type: ignore[call-arg]

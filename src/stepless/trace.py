@@ -39,7 +39,7 @@ class Event:
 
 
 def relative(gap: float, objective: float) -> float:
-    """gap / |objective|, and 0 for no gap at all."""
+    """Gap / |objective|, and 0 for no gap at all."""
     if gap == 0.0:
         return 0.0
     return gap / abs(objective) if objective != 0.0 and math.isfinite(gap) else math.inf

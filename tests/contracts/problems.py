@@ -2,11 +2,11 @@
 
 import numpy as np
 from scipy import sparse
-from transcriptions.batch import optimum
 
 from stepless.data import Source
 from stepless.objective import LOSSES, Objective, SquaredL2
 from stepless.risk import Risk
+from transcriptions.batch import optimum
 
 PARAMETERS = {
     "smoothed_hinge": {"gamma": 5.0},

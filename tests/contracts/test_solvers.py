@@ -4,8 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from contracts.problems import STRENGTHS, Case
 
+from contracts.problems import STRENGTHS, Case
 from stepless.minimize import minimize
 from stepless.objective import LOSSES
 from stepless.solvers import SOLVERS

@@ -42,9 +42,7 @@ def objective(clf, X, y, w, b=0.0):
 
 
 @pytest.mark.parametrize("alpha", [1e-1, 1e-3])
-@pytest.mark.parametrize(
-    ("loss", "kind"), [("hinge", 3), ("squared_hinge", 2), ("logistic", 0)]
-)
+@pytest.mark.parametrize(("loss", "kind"), [("hinge", 3), ("squared_hinge", 2), ("logistic", 0)])
 def test_agrees_with_liblinear(cancer, loss, kind, alpha):
     X, y = cancer
     theirs = liblinear(X, y, kind, alpha)

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 from scipy import sparse
-from transcriptions import batch as svl
-from transcriptions import online as dlf
 
 from stepless.data import Source
 from stepless.kernels import descent
@@ -22,6 +20,8 @@ from stepless.solvers import (
     ProximalBundle,
     Subgradient,
 )
+from transcriptions import batch as svl
+from transcriptions import online as dlf
 
 LOSSES = {"hinge": Hinge(), "logistic": Logistic(), "squared": Squared()}
 

@@ -24,7 +24,7 @@ class Certifier:
         self.lower_bound = 0.0  # no loss is negative, no regularizer either
 
     def learn(self, plane: Plane) -> NDArray | None:
-        """Take in a plane of the risk; return the minimiser of the planes, if there is a new one."""
+        """Take in a plane; return the planes' minimiser, if there is a new one."""
         level = self._level(plane)
         if level is None:
             return None

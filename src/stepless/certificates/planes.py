@@ -14,7 +14,9 @@ from stepless.risk import Plane
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes
 _MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
-_ROUNDING = 1e-12  # slack, relative to the sizes that enter a bound, so that rounding never lifts it
+_ROUNDING = (
+    1e-12  # slack, relative to what enters a bound: rounding must not lift it
+)
 
 
 class Planes:
@@ -64,7 +66,7 @@ class Planes:
         self._idle[n] = 0
 
     def maximise(self, strength: float, linear: NDArray, dual: int = 0) -> NDArray:
-        """argmax_α linearᵀα − ‖Aα‖²/(2 strength) over α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
+        """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
         n = self.size
         alpha = np.ascontiguousarray(self._duals[dual, :n])
         maximise(np.ascontiguousarray(self._gram[:n, :n]), strength * linear, alpha)

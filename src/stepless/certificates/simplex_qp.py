@@ -7,7 +7,7 @@ Planes ⟨a_i, w⟩ + b_i lie below a risk; G = (⟨a_i, a_j⟩) is their Gram m
 
 Own, because a bundle method solves a sequence of these, each with one plane more than the last:
 from the last α a handful of pivots do. Solvers from outside take 8 to 1000 times as long on such
-sequences, and came no closer to the optimum (benchmarks/qp.py).
+sequences, and come no closer to the optimum (benchmarks/qp.py).
 
 The slack of 1'α ≤ 1 is a plane of its own, the last one, with a zero row: x = (α, slack) lives on a
 simplex. There H = G + c 11' may stand for G, since c (1'x)² is constant; H[W, W] is regular as soon
@@ -187,7 +187,7 @@ def maximise(gram, q, alpha):
                 rhs[1, i] /= R[i, i]
                 for c in range(i + 1, k):
                     rhs[1, c] -= rhs[1, i] * R[i, c]
-            if x[j] == 0.0:
+            if x[j] == 0.0 and k <= n:
                 _enter(gram, lift, W, k, j, R, rhs, g[j] - mean)
                 k += 1
             rest = 1.0
@@ -204,10 +204,12 @@ def maximise(gram, q, alpha):
         for i in range(k - 1, -1, -1):
             j = W[i]
             x[j] += t * p[i]
-            if k > 1 and (i == out or x[j] <= 0.0):
+            if i == out or x[j] <= 0.0:
                 x[j] = 0.0
                 _leave(W, k, i, R, rhs)
                 k -= 1
+        if k == 0:  # only rounding, or a G that is not semidefinite, takes all weight away
+            break
         if flat:  # the pivot of the last plane was rounding; beside those that stayed it is not
             _enter(gram, lift, W, k - 1, W[k - 1], R, rhs, g[W[k - 1]] - mean)
     return pivots

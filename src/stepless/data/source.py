@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Source:
         """Ranges of rows, one for each thread that is worth its while."""
         count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD))
         cuts = np.linspace(0, self.shape[0], count + 1).astype(int).tolist()
-        return list(zip(cuts[:-1], cuts[1:], strict=True))
+        return list(pairwise(cuts))
 
     def map(self, function: Callable[[int, int, int], T]) -> list[T]:
         """Call function(block, lo, hi) for each block, on as many threads; results in order."""

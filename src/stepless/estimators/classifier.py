@@ -23,7 +23,7 @@ from stepless.watchers import Watcher
 def _has_probabilities(estimator: LinearClassifier) -> bool:
     loss = estimator.loss
     loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not hasattr(loss, "mean"):
+    if not loss.linked:
         raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
     return True
 
@@ -79,7 +79,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = LinearClassifier(loss="hinge", alpha=1e-2, gap=1e-2).fit((X - X.mean(0)) / X.std(0), y)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> clf = LinearClassifier(loss="hinge", alpha=1e-2, gap=1e-2).fit(X, y)
     >>> clf.rel_gap_ <= 1e-2, clf.stopped_by_
     (True, 'gap')
     """

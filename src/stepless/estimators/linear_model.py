@@ -187,8 +187,8 @@ class LinearModel(BaseEstimator):
             s = np.full(m, float(s))
         if s.shape != (m,):
             raise ValueError(
-                f"sample_weight has shape {s.shape}, but there are {m} examples: sample_weight.shape"
-                f" must be ({m},)"
+                f"sample_weight has shape {s.shape}, but there are {m} examples: "
+                f"sample_weight.shape must be ({m},)"
             )
         if not np.isfinite(s).all():
             bad = int(np.flatnonzero(~np.isfinite(s))[0])
@@ -230,7 +230,7 @@ class LinearModel(BaseEstimator):
         return np.random.default_rng(seed)
 
     def _certify(self, results: list[Result]) -> None:
-        """Store what the runs proved; several runs (one a class) count as one objective, their sum."""
+        """Store what the runs proved; several runs (one a class) count as one: their sum."""
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
         self.gap_ = self.objective_ - self.lower_bound_
@@ -242,8 +242,8 @@ class LinearModel(BaseEstimator):
         self.n_iter_ = self.n_passes_
         if self.stopped_by_ == "passes" and self.passes is None:
             warnings.warn(
-                f"stopped after {self.n_passes_} passes with a relative gap of {self.rel_gap_:.2g}, "
-                f"not {self.gap:g}: the objective may lie that much above its optimum. "
+                f"stopped after {self.n_passes_} passes with a relative gap of "
+                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its optimum. "
                 f"Allow more passes=, accept gap={self.rel_gap_:.1g}, or raise alpha",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -98,7 +98,8 @@ warm_start, verbose
             start = self.coef_, float(self.intercept_)
         source = Source(X, y, s, self._threads())
         result = self._run(objective, source, start, watchers)
-        self.coef_, self.intercept_ = result.w, result.b
+        self.coef_: NDArray = result.w
+        self.intercept_: float = result.b
         self.solver_ = self._solver(objective).name
         self._certify([result])
         self.__dict__.pop("_stream", None)
@@ -147,4 +148,4 @@ warm_start, verbose
         """Return the prediction for each example; the expected count for Poisson."""
         z = self._scores(X)
         loss = self._objective(("reals", "counts")).loss
-        return np.vectorize(loss.mean, otypes=[float])(z) if hasattr(loss, "mean") else z
+        return np.vectorize(loss.mean, otypes=[float])(z) if loss.linked else z

@@ -27,7 +27,10 @@ class Stream:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.objective = objective
         self.solver = solver
-        self.w, self.b = start or (np.zeros(d), 0.0)
+        self.w: NDArray = np.zeros(d)
+        self.b = 0.0
+        if start is not None:
+            self.w, self.b = start
         self._walk: Any = None
         self._rng = np.random.default_rng(0)
 

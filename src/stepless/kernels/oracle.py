@@ -40,7 +40,7 @@ def value(problem, w, b, lo, hi):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def tangent(problem, w, g, lo, hi):
-    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i and the plane's offset Σ s_i (ℓ_i − ℓ'_i z_i)."""
+    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i and the offset Σ s_i (ℓ_i − ℓ'_i z_i)."""
     loss, X, y, s = problem
     g[:] = 0.0
     total = 0.0

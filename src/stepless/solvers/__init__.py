@@ -1,6 +1,6 @@
 """Solvers: one algorithm a file."""
 
-from collections.abc import Callable
+from typing import Any
 
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.bundle_linesearch import BundleLinesearch
@@ -12,7 +12,7 @@ from stepless.solvers.online.proximal import Proximal
 from stepless.solvers.online.subgradient import Subgradient
 from stepless.solvers.solver import Finding, Solver
 
-SOLVERS: dict[str, Callable[..., Solver]] = {
+SOLVERS: dict[str, Any] = {
     solver.name: solver
     for solver in (
         Subgradient,

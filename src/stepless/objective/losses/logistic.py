@@ -20,6 +20,7 @@ class Logistic(Loss):
     """
 
     targets: ClassVar[Targets] = "signs"
+    linked: ClassVar[bool] = True
 
     def value(self, z, y):
         return softplus(-y * z)

@@ -21,6 +21,8 @@ class Loss(Term):
     ----------
     targets
         What y may be: ``"signs"`` (−1 and +1), ``"reals"``, or ``"counts"`` (y ≥ 0).
+    linked
+        Whether `mean` turns a prediction into an expectation: P(y = +1), or E(y).
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Loss(Term):
     """
 
     targets: ClassVar[Targets] = "reals"
+    linked: ClassVar[bool] = False
 
     def value(self, z, y):
         """ℓ(z, y)."""
@@ -45,6 +48,10 @@ class Loss(Term):
     def slope(self, z, y):
         """One element of the subdifferential of ℓ(·, y) at z."""
         raise NotImplementedError
+
+    def mean(self, z):
+        """Return the expectation at prediction z; without a link, z itself."""
+        return z
 
     def lipschitz(self):
         """Return the least L with |ℓ(z, y) − ℓ(z', y)| ≤ L |z − z'|, or infinity."""

@@ -23,6 +23,7 @@ class Poisson(Loss):
     """
 
     targets: ClassVar[Targets] = "counts"
+    linked: ClassVar[bool] = True
 
     def value(self, z, y):
         e = math.exp(min(z, _STEEP))

@@ -22,7 +22,7 @@ def sigmoid(u):
 
 @njit(cache=True, inline="always")
 def negentropy(u):
-    """u log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
+    """U log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
     if u < 0.0 or u > 1.0:
         return math.inf
     left = u * math.log(u) if u > 0.0 else 0.0

@@ -51,8 +51,7 @@ class Bundle:
     def lacks(self, objective: Objective) -> str | None:
         if objective.strength == 0.0 and math.isinf(objective.radius):
             return (
-                "needs a penalty or a bounded domain; use solver='proximal-bundle', "
-                "or penalty='l2'"
+                "needs a penalty or a bounded domain; use solver='proximal-bundle', or penalty='l2'"
             )
         return None
 

@@ -63,9 +63,5 @@ class BundleLinesearch:
         share = min(1.0, strength * gap / square) if square > 0.0 else 0.0  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
-        bound = risk.objective.floor(
-            strength * float(np.sqrt(state.w @ state.w)), state.offset
-        )
-        return Finding(
-            w, tangent.b, objective=objective, lower_bound=bound * (1 - 1e-12)
-        )
+        bound = risk.objective.floor(strength * float(np.sqrt(state.w @ state.w)), state.offset)
+        return Finding(w, tangent.b, objective=objective, lower_bound=bound * (1 - 1e-12))

@@ -42,8 +42,8 @@ class ProximalBundle:
     Guarantee   min_t J(w_t) − J* ≤ (λρ + A)²(1 + log T)/(λT) if ‖w_t‖ ≤ ρ, ‖a_t‖ ≤ A (DLF Th. 5)
     Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and two small QPs
     Needs       no domain
-    Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4). It runs
-                in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3, …
+    Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4). It
+                runs in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3, …
                 rounds, with the best point as first centre; all planes are kept. (Without phases
                 the centre is the mean of all points ever visited, and drags: connect-4, λ = 1e-7,
                 150 rounds, certified gap 100 %; with phases 1 %.) The certificate is the planes'
@@ -93,13 +93,15 @@ class ProximalBundle:
     def _move(self, strength: float, a: NDArray, state: State) -> None:
         """w_{t+1} from the planes and the proximal terms."""
         planes, rho = state.planes, state.radius
-        first = self.phases and state.rounds == 0
+        here = state.w
+        if self.phases and state.rounds == 0 and state.best is not None:
+            here = state.best
         state.rounds += 1
         t = state.rounds
         S = strength * t + state.curvature
         tau = 0.5 * (math.hypot(S, strength + float(np.sqrt(a @ a)) / rho) - S)  # DLF Alg. 4
         state.curvature += tau
-        state.centre += tau * (state.best if first else state.w)
+        state.centre += tau * here
         sigma = (strength * t + state.curvature) / t
         if sigma == 0.0:  # a flat plane and no penalty: every point is as good
             return

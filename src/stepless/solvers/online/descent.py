@@ -30,7 +30,7 @@ class Extent:
     risk: float  # R(0), the intercept at its best
 
     def ball(self, objective: Objective) -> float:
-        """A radius within which the optimum lies: λ‖w*‖² ≤ R(0) − R(w*), for any convex loss ≥ 0."""
+        """A radius within which the optimum lies: λ‖w*‖² ≤ R(0) − R(w*) for a convex loss ≥ 0."""
         strength = objective.strength
         return min(math.sqrt(self.risk / strength) if strength else math.inf, objective.radius)
 
@@ -59,7 +59,7 @@ class Sum:
 
 @dataclass
 class Walk:
-    """State of an online solver: weights and plane, motion, extent, and what is kept of iterates."""
+    """State of an online solver: weights, plane, motion, extent, and sums of iterates."""
 
     w: NDArray  # d × 2: the weights; the last pass's plane
     motion: NDArray
@@ -108,9 +108,7 @@ class Descent:
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
-        motion[descent.RADIUS] = max(
-            self.radius(risk.objective, walk.extent), math.sqrt(square)
-        )
+        motion[descent.RADIUS] = max(self.radius(risk.objective, walk.extent), math.sqrt(square))
         motion[descent.BIAS] = b if w.any() else best_bias
         if self.iterate != "last":
             walk.sums = [Sum(np.zeros(d)), Sum(np.zeros(d))]
@@ -183,7 +181,7 @@ class Descent:
 
     @staticmethod
     def _optimistic(objective: Objective, extent: Extent) -> float:
-        """Return the first hypothesis of Alg. 3, ρ = min(1, 1/√λ), smaller still for long examples."""
+        """Return Alg. 3's first hypothesis, ρ = min(1, 1/√λ); smaller still for long examples."""
         return min(1.0, 1.0 / extent.longest if extent.longest else 1.0, extent.ball(objective))
 
     def _keep(self, walk: Walk, kept: NDArray, rounds: int, rng: np.random.Generator) -> None:
@@ -202,5 +200,6 @@ class Descent:
             return walk.w[:, 0].copy(), walk.motion[descent.BIAS]
         if walk.chosen is not None:
             return walk.chosen
-        count = sum(part.count for part in walk.sums)
-        return sum(part.w for part in walk.sums) / count, sum(part.b for part in walk.sums) / count
+        older, newer = walk.sums
+        count = older.count + newer.count
+        return (older.w + newer.w) / count, (older.b + newer.b) / count

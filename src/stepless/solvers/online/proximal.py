@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal
 
-from scipy.optimize import minimize_scalar
-
 from stepless.kernels import descent
 from stepless.kernels.descent import Rule
 from stepless.objective import Objective
@@ -76,6 +74,8 @@ class Proximal(Descent):
 
 def best_bound(strength: float, G: float, radius: float, T: int) -> float:
     """τ that minimises B(τ) of DLF Th. 2 over T rounds; footnote 4 for λ = 0."""
+    from scipy.optimize import minimize_scalar  # slow to import, and seldom needed
+
     free = G * math.sqrt(T) / (2 * radius)  # footnote 4, Cor. 3
     if strength == 0.0:
         return free
