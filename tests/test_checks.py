@@ -126,7 +126,7 @@ class HighPlane(Amended):
 
 class TiltedPlane(Amended):
     def amend(self, finding):
-        return replace(finding, plane=Plane(finding.plane.a, finding.plane.offset, 0.1))
+        return replace(finding, plane=Plane(finding.plane.a, finding.plane.offset, 5.0))
 
 
 class ReversedPlane(Amended):

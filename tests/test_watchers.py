@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 
-from stepless import Objective, Stopping, minimize
+from stepless import Objective, Stopping
 from stepless.data import Source
+from stepless.minimize import minimize
 from stepless.objective import Squared, SquaredL2
 from stepless.risk import Risk
 from stepless.solvers import Bundle

@@ -22,6 +22,8 @@ from numba import typeof
 from numba.core import types
 from numba.core.datamodel.models import TupleModel
 from numba.core.datamodel.registry import register_default
+from numba.core.typing.collections import NamedTupleAttribute
+from numba.core.typing.templates import infer_getattr
 from numba.extending import overload_method, typeof_impl
 
 _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
@@ -155,6 +157,13 @@ def _revive(name: str, fieldtypes: tuple[types.Type, ...], fields: tuple[str, ..
 
 
 register_default(TermType)(TupleModel)
+
+
+@infer_getattr
+class _Fields(NamedTupleAttribute):
+    """A field comes before a method that other Terms have by that name."""
+
+    key = TermType
 
 
 @typeof_impl.register(Term)

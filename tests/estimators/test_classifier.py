@@ -302,7 +302,7 @@ def test_bad_data(cancer):
         clf.fit(X, np.ones(len(y)))
     with pytest.raises(ValueError, match="y holds one class only"):
         clf.fit(X, y, sample_weight=(y == 0).astype(float))
-    with pytest.raises(ValueError, match="negative .* at example 2"):
+    with pytest.raises(ValueError, match=r"negative .* at example 2"):
         clf.fit(X, y, sample_weight=np.where(np.arange(len(y)) == 2, -1.0, 1.0))
     with pytest.raises(ValueError, match="NaN or infinity"):
         clf.fit(X, y, sample_weight=np.full(len(y), np.nan))

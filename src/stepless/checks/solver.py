@@ -87,7 +87,7 @@ def _run(solver: Solver, objective: Objective) -> None:
     risk = Risk(objective, Source(X, y, rng.uniform(0.5, 1.5, size=60), threads=1))
     reference = minimize(risk, Bundle(), Stopping(gap=1e-8, passes=300))
 
-    name, fresh, w = type(solver).__name__, copy.deepcopy(solver), np.zeros(3)
+    name, unused, w = type(solver).__name__, copy.deepcopy(solver), np.zeros(3)
     try:
         state = solver.start(risk, w, 0.0)
         earlier = later = None
@@ -95,7 +95,8 @@ def _run(solver: Solver, objective: Objective) -> None:
             twin, other_rng = _restored(name, state), copy.deepcopy(rng)
             finding = solver.step(risk, state, rng)
             _true(name, risk, finding, reference)
-            other = fresh.step(risk, twin, other_rng)
+            # What a solver keeps in itself, another process does not have.
+            other = copy.deepcopy(unused).step(risk, twin, other_rng)
             if not (np.array_equal(finding.w, other.w) and finding.b == other.b):
                 raise ContractError(
                     f"{name} goes on differently from a state pickled after step {step}: "

@@ -160,8 +160,8 @@ def fit(
             random_state=seed,
             n_jobs=jobs,
         )
-        refuse_overwriting(output, data, test, weights)
         refuse_output(output)
+        refuse_overwriting(output, data, test, weights)
         talk = not (json or quiet)
         with live_line(talk, f"reading {data}") as live:
             examples = read(model, data, test, weights, zero_based)

@@ -55,8 +55,8 @@ def predict(
         from stepless.report.score import decisions
 
         if output is not None:
-            refuse_overwriting(output, model, data)
             refuse_output(output)
+            refuse_overwriting(output, model, data)
         predictor = load_model(model)
         about = read_header(model)["about"]
         if proba:

@@ -243,8 +243,8 @@ class LinearModel(BaseEstimator):
         if self.stopped_by_ == "passes" and self.passes is None:
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "
-                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its optimum. "
-                f"Allow more passes=, accept gap={self.rel_gap_:.1g}, or raise alpha",
+                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
+                f"optimum. Allow more passes=, accept gap={self.rel_gap_:.1g}, or raise alpha",
                 ConvergenceWarning,
                 stacklevel=3,
             )

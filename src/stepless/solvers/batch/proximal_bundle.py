@@ -43,8 +43,8 @@ class ProximalBundle:
     Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and two small QPs
     Needs       no domain
     Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4). It
-                runs in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3, …
-                rounds, with the best point as first centre; all planes are kept. (Without phases
+                runs in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3,
+                … rounds, with the best point as first centre; all planes are kept. (Without phases
                 the centre is the mean of all points ever visited, and drags: connect-4, λ = 1e-7,
                 150 rounds, certified gap 100 %; with phases 1 %.) The certificate is the planes'
                 own (algorithms.md A1), for the proximal dual is no bound on J.

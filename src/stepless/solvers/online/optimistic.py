@@ -15,7 +15,7 @@ class Optimistic(Descent):
     """Proximal descent in phases, each with a larger hypothesis of ‖w*‖.
 
     Solves      min_w (λ/2)‖w‖² + R(w), one example (or batch) a round
-    Algorithm   DLF Alg. 3, with δ̂ = δ/(3 − log₂ λ) (algorithms.md B3): ρ from min(1, 1/√λ), times √2
+    Algorithm   DLF Alg. 3, with δ̂ = δ/(3 − log₂ λ) for the printed δ: ρ from min(1, 1/√λ), times √2
                 whenever ‖w_{t+1}‖ ≥ ρ − √(2ε/λ); then a new phase, t and τ from 0 at the same w
     Guarantee   with probability 1 − δ an iterate drawn at random from the last phase is ε-optimal
                 (DLF Lemma 2), after Õ(G²/(δλε)) examples (Th. 4)

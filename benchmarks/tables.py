@@ -1,0 +1,32 @@
+"""Tables in markdown, and a stopwatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a markdown table."""
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(_cell(value) for value in row) + " |", flush=True)
+    print()
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def seconds(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Median of several runs, after one that warms up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        began = perf_counter()
+        work()
+        times.append(perf_counter() - began)
+    return median(times)
