@@ -72,10 +72,15 @@ def test_every_loss_regularizer_and_domain_has_an_example():
     [
         ("import stepless", {"numba", "numpy", "scipy", "sklearn"}),
         ("from stepless import Stopping, Loss, check_loss", {"sklearn", "matplotlib"}),
-        ("from stepless import LinearClassifier", {"matplotlib", "clarabel", "liblinear", "pytest"}),
+        (
+            "from stepless import LinearClassifier",
+            {"matplotlib", "clarabel", "liblinear", "pytest"},
+        ),
     ],
 )
 def test_nothing_is_imported_before_it_is_needed(script, absent):
     script += "; import sys; print(*{name.partition('.')[0] for name in sys.modules})"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert not absent & set(done.stdout.split())

@@ -79,8 +79,9 @@ def test_value_and_tangent_are_those_of_plain_numpy(name, layout):
     loss = LOSSES[name]()
     X, y, s, w = _data(loss)
     risk, plain = _risk(loss, LAYOUTS[layout](X), y, s, intercept=False), Plain(loss, X, y, s)
-    for b in (0.0, -0.7):
-        assert risk.value(w, b) == pytest.approx(plain.value(w, b), rel=1e-12)
+    if layout == "dense" or name == "hinge":  # each costs a compilation
+        for b in (0.0, -0.7):
+            assert risk.value(w, b) == pytest.approx(plain.value(w, b), rel=1e-12)
     tangent = risk.tangent(w, 0.0)
     assert tangent.value == pytest.approx(plain.value(w), rel=1e-12)
     assert tangent.b == 0.0
@@ -158,15 +159,14 @@ def test_a_class_of_weight_zero_is_none():
     assert tangent.plane.tilt == 0.0
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-def test_float32_data_are_computed_with_in_float64(intercept):
+@pytest.mark.parametrize(("layout", "intercept"), [("dense", True), ("sparse", False)])
+def test_float32_data_are_computed_with_in_float64(layout, intercept):
     X, y, s, w = _data(Logistic())
     X = X.astype(np.float32)
-    for layout in LAYOUTS.values():
-        one = _risk(Logistic(), layout(X), y, s, intercept).tangent(w, 0.0)
-        other = _risk(Logistic(), X.astype(np.float64), y, s, intercept).tangent(w, 0.0)
-        assert one.value == pytest.approx(other.value, rel=1e-12)
-        np.testing.assert_allclose(one.plane.a, other.plane.a, rtol=1e-6, atol=1e-9)
+    one = _risk(Logistic(), LAYOUTS[layout](X), y, s, intercept).tangent(w, 0.0)
+    other = _risk(Logistic(), X.astype(np.float64), y, s, intercept).tangent(w, 0.0)
+    assert one.value == pytest.approx(other.value, rel=1e-12)
+    np.testing.assert_allclose(one.plane.a, other.plane.a, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

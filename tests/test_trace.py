@@ -84,7 +84,9 @@ def test_a_trace_is_its_own():
     assert len(events) == 1
 
 
-@pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
 def test_traces_are_copied_and_pickled(twin):
     trace = Trace([_event(1), _event(2)])
     assert list(twin(trace)) == list(trace)
@@ -106,4 +108,7 @@ def test_plot():
     objective, bound = axes.get_lines()
     np.testing.assert_array_equal(objective.get_xydata(), [[0.25, 0.5], [0.5, 0.5]])
     np.testing.assert_array_equal(bound.get_ydata(), [0.4, 0.4])
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["objective", "lower bound"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "objective",
+        "lower bound",
+    ]

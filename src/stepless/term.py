@@ -163,7 +163,7 @@ register_default(TermType)(TupleModel)
 class _Fields(NamedTupleAttribute):
     """A field comes before a method that other Terms have by that name."""
 
-    key = TermType
+    key = TermType  # type: ignore[assignment]
 
 
 @typeof_impl.register(Term)

@@ -8,8 +8,10 @@ import io
 import json
 import lzma
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import scale
 from typer.testing import CliRunner
 
+import stepless
 from stepless import LinearClassifier, __version__
 from stepless.cli import app, progress
 from stepless.report import load_model, read_header, save_model
@@ -558,7 +561,14 @@ def test_the_console_script_and_a_closed_pipe(folder):
     assert subprocess.run(pipe, shell=True, capture_output=True, text=True).stderr == ""
 
 
-def test_only_the_command_line_imports_typer_and_rich():
-    code = "import stepless, stepless.report, sys; print({'typer', 'rich'} & set(sys.modules))"
+def test_help_waits_for_nothing_heavy():
+    code = "import stepless.cli, sys; print({'numpy', 'sklearn', 'numba'} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert said == "set()\n"
+
+
+def test_only_the_command_line_imports_typer_and_rich():
+    root = Path(stepless.__file__).parent
+    for path in root.rglob("*.py"):
+        if root / "cli" not in path.parents:
+            assert not re.search(r"^\s*(from|import) (typer|rich)\b", path.read_text(), re.M), path

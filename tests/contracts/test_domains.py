@@ -147,7 +147,8 @@ class Uncompilable(L2Ball):
 
 
 BROKEN = [
-    (ReturnsACopy(), r"^ReturnsACopy\.project returns something, but must write into"),
+    (ReturnsACopy(), r"^ReturnsACopy\.project returns something, but must write into w instead"),
+    (Scales(1e-6), r"^Scales\.project takes \(.*\) to \(.*\), but nearer ones lie towards"),
     (Scales(), r"^Scales\.project takes \(.*\) to \(.*\), but nearer ones lie towards"),
     (Shell(), r"^Shell\.project takes"),
     (Drifts(), r"^Drifts\.radius\(\) is 1, but"),

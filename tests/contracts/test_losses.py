@@ -48,7 +48,9 @@ def _one_sided(loss, z, y, h):
 def test_slope_is_the_derivative_where_there_is_one(loss):
     seen = 0
     for y in TARGETS[loss.targets]:
-        for z in np.random.default_rng(0).normal(scale=2.0, size=40) + (loss.targets == "reals") * y:
+        for z in (
+            np.random.default_rng(0).normal(scale=2.0, size=40) + (loss.targets == "reals") * y
+        ):
             h = 1e-6
             left, right = _one_sided(loss, z, y, -h), _one_sided(loss, z, y, h)
             if abs(left - right) < 1e-2:  # no kink in between

@@ -25,7 +25,7 @@ SAMPLE = np.array(
 def _unfold(X, out, ahead):
     """Write the rows that a design shows; fetch `ahead` rows ahead, or none if it is 0."""
     for i in range(X.size()):
-        if 0 < ahead and i + ahead < X.size():
+        if ahead > 0 and i + ahead < X.size():
             X.fetch(i + ahead)
         first, last = X.span(i)
         for k in range(first, last):

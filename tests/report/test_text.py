@@ -150,7 +150,10 @@ def test_unseen_labels_are_told(wine):
     assert "of which 2 bear labels that the model does not know" in score_in_words(score)
 
 
-def test_text_labels_against_numbers():
+def test_labels_of_other_types():
+    model = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [-1.0, -1.0, 1.0])
+    score = score_model(model, [[0.0], [2.0]], np.array([-1, 1]))
+    assert (score.accuracy, score.unseen) == (1.0, 0)
     model = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], ["0", "0", "1"])
     assert score_model(model, [[0.0], [2.0]], np.array([0, 1])).accuracy == 1.0
 

@@ -21,8 +21,9 @@ import numpy as np
 from numba import njit
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
-_FLAT = 4e-15  # a curvature below this share of the terms that cancel in it is rounding
-_THIN = 1e-9  # a plane of the start is dropped if less than this share of it is new to those before
+_STALLS = 3  # Newton steps in a row that do not raise the value: rounding has the last word
+_RIDGE = 4e-16  # least share of a plane that counts as new to W, lest a pivot be rounding or zero
+_THIN = 1e-9  # the same where a start is read: two such planes in W spoil R for all that follow
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
 
 
@@ -86,8 +87,8 @@ def _enter(gram, lift, W, k, j, R, rhs, slope):
         pivot -= u * u
         one -= u * rhs[0, i]
         slope -= u * rhs[1, i]
-    if not pivot > 0.1 * _FLAT * square:
-        pivot = 0.1 * _FLAT * square
+    if not pivot > _RIDGE * square:
+        pivot = _RIDGE * square
     root = math.sqrt(pivot)
     R[k, k] = root
     rhs[0, k] = one / root
@@ -123,21 +124,18 @@ def _leave(W, k, e, R, rhs):
 
 
 @njit(inline="always")
-def _newton(gram, lift, W, k, R, rhs, p):
-    """Write p with R'Rp = r − μ1, 1'p = 0; say whether its curvature ‖Rp‖² is mere rounding."""
-    top = bottom = curvature = terms = 0.0
+def _newton(R, rhs, k, p):
+    """Write p with R'Rp = r − μ1 and 1'p = 0."""
+    top = bottom = 0.0
     for i in range(k):
         top += rhs[0, i] * rhs[1, i]
         bottom += rhs[0, i] * rhs[0, i]
     mu = top / bottom
     for i in range(k - 1, -1, -1):
         s = rhs[1, i] - mu * rhs[0, i]
-        curvature += s * s
         for c in range(i + 1, k):
             s -= R[i, c] * p[c]
         p[i] = s / R[i, i]
-        terms += p[i] * p[i] * (lift + (gram[W[i], W[i]] if W[i] < W.size - 1 else 0.0))
-    return curvature < _FLAT * terms
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
@@ -148,12 +146,13 @@ def maximise(gram, q, alpha):
                 any rank. C-contiguous float64; gram may have room for planes to come.
     Algorithm   Primal active set (Wolfe 1976 for q = 0, Kiwiel 1986 for bundles). Slopes
                 g = q − Gx; stop if the gap max(g) − x'g is small; the steepest plane enters W; a
-                Newton step on W, planes that reach zero leaving it on the way. A direction without
-                curvature, among dependent planes, is followed until one of them leaves.
+                Newton step on W, planes that reach zero leaving it on the way. A plane dependent on
+                W gets a proximal ridge around x, which moves no fixed point: the step is then so
+                long that one of them leaves.
     Guarantee   α is feasible, whatever came in. Each Newton step ends at the maximiser over a face,
                 values rise, so no face comes twice; at most 10n + 100 pivots.
     Cost        |W|³/6 once, then O(n|W|) a pivot; n² numbers.
-    Differs     Stops at a gap of 1e-8 of the value, or when two Newton steps raise it no more.
+    Differs     Stops at a gap of 1e-8 of the value, or when four Newton steps do not raise it.
 
     >>> alpha = np.zeros(2)
     >>> maximise(np.eye(2), np.array([0.25, -1.0]), alpha), alpha
@@ -169,7 +168,7 @@ def maximise(gram, q, alpha):
                 k += 1
             else:
                 x[i] = 0.0
-    g[n] = mean = rest = 0.0  # rest: the part of the Newton step still to go
+    g[n] = rest = 0.0  # rest: the part of the Newton step still to go
     while pivots < 10 * n + 100:
         if rest == 0.0:
             j, mean, value = _price(gram, q, x, g)
@@ -179,7 +178,7 @@ def maximise(gram, q, alpha):
                     alpha[i] = x[i]
             if value > highest:
                 highest, stalls = value, 0
-            if stalls > 1 or g[j] - mean <= _TOLERANCE * value:
+            if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value:
                 break
             for i in range(k):
                 rhs[1, i] = g[W[i]] - mean
@@ -192,15 +191,12 @@ def maximise(gram, q, alpha):
                 k += 1
             rest = 1.0
         pivots += 1
-        flat = _newton(gram, lift, W, k, R, rhs, p)
-        t, out = np.inf if flat else rest, -1
+        _newton(R, rhs, k, p)
+        t, out = rest, -1
         for i in range(k):
-            if p[i] < 0.0 and x[W[i]] < -t * p[i]:
+            if x[W[i]] < -t * p[i]:
                 t, out = -x[W[i]] / p[i], i
-        if out < 0:
-            t, rest = rest, 0.0
-        elif not flat:  # along a flat direction the slopes do not change
-            rest -= t
+        rest -= t
         for i in range(k - 1, -1, -1):
             j = W[i]
             x[j] += t * p[i]
@@ -208,8 +204,6 @@ def maximise(gram, q, alpha):
                 x[j] = 0.0
                 _leave(W, k, i, R, rhs)
                 k -= 1
-        if k == 0:  # only rounding, or a G that is not semidefinite, takes all weight away
+        if k == 0:  # only a G that is not semidefinite takes all weight away
             break
-        if flat:  # the pivot of the last plane was rounding; beside those that stayed it is not
-            _enter(gram, lift, W, k - 1, W[k - 1], R, rhs, g[W[k - 1]] - mean)
     return pivots

@@ -1,4 +1,4 @@
-"""What the checks share: calls that must give numbers, comparisons, and the words of a complaint."""
+"""What the checks share: calls that must give numbers, comparisons, and words for a complaint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def instance(term: Any, kind: type[Term], example: str) -> str:
 
 
 def number(term: Any, method: str, *arguments: float, finite: bool = True) -> float:
-    """Call a method of plain numbers; what it returns must be one (and finite, or +∞ if allowed)."""
+    """Call a method of plain numbers; it must return one, and a finite one (or +∞, if allowed)."""
     arguments = tuple(map(float, arguments))
     try:
         result = getattr(term, method)(*arguments)
@@ -81,7 +81,7 @@ def floor(z: Any, y: float = 0.0) -> Any:
 def compiled(
     term: Term, kernel: Callable[..., None], arguments: tuple, examples: dict[str, tuple]
 ) -> None:
-    """Run a kernel on a term; of its methods (`examples`: name, arguments) name the one that fails."""
+    """Run a kernel on a term; if it fails, name the method (of `examples`: arguments) to blame."""
     name = type(term).__name__
     try:
         kernel(term, *arguments)
@@ -91,7 +91,8 @@ def compiled(
             try:
                 njit(getattr(type(term), method))(term, *at)
             except _UNCOMPILABLE as short:
-                raise ContractError(f"{name}.{method} cannot be compiled: {_reason(short)}") from short
+                fault = f"{name}.{method} cannot be compiled: {_reason(short)}"
+                raise ContractError(fault) from short
         raise ContractError(f"{name} cannot be compiled: {_reason(error)}") from error
     except Exception as error:
         raise ContractError(f"{name} fails when compiled: {told(error)}") from error

@@ -99,8 +99,10 @@ def _convex(loss: Loss, y: float, z: NDArray, value: NDArray) -> None:
     chord = value[i] + (value[k] - value[i]) * ((z[j] - z[i]) / (z[k] - z[i]))
     refuse(
         value[j] > chord + slack(value[i], value[k]) + floor(z[j], y),
-        lambda t: f"{call(loss, 'value', z[j[t]], y)} is {value[j[t]]:.6g}, above the chord "
-        f"({chord[t]:.6g}) from z = {z[i[t]]:.6g} to {z[k[t]]:.6g}: the loss is not convex",
+        lambda t: (
+            f"{call(loss, 'value', z[j[t]], y)} is {value[j[t]]:.6g}, above the chord "
+            f"({chord[t]:.6g}) from z = {z[i[t]]:.6g} to {z[k[t]]:.6g}: the loss is not convex"
+        ),
     )
 
 
@@ -125,8 +127,10 @@ def _lipschitz(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     limit = constant(loss, "lipschitz")
     refuse(
         np.abs(slope) > limit * (1 + SLACK),
-        lambda i: f"{call(loss, 'lipschitz')} is {limit:.6g}, "
-        f"but {call(loss, 'slope', z[i], y)} is {slope[i]:.6g}",
+        lambda i: (
+            f"{call(loss, 'lipschitz')} is {limit:.6g}, "
+            f"but {call(loss, 'slope', z[i], y)} is {slope[i]:.6g}"
+        ),
     )
 
 
@@ -159,8 +163,10 @@ def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDAr
     margin = slack(value, expected, slope * z) + floor(z, y)
     refuse(
         ~(np.abs(own - expected) <= margin),
-        lambda i: f"{call(loss, 'conjugate', slope[i], y)} is {own[i]:.6g}, "
-        f"but az − value is {expected[i]:.6g} at z = {z[i]:.6g}, where that is the slope",
+        lambda i: (
+            f"{call(loss, 'conjugate', slope[i], y)} is {own[i]:.6g}, "
+            f"but az − value is {expected[i]:.6g} at z = {z[i]:.6g}, where that is the slope"
+        ),
     )
     a = np.concatenate([2 * slope, np.random.default_rng(2).normal(scale=2.0, size=30)])
     own = numbers(loss, "conjugate", a, y, finite=False)

@@ -32,8 +32,8 @@ def check_regularizer(regularizer: Regularizer) -> None:
     """Check that a regularizer is what solvers and certificates rely on.
 
     ω ≥ 0 is convex with ω(0) = 0; `strong_convexity` is not overstated; `conjugate` and
-    `conjugate_gradient` fit the value (Fenchel-Young); `prox` minimises what it should, and fits the
-    conjugate (Moreau); compiled code computes the same numbers.
+    `conjugate_gradient` fit the value (Fenchel-Young); `prox` minimises what it should, and fits
+    the conjugate (Moreau); compiled code computes the same numbers.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def _fenchel_young(regularizer: Regularizer, w: NDArray, value: NDArray, u: NDAr
     attained = u * at - numbers(regularizer, "value", at)
     refuse(
         np.abs(attained - conjugate) > slack(attained, conjugate, u * at) + floor(u),
-        lambda i: f"{call(regularizer, 'conjugate_gradient', u[i])} is {at[i]:.6g}, where uw − value "
-        f"is {attained[i]:.6g}, but the conjugate is {conjugate[i]:.6g}",
+        lambda i: (
+            f"{call(regularizer, 'conjugate_gradient', u[i])} is {at[i]:.6g}, where "
+            f"uw − value is {attained[i]:.6g}, but the conjugate is {conjugate[i]:.6g}"
+        ),
     )
 
 
-def _proximal(
-    regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, step: float
-) -> None:
+def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, step: float) -> None:
     p = number(regularizer, "prox", wj, step)
     own = number(regularizer, "value", p)
     near = p + 1e-3 * max(1.0, abs(p)) * np.array([-1.0, 1.0])
@@ -110,8 +110,10 @@ def _proximal(
     least, heights = own + (p - wj) ** 2 / (2 * step), value + (v - wj) ** 2 / (2 * step)
     refuse(
         heights < least - slack(heights, least),
-        lambda i: f"{call(regularizer, 'prox', wj, step)} is {p:.6g}, but at {v[i]:.6g} "
-        f"value + (v − w)²/(2 step) is lower: {heights[i]:.6g}, not {least:.6g}",
+        lambda i: (
+            f"{call(regularizer, 'prox', wj, step)} is {p:.6g}, but at {v[i]:.6g} "
+            f"value + (v − w)²/(2 step) is lower: {heights[i]:.6g}, not {least:.6g}"
+        ),
     )
     # Moreau: q is the prox of the conjugate, so p and q are dual. Drawn in a little, because
     # rounding may have carried q out of the conjugate's domain.

@@ -39,25 +39,25 @@ class Rule(Term):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def descend(problem, rule, order, w, motion, kept, slopes):
-    """Write w (d × 2: weights / scale; the pass's plane), `motion`, `kept`, `slopes` (a batch).
+    """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch).
 
-    Visits the rows of `order`, `rule.batch` a round. Of the iterates before each round, `kept`
-    (2 × d, or 2 × 0 to keep nothing) gets the sum in row 0 and the one before round PICK in row 1.
+    Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane; rows 1
+    and 2, if there are any, the sum of the iterates before each round, and that before round PICK.
 
-    w_t is held as scale · w[:, 0], so that to shrink and to project cost O(1); ‖w_t‖² is carried
+    w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried
     along. An example's tangent, wherever it was taken, lies under its loss: so the sum of a pass's
-    tangents (w[:, 1], OFFSET, TILT) lies under the sum of the losses.
+    tangents (kept[0], OFFSET, TILT) lies under the sum of the losses.
     """
     loss, X, y, s = problem
-    keep = kept.shape[1] > 0
+    keep = kept.shape[0] > 1
+    plane = kept[0]
     scale, square, S = motion[SCALE], motion[SQUARE], motion[CURVATURE]
     radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
-    weight = 0.0  # Σ w_t = weight · w[:, 0] + kept[0]
+    weight = 0.0  # Σ w_t = weight · w + kept[1]
     offset = 0.0
     tilt = 0.0
     biases = 0.0
     rounds = 0
-    w[:, 1] = 0.0
     kept[:] = 0.0
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
@@ -66,8 +66,8 @@ def descend(problem, rule, order, w, motion, kept, slopes):
             weight += scale
             biases += b
             if rounds == motion[PICK]:
-                for j in range(w.shape[0]):
-                    kept[1, j] = scale * w[j, 0]
+                for j in range(w.size):
+                    kept[2, j] = scale * w[j]
                 motion[ITS_BIAS] = b
         rounds += 1
 
@@ -82,13 +82,13 @@ def descend(problem, rule, order, w, motion, kept, slopes):
             p = 0.0
             for k in range(first, last):
                 j, v = X.entry(i, k)
-                p += w[j, 0] * v
+                p += w[j] * v
             z = scale * p + b
             a = s[i] * loss.slope(z, y[i])
             offset += s[i] * loss.value(z, y[i]) - a * z
             slopes[t - start] = a
             slope += share * a
-            if rule.gradient == 0.0:
+            if rule.gradient == 0.0 and a != 0.0:
                 length = 0.0
                 for k in range(first, last):
                     _, v = X.entry(i, k)
@@ -113,11 +113,11 @@ def descend(problem, rule, order, w, motion, kept, slopes):
         else:
             fold = max(shrink, 0.0) * scale
             if keep:
-                for j in range(w.shape[0]):
-                    kept[0, j] += weight * w[j, 0]
+                for j in range(w.size):
+                    kept[1, j] += weight * w[j]
                 weight = 0.0
-            for j in range(w.shape[0]):
-                w[j, 0] *= fold
+            for j in range(w.size):
+                w[j] *= fold
             scale = 1.0
         square *= max(shrink, 0.0) ** 2
         for t in range(start, stop):
@@ -127,15 +127,17 @@ def descend(problem, rule, order, w, motion, kept, slopes):
                 first, last = X.span(i)
                 move = -step * share * a
                 part = move / scale
+                longer = 0.0
                 for k in range(first, last):
                     j, v = X.entry(i, k)
-                    square += move * v * (2.0 * scale * w[j, 0] + move * v)
-                    w[j, 0] += part * v
-                    w[j, 1] += a * v
+                    longer += v * (2.0 * scale * w[j] + move * v)
+                    w[j] += part * v
+                    plane[j] += a * v
+                square += move * longer
                 if keep:
                     for k in range(first, last):
                         j, v = X.entry(i, k)
-                        kept[0, j] -= weight * part * v
+                        kept[1, j] -= weight * part * v
         if square > rule.ball * rule.ball:
             scale *= rule.ball / math.sqrt(square)
             square = rule.ball * rule.ball
@@ -154,11 +156,11 @@ def descend(problem, rule, order, w, motion, kept, slopes):
                 motion[PHASE] = 0.0
 
     square = 0.0
-    for j in range(w.shape[0]):
+    for j in range(w.size):
         if keep:
-            kept[0, j] += weight * w[j, 0]
-        w[j, 0] *= scale
-        square += w[j, 0] * w[j, 0]
+            kept[1, j] += weight * w[j]
+        w[j] *= scale
+        square += w[j] * w[j]
     motion[SCALE], motion[SQUARE], motion[CURVATURE] = 1.0, square, S
     motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
     motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases

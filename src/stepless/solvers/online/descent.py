@@ -59,9 +59,9 @@ class Sum:
 
 @dataclass
 class Walk:
-    """State of an online solver: weights, plane, motion, extent, and sums of iterates."""
+    """State of an online solver: weights, motion, extent, and sums of iterates."""
 
-    w: NDArray  # d × 2: the weights; the last pass's plane
+    w: NDArray
     motion: NDArray
     extent: Extent
     passes: int = 0
@@ -103,8 +103,7 @@ class Descent:
 
     def start(self, risk: Risk, w: NDArray, b: float) -> Walk:
         d = w.size
-        walk = Walk(np.zeros((d, 2)), np.zeros(12), Extent(0.0, 0.0, 0.0))
-        walk.w[:, 0] = w
+        walk = Walk(w.copy(), np.zeros(12), Extent(0.0, 0.0, 0.0))
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
@@ -148,14 +147,14 @@ class Descent:
         rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
         rounds = -(-m // self.batch)
         self.begin(walk, rule, rounds)
-        kept = np.empty((2, 0 if self.iterate == "last" else risk.d))
+        kept = np.empty((1 if self.iterate == "last" else 3, risk.d))
         motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
         descent.descend(risk.problem, rule, order, walk.w, motion, kept, np.empty(self.batch))
         walk.passes += 1
         if self.iterate != "last":
             self._keep(walk, kept, rounds, rng)
         w, b = self._point(walk)
-        plane = Plane(walk.w[:, 1] / m, motion[descent.OFFSET] / m, motion[descent.TILT] / m)
+        plane = Plane(kept[0] / m, motion[descent.OFFSET] / m, motion[descent.TILT] / m)
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
@@ -189,15 +188,15 @@ class Descent:
         if self.iterate == "suffix" and walk.passes & (walk.passes - 1) == 0:
             older, newer = newer, Sum(np.zeros_like(newer.w))
             walk.sums = [older, newer]
-        newer.w += kept[0]
+        newer.w += kept[1]
         newer.b += walk.motion[descent.BIASES]
         newer.count += rounds
         if self.iterate == "random" and rng.integers(walk.passes) == 0:
-            walk.chosen = kept[1].copy(), float(walk.motion[descent.ITS_BIAS])
+            walk.chosen = kept[2], float(walk.motion[descent.ITS_BIAS])
 
     def _point(self, walk: Walk) -> tuple[NDArray, float]:
         if self.iterate == "last":
-            return walk.w[:, 0].copy(), walk.motion[descent.BIAS]
+            return walk.w.copy(), walk.motion[descent.BIAS]
         if walk.chosen is not None:
             return walk.chosen
         older, newer = walk.sums
