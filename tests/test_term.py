@@ -363,6 +363,7 @@ class Disk:
 
     def run(self, script, own, before="", seed=0):
         path = [self.folder / "here"] + ([self.folder / "there"] if own else [])
+        path += os.environ.get("PYTHONPATH", "").split(os.pathsep)
         environment = os.environ | {
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
             "PYTHONPATH": os.pathsep.join(map(str, path)),

@@ -45,7 +45,7 @@ def test_a_checkpoint_saves_every_so_often():
 
 
 def test_early_stop_waits_for_its_patience():
-    scores = iter([0.5, 0.6, 0.6, 0.55, 0.7, 0.1, 0.2, 0.3])
+    scores = iter([0.5, 0.6, 0.6, 0.55, 0.7, 0.7, 0.2, 0.3])  # an equal score is no rise
     stop = EarlyStop(lambda w, b: next(scores), patience=3)
     assert [stop(EVENT, W, 0.0) for _ in range(8)] == [False] * 7 + [True]
 

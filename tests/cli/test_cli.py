@@ -549,6 +549,7 @@ def test_demo():
     for words in ("cancer", "digits", "quantile(0.9)", "LinearSVC", "lower bound", "C = 1/(αm)"):
         assert words in said
     assert max(map(len, said.splitlines())) <= 80
+    assert "…" not in said  # nothing is cut
 
 
 def test_the_console_script_and_a_closed_pipe(folder):

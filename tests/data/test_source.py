@@ -126,13 +126,15 @@ def test_pools_are_shared_between_sources():
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork on this system")
 def test_the_pool_survives_a_fork():
     script = """
-        import os, sys
+        import os, sys, threading, time
         import numpy as np
         from stepless.data import Source
 
         source = Source(np.zeros((100, 3000)), np.ones(100), threads=2)
         work = lambda block, lo, hi: hi - lo
-        assert source.map(work) == [50, 50]  # now the parent has threads
+        meeting = threading.Barrier(2, timeout=10)
+        source.map(lambda block, lo, hi: meeting.wait())  # now the parent has both its threads,
+        time.sleep(0.2)  # and both of them wait for work
         child = os.fork()
         assert source.map(work) == [50, 50]
         if child == 0:
@@ -144,7 +146,7 @@ def test_the_pool_survives_a_fork():
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(script)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=30,
         check=False,
     )
     assert done.stdout == "both\n", done.stderr

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -198,9 +199,13 @@ def test_rounds_random_numbers_correctly(digits):
     wide = [f"{m}e{q}" for m, q in zip(mantissas, rng.integers(-330, 280, 3000), strict=True)]
     near = [f"{m}e{q}" for m, q in zip(mantissas, rng.integers(-30, 30, 3000), strict=True)]
     points = [m[: digits // 2] + "." + m[digits // 2 :] for m in mantissas]
-    # the shortest digits of a number half way between two floats, cut: the hardest to round
-    halves = (rng.integers(2**52, 2**53, 3000) * 2 + 1).tolist()
-    ties = [f"{half * 5 ** int(k)}e-{k}" for half, k in zip(halves, digits * [9], strict=False)]
+    # numbers half way between two floats, and as near to it as so many digits come
+    low = rng.normal(size=3000) * 10.0 ** rng.integers(-40, 40, 3000)
+    with localcontext(prec=200):
+        halves = [
+            (Decimal(u) + Decimal(v)) / 2 for u, v in zip(low, np.nextafter(low, 1e99), strict=True)
+        ]
+    ties = [f"{half:.{digits}e}" for half in halves] + [str(half) for half in halves]
     numbers = wide + near + points + ties
     y = read("\n".join(numbers).encode()).y
     np.testing.assert_array_equal(y, [float(number) for number in numbers])

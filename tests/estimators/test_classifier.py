@@ -155,6 +155,9 @@ def test_stops(cancer):
     assert (by_passes.stopped_by_, by_passes.n_passes_) == ("passes", 3)
     by_seconds = LinearClassifier(alpha=1e-4, gap=0.0, seconds=0.05).fit(X, y)
     assert by_seconds.stopped_by_ == "seconds"
+    many = LinearClassifier(alpha=1e-6, gap=0.0, seconds=0.4).fit(X, np.arange(len(y)) % 8)
+    assert many.stopped_by_ == "seconds"
+    assert all(trace[-1].passes > 1 for trace in many.trace_)
     by_watcher = LinearClassifier(alpha=1e-4).fit(X, y, watchers=[lambda e, w, b: e.passes == 2])
     assert (by_watcher.stopped_by_, by_watcher.n_passes_) == ("watcher", 2)
 

@@ -127,7 +127,7 @@ def test_proximal_is_algorithm_2(strength, loss):
         radius,
         radius=ball,
     )
-    ours, curvatures, _ = our_iterates(Proximal(), risk, order)
+    ours, curvatures, _ = our_iterates(Proximal(radius=radius), risk, order)
     np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(curvatures, S, rtol=1e-8)
 
@@ -142,7 +142,7 @@ def test_strategy_2_spends_its_curvature_at_once(strength):
     theirs, S = dlf.proximal_bound(
         X, y, svl.scalar_loss("hinge"), strength, order, G, radius, radius=ball
     )
-    solver = Proximal(strategy="bound")
+    solver = Proximal(strategy="bound", radius=radius)
     walk = solver.start(risk, np.zeros(risk.d), 0.0)
     finding = solver.walk(risk, walk, order.astype(np.uint32), np.random.default_rng(0))
     np.testing.assert_allclose(walk.motion[descent.CURVATURE], S[-1], rtol=1e-4)
@@ -298,7 +298,7 @@ def test_regret_stays_under_the_theorems(strength, kind):
     worst = max(dlf.regret(X, y, loss, strength, order, points, u) for u in rivals)
     assert worst <= dlf.lemma_1(G, strength, 200) + 1e-9  # DLF Lemma 1
 
-    points, curvatures, _ = our_iterates(Proximal(), risk, order)
+    points, curvatures, _ = our_iterates(Proximal(radius=radius), risk, order)
     worst = max(dlf.regret(X, y, loss, strength, order, points, u) for u in rivals)
     norms = [
         np.linalg.norm(dlf.subgradient_of_round(X, y, loss, strength, [i], points[i]))

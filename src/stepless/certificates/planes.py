@@ -85,21 +85,24 @@ class Planes:
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
             return 0.0, np.zeros(self._A.shape[1])  # losses are non-negative; planes say no more
         before = self._duals[0, : self.size].copy()
-        sharpened = strength or float(np.sqrt(self._gram[0, 0])) / objective.radius or 1.0
+        # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R. A μ too small to count,
+        # μR² ≪ R(0), only spoils the programme's condition.
+        least = max(strength, 1e-7 * float(np.abs(self.b).max()) / objective.radius**2)
+        sharpened = max(least, strength or float(np.sqrt(self._gram[0, 0])) / objective.radius)
         for _ in range(_MULTIPLIERS):
             bound, v = self._bound(objective, sharpened, self.maximise(sharpened, self.b))
-            # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R.
-            needed = max(strength, float(np.sqrt(v @ v)) / objective.radius)
+            needed = max(least, float(np.sqrt(v @ v)) / objective.radius)
             if abs(needed - sharpened) <= 1e-9 * sharpened:
                 break
             sharpened = max(needed, 1e-3 * sharpened)
         if bound < self._best and objective == self._proved:
             # Planes of absurd steepness can mislead the programme: the last answer is still valid.
             self._duals[0, : self.size] = before
-            bound, v = self._bound(objective, sharpened, before)
+            bound = self._best
         self._best, self._proved = bound, objective
         self.rest()
-        return max(bound, 0.0), v / -sharpened
+        w = v / -sharpened
+        return max(bound, 0.0), w * min(1.0, objective.radius / max(float(np.sqrt(w @ w)), 1e-300))
 
     def _bound(
         self, objective: Objective, strength: float, alpha: NDArray

@@ -21,9 +21,10 @@ import numpy as np
 from numba import njit
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
-_STALLS = 3  # Newton steps in a row that do not raise the value: rounding has the last word
-_RIDGE = 4e-16  # least share of a plane that counts as new to W, lest a pivot be rounding or zero
-_THIN = 1e-9  # the same where a start is read: two such planes in W spoil R for all that follow
+_NOTHING = 1e-25  # of the lift: a gap that no λ ≥ 1e-10 can tell from none
+_STALLS = 3  # Newton steps in a row that may fail to raise the value before rounding has won
+_RIDGE = 1e-16  # the least share of a plane that is new to W: no pivot is zero or negative
+_THIN = 1e-9  # where a start is read, a plane with a smaller share is dropped: two would spoil R
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
 
 
@@ -178,7 +179,7 @@ def maximise(gram, q, alpha):
                     alpha[i] = x[i]
             if value > highest:
                 highest, stalls = value, 0
-            if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value:
+            if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:
                 break
             for i in range(k):
                 rhs[1, i] = g[W[i]] - mean

@@ -25,7 +25,7 @@ from stepless.data import Source
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.objective import Hinge, Objective, SquaredL2
 from stepless.report import Summary, score_model
-from stepless.report.text import duration, percent_between, percent_up
+from stepless.report.text import percent_between, percent_up
 from stepless.risk import Risk
 
 _ALPHA = 1e-4  # of the comparison
@@ -54,7 +54,7 @@ class Rival:
 
 def show() -> None:
     """Fit, compare, and say what the numbers mean."""
-    console = Console()
+    console = Console(highlight=False)
     cancer, digits, diabetes = (
         _split("cancer", load_breast_cancer),
         _split("digits", load_digits),
@@ -125,7 +125,7 @@ def _fits_table(splits: list[Split], summaries: list[Summary]) -> Table:
             f"{s.objective:.5g}",
             f"{s.lower_bound:.5g}",
             "unknown" if s.excess is None else f"≤ {percent_up(s.excess)}",
-            duration(s.seconds or 0.0),
+            _time(s.seconds or 0.0),
             _held_out(s),
         )
     return table
@@ -152,7 +152,7 @@ def _rivals_table(split: Split, own: Summary, rivals: list[Rival]) -> Table:
     best = min(objective for objective, *_ in answers)
     for objective, name, seconds, says in answers:
         above = _above(objective, best, own.lower_bound)
-        table.add_row(name, f"{objective:.5g}", above, duration(seconds), says)
+        table.add_row(name, f"{objective:.5g}", above, _time(seconds), says)
     return table
 
 
@@ -161,6 +161,10 @@ def _above(objective: float, best: float, bound: float) -> str:
     if bound <= 0.0:
         return "unknown"
     return percent_between(objective / best - 1, objective / bound - 1)
+
+
+def _time(seconds: float) -> str:
+    return f"{1000 * seconds:.0f} ms"
 
 
 def _table(title: str, names: tuple[str, ...], words: int) -> Table:

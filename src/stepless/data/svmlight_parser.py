@@ -39,9 +39,12 @@ _LOWER_CASE = 32  # the bit that tells e from E
 
 # m is unsigned, and so are positions: signed ones are tested for Python's negative indices, which
 # takes a quarter of the time. Signed and unsigned make a float, so the constants are unsigned too.
-_U0, _U1, _U2, _U3, _U5, _U9, _U10 = (np.uint64(k) for k in (0, 1, 2, 3, 5, 9, 10))
-_U18, _U19, _U32, _U48 = (np.uint64(k) for k in (MOST_DIGITS, 19, 32, ord("0")))
-_9_BITS, _32_BITS, _2_TO_53, _2_TO_63 = (np.uint64(k) for k in (511, 2**32 - 1, 2**53, 2**63))
+_U0, _U1, _U2, _U3, _U5, _U10, _U18, _U32, _U48, _U511, _U512 = (
+    np.uint64(k) for k in (0, 1, 2, 3, 5, 10, 18, 32, 48, 511, 512)
+)
+_10_BITS, _32_BITS, _2_TO_53, _2_TO_63, _10_TO_18 = (
+    np.uint64(k) for k in (2**10 - 1, 2**32 - 1, 2**53, 2**63, 10**18)
+)
 
 
 def _powers_of_five() -> NDArray[np.uint64]:
@@ -107,16 +110,15 @@ def _scaled(m, q):
     m0, m1, f0, f1 = m & _32_BITS, m >> _U32, five & _32_BITS, five >> _U32
     middle = m1 * f0 + ((m0 * f0) >> _U32)
     high = m1 * f1 + (middle >> _U32) + ((m0 * f1 + (middle & _32_BITS)) >> _U32)
-    # The true product lies in [high, high + 2) 2^64, as less than 1 was cut off 5^q and m < 2^64.
+    # The true product lies in [high, high + 2) 2^64: 5^q has lost less than 1, and m < 2^64.
     if high >= _2_TO_63:
         high = (high >> _U1) | (high & _U1)
         exponent += 1
-    # 54 bits are kept, the last one to round by. If the nine below are neither all 0 nor all 1,
-    # nothing carries into the 54 and the number is no tie.
-    below = high & _9_BITS
-    if below - _U1 >= _9_BITS - _U1:
+    # 53 bits stay. The ten below them say which way to round unless they are at the half, or so
+    # little below it that what was lost may reach it.
+    if (high & _10_BITS) - _U511 <= _U1:
         return -1.0
-    return math.ldexp(float(((high >> _U9) + _U1) >> _U1), exponent)
+    return math.ldexp(float((high + _U512) >> _U10), exponent)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -179,22 +181,24 @@ def parse(block, size, rules):
         negative = text[at] == _MINUS
         if negative or text[at] == _PLUS:
             at += _U1
-        m, q, start, fraction = _U0, 0, at, _U0
+        m, cut, start, fraction = _U0, 0, at, _U0
         while True:
             if text[at] - _U48 < _U10:
-                m = m * _U10 + (text[at] - _U48)
+                if m < _10_TO_18:
+                    m = m * _U10 + (text[at] - _U48)
+                else:
+                    cut += 1
             elif text[at] == _POINT and fraction == _U0:
                 fraction = at + _U1
             else:
                 break
             at += _U1
-        digits = at - start
+        digits, q, certain = at - start, cut, True
         if fraction > _U0:
             digits -= _U1
-            q = np.int64(fraction - at)
+            q += np.int64(fraction - at)
         if digits == _U0:
             break
-        fits = digits <= _U19
         if text[at] | _LOWER_CASE == _E:
             at += _U1
             minus = text[at] == _MINUS
@@ -206,7 +210,7 @@ def parse(block, size, rules):
                 at += _U1
             if at == start:
                 break
-            fits &= at - start < _U5
+            certain = at - start < _U5
             q += -power if minus else power
         if _KIND[text[at]] > _LINE_END:
             break
@@ -218,10 +222,12 @@ def parse(block, size, rules):
             qid_due = False
             continue
         value = -1.0
-        if fits and m < _2_TO_53 and -22 <= q <= 22:
+        if certain and m < _2_TO_53 and -22 <= q <= 22:
             value = float(m) / _TENS[-q] if q < 0 else float(m) * _TENS[q]
-        elif fits:
+        elif certain:
             value = _scaled(m, q)
+            if cut > 0 and value != _scaled(m + _U1, q):
+                value = -1.0
         if value < 0.0:
             left_open[n_open, 0] = number
             left_open[n_open, 1] = np.int64(entry) if in_row else ~np.int64(row)
@@ -278,7 +284,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
 
-class Refusal(Exception):  # noqa: N818 - not an error yet: it does not know its file
+class Refusal(Exception):
     """Why a text is refused, and where: the lines before, and the column in bytes from 1."""
 
     def __init__(self, text: bytearray, at: int, reason: str) -> None:

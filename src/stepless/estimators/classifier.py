@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.stream import Stream
+from stepless.minimize import Result
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
 from stepless.watchers import Watcher
@@ -50,6 +51,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     gap, passes, seconds
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+        More than two classes share the seconds.
     fit_intercept
         Whether there is an intercept; it is never penalised.
     class_weight
@@ -140,12 +142,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             )
         starts = self._starts(classes, X.shape[1])
         source = Source(X, np.ones(len(y)), s, self._threads())
-        results = []
+        results: list[Result] = []
         for k, positive in enumerate(_positives(classes)):
             label = f"class {positive}: " if len(classes) > 2 else ""
-            signs = np.where(y == positive, 1.0, -1.0)
-            run = self._run(objective, source.relabelled(signs), starts[k], watchers, label)
-            results.append(run)
+            signs = source.relabelled(np.where(y == positive, 1.0, -1.0))
+            spent = sum(result.trace[-1].seconds for result in results)
+            stopping = self._stopping(len(starts) - k, spent)
+            results.append(self._run(objective, signs, stopping, starts[k], watchers, label))
         self.classes_ = classes
         self.coef_ = np.array([r.w for r in results])
         self.intercept_ = np.array([r.b for r in results])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
+from stepless.design import Design
+from stepless.kernels import oracle
 from stepless.minimize import Result, minimize
 from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, Domain, Loss, Objective, Regularizer
 from stepless.registry import UnknownName, named
@@ -24,11 +27,17 @@ from stepless.solvers import SOLVERS, Solver
 from stepless.solvers.auto import choose
 from stepless.solvers.online.proximal import Proximal
 from stepless.stopping import Stopping
-from stepless.trace import relative
+from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 
 LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 _PATIENCE = 1000  # passes, where the user sets no limit
+
+
+def _predict(
+    X: Design, w: NDArray, b: float, scores: NDArray, block: int, lo: int, hi: int
+) -> None:
+    oracle.predictions(X, w, b, scores, lo, hi)
 
 
 class LinearModel(BaseEstimator):
@@ -114,12 +123,15 @@ class LinearModel(BaseEstimator):
             )
         return solver
 
-    def _stopping(self) -> Stopping:
+    def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
+        """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
         unlimited = math.inf if self.seconds is not None else _PATIENCE
         return Stopping(
             gap=self.gap,
             passes=unlimited if self.passes is None else self.passes,
-            seconds=math.inf if self.seconds is None else self.seconds,
+            seconds=math.inf
+            if self.seconds is None
+            else max(self.seconds - spent, 0.0) / runs_left,
         )
 
     def _threads(self) -> int | None:
@@ -155,7 +167,13 @@ class LinearModel(BaseEstimator):
             ensure_all_finite=False,
         )
         self._refuse_holes(X)
-        return X @ self.coef_.T + self.intercept_
+        # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
+        source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
+        rows = np.atleast_2d(self.coef_)
+        z = np.empty((len(rows), X.shape[0]))
+        for w, b, scores in zip(rows, np.atleast_1d(self.intercept_), z, strict=True):
+            source.map(partial(_predict, source.X, w, float(b), scores))
+        return z.T if self.coef_.ndim == 2 else z[0]
 
     def _refuse_holes(self, X: Any) -> None:
         """Name the first entry that is not a finite number of reasonable size."""
@@ -208,6 +226,7 @@ class LinearModel(BaseEstimator):
         self,
         objective: Objective,
         source: Source,
+        stopping: Stopping,
         start: tuple[NDArray, float] | None,
         watchers: Iterable[Watcher],
         label: str = "",
@@ -217,7 +236,7 @@ class LinearModel(BaseEstimator):
         return minimize(
             Risk(objective, source),
             solver,
-            self._stopping(),
+            stopping,
             start=start,
             watchers=[*shown, *watchers],
             rng=self._generator(),
@@ -256,3 +275,4 @@ class LinearModel(BaseEstimator):
         self.gap_ = self.rel_gap_ = math.inf
         self.stopped_by_ = "stream"
         self.n_passes_ = self.n_iter_ = 1
+        self.trace_ = Trace()

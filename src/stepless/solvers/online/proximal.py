@@ -15,15 +15,24 @@ class Proximal(Descent):
     """Subgradient descent with curvature added around the current point: for small λ.
 
     Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) a round
-    Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step 1/(λt + τ_{1:t}).
-                ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖. ``strategy="bound"`` is
+    Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step
+                1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖. ``strategy="bound"`` is
                 Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in phases of 1, 2, 4, … passes
     Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
-    Differs     ρ is not asked of the user: it is the domain's radius where that is finite, and else
-                begins at min(1, 1/max‖x‖, √(R(0)/λ)) and grows by √2 when ‖w‖ reaches it, as in
-                Alg. 3, but without a restart. Random order and intercept as in Pegasos.
+    Differs     ρ is not asked of the user: it begins at min(1, 1/max‖x‖, the ball's radius) and
+                grows by √2 when ‖w‖ reaches it, as in Alg. 3, but without a restart. Random order
+                and intercept as in Pegasos.
+
+    Parameters
+    ----------
+    iterate, batch
+        As in Pegasos.
+    strategy
+        How τ is chosen.
+    radius
+        A bound on ‖w*‖, if one is known: ρ, as Alg. 2 is printed.
 
     Examples
     --------
@@ -40,11 +49,15 @@ class Proximal(Descent):
         iterate: Iterate = "last",
         batch: int = 1,
         strategy: Literal["balance", "bound"] = "balance",
+        radius: float | None = None,
     ) -> None:
         super().__init__(iterate, batch)
+        if radius is not None and not radius > 0.0:
+            raise ValueError(f"a radius is positive, not {radius:g}")
         if strategy not in ("balance", "bound"):
             raise ValueError(f"strategy must be 'balance' or 'bound', not {strategy!r}")
         self.strategy = strategy
+        self.known = radius
 
     def lacks(self, objective: Objective) -> str | None:
         if self.strategy == "bound" and math.isinf(objective.loss.lipschitz()):
@@ -52,14 +65,12 @@ class Proximal(Descent):
         return super().lacks(objective)
 
     def radius(self, objective: Objective, extent: Extent) -> float:
-        if math.isinf(objective.radius):
-            return self._optimistic(objective, extent)
-        return objective.radius
+        return self.known or self._optimistic(objective, extent)
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
-        # A hypothesised radius grows, a domain's does not. G_t = ‖g_t‖, except for Strategy 2,
+        # A hypothesised radius grows, a known one does not. G_t = ‖g_t‖, except for Strategy 2,
         # which must know it beforehand.
-        numbers = {"slack": 0.0} if math.isinf(objective.radius) else {}
+        numbers = {} if self.known else {"slack": 0.0}
         if self.strategy == "balance":
             numbers |= {"balance": 1.0, "gradient": 0.0}
         return self._rule(objective, extent, **numbers)

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import HuberRegressor, PoissonRegressor, QuantileRegressor, Ridge
+
+from stepless import LinearRegressor
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return 20 * X, y / 100
+
+
+def test_squared_is_ridge(diabetes):
+    X, y = diabetes
+    ours = LinearRegressor("squared", alpha=1e-2, gap=1e-8).fit(X, y)
+    ridge = Ridge(alpha=1e-2 * len(y)).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, ridge.coef_, atol=1e-4)
+    assert ours.intercept_ == pytest.approx(ridge.intercept_, abs=1e-4)
+    best = 0.5 * np.mean((ridge.predict(X) - y) ** 2) + 0.005 * ridge.coef_ @ ridge.coef_
+    assert ours.lower_bound_ <= best <= ours.objective_ * (1 + 1e-12)
+
+
+def test_poisson_is_scikit_learns(diabetes):
+    X, y = diabetes
+    ours = LinearRegressor("poisson", alpha=1e-2, gap=1e-7).fit(X, y)
+    theirs = PoissonRegressor(alpha=1e-2, tol=1e-10, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-2)
+    assert (ours.predict(X) > 0).all()
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+def test_quantile_is_scikit_learns(diabetes, tau):
+    X, y = diabetes
+    ours = LinearRegressor(f"quantile({tau})", alpha=1e-8, gap=1e-4).fit(X, y)
+    theirs = QuantileRegressor(quantile=tau, alpha=0).fit(X, y)
+    r = y - theirs.predict(X)
+    best = np.maximum(tau * r, (tau - 1) * r).mean()
+    assert ours.objective_ == pytest.approx(best, rel=2e-4)
+    assert (y <= ours.predict(X)).mean() == pytest.approx(tau, abs=0.03)
+
+
+def test_huber_resists_outliers(diabetes):
+    X, y = diabetes
+    y = y.copy()
+    y[::40] += 50.0
+    robust = LinearRegressor("huber(0.5)", alpha=1e-3).fit(X, y)
+    theirs = HuberRegressor(alpha=0.0, max_iter=1000).fit(X, y)
+    assert np.corrcoef(robust.coef_, theirs.coef_)[0, 1] > 0.95
+    plain = LinearRegressor("squared", alpha=1e-3).fit(X, y)
+    clean = np.arange(len(y)) % 40 != 0
+    assert robust.score(X[clean], y[clean]) > plain.score(X[clean], y[clean])
+
+
+@pytest.mark.parametrize("loss", ["absolute", "epsilon_insensitive(0.2)", "huber", "squared"])
+def test_scale_of_the_targets_does_not_matter(diabetes, loss):
+    X, y = diabetes
+    for scale in (1e-6, 1e6):
+        fit = LinearRegressor(loss, alpha=1e-2, passes=3000).fit(X, scale * y)
+        assert fit.rel_gap_ <= 1e-3, (loss, scale)
+
+
+def test_partial_fit_learns(diabetes):
+    X, y = diabetes
+    model = LinearRegressor("absolute", alpha=1e-4, solver="proximal")
+    for _ in range(20):
+        for lo in range(0, len(y), 50):
+            model.partial_fit(sparse.csr_matrix(X[lo : lo + 50]), y[lo : lo + 50])
+    assert model.score(X, y) > 0.4
+    assert model.gap_ == np.inf
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "sentence"),
+    [
+        ("poisson", [1.0, -2.0, 3.0], "Poisson needs targets ≥ 0, but y is -2 at example 1"),
+        ("poisson", [0.0, 0.0, 0.0], "Poisson needs at least one target above 0"),
+        ("squared", [1.0, np.nan, 3.0], "Input y contains NaN"),
+        ("squared", [1.0, 1e60, 3.0], "y is 1e+60 at example 1"),
+        ("hinge", [1.0, 2.0, 3.0], "Hinge is no loss for a LinearRegressor: choose one of squared"),
+        ("quantile(2)", [1.0, 2.0, 3.0], "tau must lie between 0 and 1, not 2"),
+        ("quantil", [1.0, 2.0, 3.0], "did you mean 'quantile'?"),
+    ],
+)
+def test_bad_targets(loss, y, sentence):
+    with pytest.raises(ValueError, match="^") as caught:
+        LinearRegressor(loss).fit(np.eye(3), np.array(y))
+    assert sentence in str(caught.value)
+
+
+def test_poisson_goes_to_a_bundle_solver():
+    with pytest.raises(ValueError, match="Poisson is neither; use a bundle solver"):
+        LinearRegressor("poisson", solver="proximal").fit(np.eye(3), np.array([1.0, 2.0, 3.0]))
