@@ -1,4 +1,4 @@
-"""DLF's Table 1 for the sets at hand: the best objective of 100 passes, beside the paper's columns."""
+"""DLF's Table 1 for the sets at hand: best objective of 100 passes, beside the paper's."""
 
 from __future__ import annotations
 

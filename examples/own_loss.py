@@ -23,4 +23,4 @@ class PseudoHuber(Loss):
 check_loss(PseudoHuber(20.0))
 X, y = load_diabetes(return_X_y=True)
 model = LinearRegressor(PseudoHuber(20.0), alpha=1e-3).fit(X, y)
-print(f"{model.solver_}: at most {100 * model.rel_gap_:.2f} % above the best, R² {model.score(X, y):.2f}")
+print(f"{model.solver_}: relative gap {model.rel_gap_:.2g}, R² {model.score(X, y):.2f}")

@@ -1,10 +1,13 @@
 """The risk and its planes, against plain numpy."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 
+from stepless import Loss
 from stepless.data import Source
 from stepless.objective import LOSSES, Hinge, Logistic, Objective, Poisson, Squared, SquaredL2
 from stepless.risk import Plane, Risk
@@ -137,6 +140,33 @@ def test_one_class_only(name):
     assert 0.0 <= tangent.value <= 1e-9
     assert tangent.plane.tilt == 0.0
     _assert_below(tangent.plane, Plain(loss, X, np.ones(1)), w, tangent.b, rng)
+
+
+@pytest.mark.parametrize("start", [0.0, 3.0, 200.0, 1e6, -1e6])
+@pytest.mark.parametrize("size", [1.0, 100.0])
+def test_slopes_that_differ_by_many_orders(start, size):
+    """An exponential's slopes on both sides of a bracket: their shares must not round to 1 and 0."""
+    X, y, _, w = _data(Poisson())
+    risk, plain = _risk(Poisson(), X, 1e5 * y), Plain(Poisson(), X, 1e5 * y)
+    _assert_least(risk, plain, size * w, start, np.random.default_rng(6))
+
+
+class Falling(Loss):
+    """Falls towards 0 so slowly that its slope is not 0 however far one looks."""
+
+    def value(self, z, y):
+        return 1.0 / (1.0 + math.log1p(z - y)) if z > y else 1.0 - (z - y)
+
+    def slope(self, z, y):
+        return -1.0 / ((1.0 + math.log1p(z - y)) ** 2 * (1.0 + z - y)) if z > y else -1.0
+
+
+def test_no_plane_but_zero_lies_under_a_risk_that_falls_without_end():
+    X, y, s, w = _data(Falling())
+    risk = _risk(Falling(), X, y, s)
+    tangent = risk.tangent(w, 0.0)
+    assert tangent.plane.tilt == 0.0
+    assert _height(tangent.plane, w) <= risk.value(w, 1e300) < 0.01 < tangent.value
 
 
 @pytest.mark.parametrize("loss", [Hinge(), Logistic(), Squared(), Poisson()], ids=repr)

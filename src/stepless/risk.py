@@ -76,21 +76,18 @@ class Risk:
             lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
         )
         left, right = self._bracket(b)
-        theta = right.slope / (right.slope - left.slope) if right is not left else 1.0
+        best = min(left, right, key=lambda cut: cut.value)
+        if not left.slope <= 0.0 <= right.slope:  # it falls without end: only R ≥ 0 is known
+            return Tangent(best.value, best.b, Plane(np.zeros(self.d), 0.0))
+        # tangents at two intercepts, blended until level in b: valid however coarse the search
+        shifts, shares = (left.b, right.b), _level(left, right)
         self.source.map(
             lambda k, lo, hi: oracle.blend(
-                self.problem, self._z, left.b, right.b, theta, self._g[k], lo, hi
+                self.problem, self._z, shifts, shares, self._g[k], lo, hi
             )
         )
-        best = min(left, right, key=lambda cut: cut.value)
-        # tangents at two intercepts, blended until level in b: valid however coarse the search
-        tilt = theta * left.slope + (1 - theta) * right.slope
-        plane = Plane(
-            self._g.sum(axis=0) / self.m,
-            theta * left.offset + (1 - theta) * right.offset,
-            0.0 if left.slope <= 0.0 <= right.slope else tilt,
-        )
-        return Tangent(best.value, best.b, plane)
+        offset = shares[0] * left.offset + shares[1] * right.offset
+        return Tangent(best.value, best.b, Plane(self._g.sum(axis=0) / self.m, offset))
 
     def _bracket(self, b: float) -> tuple[Cut, Cut]:
         """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
@@ -115,8 +112,8 @@ class Risk:
                 return right, right
             rise = right.slope - left.slope
             crossing = (left.height - right.height) / rise
-            theta = right.slope / rise
-            bottom = theta * left.height + (1 - theta) * right.height
+            shares = _level(left, right)
+            bottom = shares[0] * left.height + shares[1] * right.height
             if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
                 break
             secant = left.b - left.slope * (right.b - left.b) / rise
@@ -148,3 +145,15 @@ class Cut:
     def height(self) -> float:
         """The tangent line's value at b = 0."""
         return self.value - self.slope * self.b
+
+
+def _level(left: Cut, right: Cut) -> tuple[float, float]:
+    """Return the shares of two cuts that blend their slopes, opposite in sign, to 0.
+
+    Each is computed by itself: where slopes differ by 10¹⁶, as an exponential's do, 1 − θ rounds
+    to 0, and the plane would be taken for level when it is not.
+    """
+    if left is right:
+        return 1.0, 0.0
+    rise = right.slope - left.slope
+    return right.slope / rise, -left.slope / rise

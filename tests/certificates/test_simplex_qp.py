@@ -91,6 +91,16 @@ def test_gap_closes_from_any_start(kind, scale):
             assert_optimal(G, q, alpha)
 
 
+def test_rounding_does_not_end_it_early():
+    """Ties and λ = 1e-9: values stand still within rounding before the maximum is reached."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        G, q = problem(rng, whole, 20, 3, 1e-9)
+        for alpha in starts(rng, 20):
+            maximise(G, q, alpha)
+            assert_optimal(G, q, alpha)
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_best_of_all_faces(kind, scale):
@@ -147,6 +157,13 @@ def test_one_plane(square, slope, expected):
 
 def test_no_plane():
     assert maximise(np.zeros((0, 0)), np.zeros(0), np.zeros(0)) == 0
+
+
+def test_a_short_plane_counts():
+    """α_2 brings 1 % of the value by a slope 1e-5 of the other's."""
+    alpha = np.zeros(2)
+    maximise(np.diag([1.0, 1e-8]), np.array([1e-8, 1e-13]), alpha)
+    np.testing.assert_allclose(alpha, [1e-8, 1e-5], rtol=1e-6)
 
 
 def test_flat_planes_leave_the_highest():

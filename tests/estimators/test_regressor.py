@@ -86,7 +86,7 @@ def test_partial_fit_learns(diabetes):
     ],
 )
 def test_bad_targets(loss, y, sentence):
-    with pytest.raises(ValueError, match="^") as caught:
+    with pytest.raises(ValueError, match=r"^") as caught:
         LinearRegressor(loss).fit(np.eye(3), np.array(y))
     assert sentence in str(caught.value)
 

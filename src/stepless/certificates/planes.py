@@ -14,9 +14,7 @@ from stepless.risk import Plane
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes
 _MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
-_ROUNDING = (
-    1e-12  # slack, relative to what enters a bound: rounding must not lift it
-)
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
 class Planes:

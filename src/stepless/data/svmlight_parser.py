@@ -100,7 +100,9 @@ class Outcome(NamedTuple):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _scaled(m, q):
     """The number m 10^q correctly rounded, or -1.0 where 64 bits of 5^q do not decide."""
-    if m == _U0 or q < -_MOST_POWER or q > _MOST_POWER:
+    if m == _U0:
+        return 0.0
+    if q < -_MOST_POWER or q > _MOST_POWER:
         return -1.0
     exponent = ((217706 * q) >> 16) + 11  # floor(q log2(10)) + 11
     while m < _2_TO_63:
@@ -112,7 +114,7 @@ def _scaled(m, q):
     high = m1 * f1 + (middle >> _U32) + ((m0 * f1 + (middle & _32_BITS)) >> _U32)
     # The true product lies in [high, high + 2) 2^64: 5^q has lost less than 1, and m < 2^64.
     if high >= _2_TO_63:
-        high = (high >> _U1) | (high & _U1)
+        high >>= _U1
         exponent += 1
     # 53 bits stay. The ten below them say which way to round unless they are at the half, or so
     # little below it that what was lost may reach it.

@@ -18,7 +18,7 @@ class Dense(Term):
     --------
     >>> X = Dense.of(np.array([[1, 2], [3, 4]]))
     >>> X.span(1), X.entry(1, 0)
-    ((0, 2), (0, 3.0))
+    ((0, 2), (0, np.float64(3.0)))
     """
 
     array: NDArray

@@ -80,15 +80,14 @@ def shifted(problem, z, b, lo, hi):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def blend(problem, z, left, right, theta, g, lo, hi):
-    """Write g = Σ s_i a_i x_i with a_i = θ ℓ'(z_i + left) + (1 − θ) ℓ'(z_i + right)."""
+def blend(problem, z, shifts, shares, g, lo, hi):
+    """Write g = Σ s_i a_i x_i, where a_i blends the slopes at z_i + shifts, two of each."""
     loss, X, y, s = problem
     g[:] = 0.0
     for i in range(lo, hi):
         a = 0.0
         for side in range(2):
-            shift, share = (left, theta) if side == 0 else (right, 1.0 - theta)
-            a += s[i] * share * loss.slope(z[i] + shift, y[i])
+            a += s[i] * shares[side] * loss.slope(z[i] + shifts[side], y[i])
         if a != 0.0:
             first, last = X.span(i)
             for k in range(first, last):

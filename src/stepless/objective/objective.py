@@ -20,7 +20,8 @@ class Objective:
 
     Examples
     --------
-    >>> from stepless.objective import Objective, Hinge, SquaredL2
+    >>> import numpy as np
+    >>> from stepless.objective import Hinge, Objective, SquaredL2
     >>> J = Objective(Hinge(), SquaredL2(0.1))
     >>> J.penalty(np.array([3.0, 4.0])), J.floor(1.0, 6.0)
     (1.25, 1.0)

@@ -37,7 +37,7 @@ class Adaptive(Descent):
             return "needs a penalty or a bounded domain; use solver='proximal', or penalty='l2'"
         return super().lacks(objective)
 
-    def radius(self, objective: Objective, extent: Extent) -> float:
+    def first_radius(self, objective: Objective, extent: Extent) -> float:
         return extent.ball(objective)
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:

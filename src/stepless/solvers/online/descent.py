@@ -107,7 +107,9 @@ class Descent:
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
-        motion[descent.RADIUS] = max(self.radius(risk.objective, walk.extent), math.sqrt(square))
+        motion[descent.RADIUS] = max(
+            self.first_radius(risk.objective, walk.extent), math.sqrt(square)
+        )
         motion[descent.BIAS] = b if w.any() else best_bias
         if self.iterate != "last":
             walk.sums = [Sum(np.zeros(d)), Sum(np.zeros(d))]
@@ -122,7 +124,7 @@ class Descent:
         extent.risk = max(extent.risk, origin.value)
         return origin.b
 
-    def radius(self, objective: Objective, extent: Extent) -> float:
+    def first_radius(self, objective: Objective, extent: Extent) -> float:
         """The radius ρ that τ balances against, at the start."""
         return self._optimistic(objective, extent)
 
@@ -163,7 +165,9 @@ class Descent:
             # The same regret for the intercept as for the weights: |b| ≤ ρ · max‖x‖.
             bias_reach = extent.longest or 1.0
             if "slack" not in numbers:
-                bias_reach *= self._optimistic(objective, extent) / self.radius(objective, extent)
+                bias_reach *= self._optimistic(objective, extent) / self.first_radius(
+                    objective, extent
+                )
         usual = {
             "strength": objective.strength,
             "gradient": extent.gradient(objective),

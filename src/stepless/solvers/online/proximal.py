@@ -16,8 +16,8 @@ class Proximal(Descent):
 
     Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) a round
     Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step
-                1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖. ``strategy="bound"`` is
-                Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in phases of 1, 2, 4, … passes
+                1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖.
+                ``strategy="bound"`` is Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in phases of 1, 2, 4, … passes
     Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
@@ -57,20 +57,20 @@ class Proximal(Descent):
         if strategy not in ("balance", "bound"):
             raise ValueError(f"strategy must be 'balance' or 'bound', not {strategy!r}")
         self.strategy = strategy
-        self.known = radius
+        self.radius = radius
 
     def lacks(self, objective: Objective) -> str | None:
         if self.strategy == "bound" and math.isinf(objective.loss.lipschitz()):
             return "must know the gradients' size for strategy='bound'; use strategy='balance'"
         return super().lacks(objective)
 
-    def radius(self, objective: Objective, extent: Extent) -> float:
-        return self.known or self._optimistic(objective, extent)
+    def first_radius(self, objective: Objective, extent: Extent) -> float:
+        return self.radius or self._optimistic(objective, extent)
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
         # A hypothesised radius grows, a known one does not. G_t = ‖g_t‖, except for Strategy 2,
         # which must know it beforehand.
-        numbers = {} if self.known else {"slack": 0.0}
+        numbers = {} if self.radius else {"slack": 0.0}
         if self.strategy == "balance":
             numbers |= {"balance": 1.0, "gradient": 0.0}
         return self._rule(objective, extent, **numbers)
