@@ -1,7 +1,7 @@
 """A pass of `pegasos` and of `proximal` beside a pass of scikit-learn's SGDClassifier.
 
 Whole calls are timed, validation, certificates and all, with 2 and with 12 passes: the difference
-is ten passes. The pass alone, without evaluating the objective or the certificate, is the kernel's column.
+is ten passes. The step alone is without the objective's evaluation and the certificate.
 """
 
 from __future__ import annotations

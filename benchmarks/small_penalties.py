@@ -55,9 +55,7 @@ def main():
             traces[solver] = minimize(
                 risk, SOLVERS[solver](), Stopping(gap=1e-3, seconds=BUDGETS[-1])
             ).trace
-        print(
-            f"## {name}, λ = {strength:g}: objective / certified lower bound after so many seconds\n"
-        )
+        print(f"## {name}, λ = {strength:g}: objective / certified lower bound, over time\n")
         table(("seconds", *traces), [(b, *(at(t, b) for t in traces.values())) for b in BUDGETS])
         trace = traces["proximal-bundle"]
         taken, theirs = liblinear(X, y, strength)

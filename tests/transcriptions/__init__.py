@@ -1,7 +1,7 @@
 """Slow, dense transcriptions of the papers' algorithms, against which Stepless is tested.
 
-Written from `algorithms.md` and the papers alone, without a look at the library: plain numpy, one
-line per printed equation, its number beside it. Keys (DLF, SVL, A1, B3 ...) as in `algorithms.md`.
+Written from the papers alone, without a look at the library: plain numpy, one
+line per printed equation, its number beside it. Keys (DLF, SVL) as in `docs/papers.md`.
 
     online.py   DLF Alg. 1, 2, 3 and the adaptive method of Bartlett et al.; regret and its bounds
     batch.py    SVL Alg. 1 and section 5; DLF Alg. 4; the bundle's lower bound; true optima

@@ -1,4 +1,4 @@
-"""Batch methods: SVL Alg. 1 and section 5 (A1, A2), DLF Alg. 4 (A3), and true optima.
+"""Batch methods: SVL Alg. 1 and section 5, DLF Alg. 4, and true optima.
 
     J(w) = (lam/2) |w|^2 + R(w),     oracle(w) = (R(w), a) with a in the subdifferential of R at w.
 
@@ -199,7 +199,7 @@ def _from_active_planes(A, b, S, p, weight, active):
 
 
 def lower_bound(A, b, lam):
-    """Best lower bound on J from planes (columns of A, entries of b) and the zero plane, A1 dual:
+    """Best lower bound on J from planes (columns of A, entries of b) and the zero plane, by the dual:
 
     max over the simplex of -(1/(2 lam)) |A alpha|^2 + b'alpha   (SVL (7) with its 1/lam restored).
     """
@@ -212,7 +212,7 @@ def lower_bound(A, b, lam):
 
 
 def bmrm(oracle, lam, d, steps):
-    """SVL Alg. 1 (A1).
+    """SVL Alg. 1.
 
     Returns arrays over t = 0, ..., steps: iterates w_t, J(w_t), J_t(w_t), epsilon_t.
     """
@@ -233,7 +233,7 @@ def bmrm(oracle, lam, d, steps):
 
 
 def bmrm_linesearch(oracle, lam, d, steps):
-    """SVL section 5 (A2).
+    """SVL section 5.
 
     Returns arrays over t = 0, ..., steps: iterates w_t, D_t, gamma_t = J(w_t) - D_t.
     """
@@ -255,7 +255,7 @@ def bmrm_linesearch(oracle, lam, d, steps):
 
 
 def proximal_bundle(oracle, lam, d, steps):
-    """DLF Alg. 4 with the optimistic radius (A3); planes, p_t, t and tau outlive a change of rho.
+    """DLF Alg. 4 with the optimistic radius; planes, p_t, t and tau outlive a change of rho.
 
     Returns (iterates, tau, rho): w_1, ..., w_{steps+1} as rows; tau_1, ..., tau_steps; and
     steps + 1 radii, rho[t-1] used in iteration t.

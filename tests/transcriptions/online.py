@@ -1,4 +1,4 @@
-"""Online methods of DLF (Do, Le, Foo 2009), section 3; B1, B2, B3 and B11 of algorithms.md.
+"""Online methods of DLF (Do, Le, Foo 2009), section 3.
 
 In round t the learner plays w_t and is shown
 
@@ -65,7 +65,7 @@ def _bound_on(G, t, g):
 
 
 def projected_subgradient(X, y, loss, lam, order, batch=1, radius=math.inf):
-    """DLF Alg. 1 (B1). Pegasos is radius = sqrt(R(0)/lam): 1/sqrt(lam) for the hinge."""
+    """DLF Alg. 1. Pegasos is radius = sqrt(R(0)/lam): 1/sqrt(lam) for the hinge."""
     w = np.zeros(X.shape[1])  # w_1
     iterates, S = [w], []
     for t, rows in enumerate(chunks(order, batch), start=1):
@@ -78,7 +78,7 @@ def projected_subgradient(X, y, loss, lam, order, batch=1, radius=math.inf):
 
 
 def adaptive(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
-    """Adaptive online gradient descent (B2): Alg. 1 on the functions of DLF (4)."""
+    """Adaptive online gradient descent: Alg. 1 on the functions of DLF (4)."""
     w = np.zeros(X.shape[1])
     iterates, S = [w], []
     tau_sum = 0.0
@@ -86,7 +86,7 @@ def adaptive(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
         g = subgradient_of_round(X, y, loss, lam, rows, w)
         G_t = _bound_on(G, t, g)
         before = lam * t + tau_sum  # lam_{1:t} + tau_{1:t-1}
-        tau = 0.5 * (-before + math.sqrt(before**2 + 8 * G_t**2 / (3 * rho**2)))  # B2
+        tau = 0.5 * (-before + math.sqrt(before**2 + 8 * G_t**2 / (3 * rho**2)))  # Bartlett et al.
         tau_sum += tau
         S_t = lam * t + tau_sum  # eta_t = 1/(lam_{1:t} + tau_{1:t})
         w, _ = _step(w, S_t, g + tau * w, radius)  # gradient of f''_t, DLF (4)
@@ -96,7 +96,7 @@ def adaptive(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
 
 
 def proximal(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
-    """DLF Alg. 2 (B3): the proximal method with Strategy 1, balancing.
+    """DLF Alg. 2: the proximal method with Strategy 1, balancing.
 
     G: a number, or a function of (t, g_t) that gives G_t; g_t is the whole subgradient of f_t,
     lam*w_t included.
@@ -118,7 +118,7 @@ def proximal(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
 
 
 def proximal_bound(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
-    """DLF Strategy 2 (B3): tau_1 = argmin B(tau) of Th. 2 for the T rounds of `order`, rest 0."""
+    """DLF Strategy 2: tau_1 = argmin B(tau) of Th. 2 for the T rounds of `order`, rest 0."""
     T = len(chunks(order, batch))
     tau_1 = best_tau(G, lam, rho, T)
     w = np.zeros(X.shape[1])
@@ -133,7 +133,7 @@ def proximal_bound(X, y, loss, lam, order, G, rho, batch=1, radius=math.inf):
 
 
 def optimistic(X, y, loss, lam, order, G, batch=1, accuracy=0.0, failure=1.0, radius=None):
-    """DLF Alg. 3 (B3), with delta-hat where delta is printed in the search for T.
+    """DLF Alg. 3, with delta-hat where delta is printed in the search for T.
 
     A new phase restarts t and tau and keeps w. Stops when a phase of length T passes without an
     increase of rho, or when `order` is used up; accuracy = 0 means phases without end (T = inf).

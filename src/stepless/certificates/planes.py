@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not l
 class Planes:
     """max_i ⟨a_i, w⟩ + b_i and 0 lie under the risk, hence their regularized minimum under J*.
 
-    For Ω = (λ/2)‖w‖² the minimum is, by duality (SVL Th. 2, Cor. 3; algorithms.md A1),
+    For Ω = (λ/2)‖w‖² the minimum is, by duality (SVL Th. 2, Cor. 3),
     max_α bᵀα − ‖Aα‖²/(2λ) over α ≥ 0, 1ᵀα ≤ 1, attained at w = −Aα/λ: the zero plane takes what is
     left of 1. *Any* such α gives a valid bound, so an inexact one costs tightness, never truth.
 
@@ -81,6 +81,7 @@ class Planes:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
+            self.rest()
             return 0.0, np.zeros(self._A.shape[1])  # losses are non-negative; planes say no more
         before = self._duals[0, : self.size].copy()
         # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R. A μ too small to count,
@@ -126,7 +127,8 @@ class Planes:
         i, j = np.argsort(weight, kind="stable")[:2]
         leaver = int(np.argmax(self._idle[: self.size]))
         if self._idle[leaver] == 0:
-            theta = weight[j] / (weight[i] + weight[j])
+            both = weight[i] + weight[j]
+            theta = weight[j] / both if both > 0.0 else 1.0
             self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
             self._b[j] += (1 - theta) * (self._b[i] - self._b[j])
             products = self.A @ self._A[j]

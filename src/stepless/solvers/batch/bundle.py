@@ -28,7 +28,7 @@ class Bundle:
     """Cutting planes under the risk, and the exact minimum of what they model (BMRM).
 
     Solves      min_w∈S Ω(w) + R(w), R any convex risk ≥ 0
-    Algorithm   SVL Alg. 1, Th. 2, Cor. 3 with its 1/λ restored (algorithms.md A1): plane at w_t;
+    Algorithm   SVL Alg. 1, Th. 2, Cor. 3 with its 1/λ restored (docs/papers.md): plane at w_t;
                 w_{t+1} = argmin_w Ω(w) + max(0, max_i ⟨a_i, w⟩ + b_i), by its dual
     Guarantee   ε_t = min_s J(w_s) − J_t(w_t) never rises and bounds J(w_best) − J*; it is below ε
                 after O(G²/(λε)) steps, O(log 1/ε) if R is smooth (SVL Th. 5)

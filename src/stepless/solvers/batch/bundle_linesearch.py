@@ -27,7 +27,7 @@ class BundleLinesearch:
     """Cutting planes with a line search in the dual instead of a quadratic programme.
 
     Solves      min_w (λ/2)‖w‖² + R(w), R any convex risk ≥ 0
-    Algorithm   SVL §5, eq. (15) (algorithms.md A2): η = min(1, λγ_t/‖λw_t + a_{t+1}‖²),
+    Algorithm   SVL §5, eq. (15): η = min(1, λγ_t/‖λw_t + a_{t+1}‖²),
                 w_{t+1} = (1 − η)w_t − (η/λ)a_{t+1}, r_{t+1} = (1 − η)r_t + ηb_{t+1}
     Guarantee   D_t = r_t − (λ/2)‖w_t‖² ≤ J*; gap below ε after O(G²/(λε)) steps (SVL Th. 4, 5)
     Cost        one oracle (a pass on all threads) a step; O(d) memory

@@ -37,7 +37,7 @@ class ProximalBundle:
     """Cutting planes held near the points already visited: for small λ.
 
     Solves      min_w (λ/2)‖w‖² + R(w), R any convex risk ≥ 0
-    Algorithm   DLF Alg. 4 (algorithms.md A3): τ_t = ½(−S + √(S² + (λρ + ‖a_t‖)²/ρ²)),
+    Algorithm   DLF Alg. 4: τ_t = ½(−S + √(S² + (λρ + ‖a_t‖)²/ρ²)),
                 S = λt + τ_{1:t−1}; w_{t+1} minimises t·P_t(w) + Σ τ_i‖w − w_i‖²/2, by its dual (11)
     Guarantee   min_t J(w_t) − J* ≤ (λρ + A)²(1 + log T)/(λT) if ‖w_t‖ ≤ ρ, ‖a_t‖ ≤ A (DLF Th. 5)
     Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and two small QPs
@@ -47,7 +47,7 @@ class ProximalBundle:
                 … rounds, with the best point as first centre; all planes are kept. (Without phases
                 the centre is the mean of all points ever visited, and drags: connect-4, λ = 1e-7,
                 150 rounds, certified gap 100 %; with phases 1 %.) The certificate is the planes'
-                own (algorithms.md A1), for the proximal dual is no bound on J.
+                own (see `bundle`), for the proximal dual is no bound on J.
 
     Parameters
     ----------
