@@ -1,8 +1,8 @@
 """Reading svmlight text, beside scikit-learn: `python benchmarks/read_svmlight.py [RUNS]`.
 
 Both readers run in turn, and give the same arrays, or this stops. Seconds are medians by the clock;
-`ratio, CPU` compares processor time over all threads, which other programs disturb less. `first call` is the start of a
-process with nothing compiled yet; `memory` is the peak over what the result itself takes.
+`ratio, CPU` compares processor time over all threads, which other programs disturb less.
+`memory` is the peak over what the result itself takes; `first call` includes the start of numba.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from stepless import SOLVERS, ContractError, check_solver
-from stepless.objective import Logistic
+from stepless import SOLVERS, ContractError, Objective, Risk, Source, check_solver
+from stepless.objective import Hinge, Logistic, Zero
 from stepless.risk import Plane
-from stepless.solvers import Bundle, Finding, Proximal
+from stepless.solvers import Bundle, Finding, Proximal, ProximalBundle
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -239,3 +239,16 @@ def test_a_solver_of_smooth_losses_only_is_tried_on_one():
 
     check_solver(Smooth())
     assert set(tried) == {Logistic}
+
+
+def test_a_full_bundle_stays_finite_without_a_penalty():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    risk = Risk(Objective(Hinge(), Zero()), Source(X, np.sign(y), threads=1))
+    solver = ProximalBundle()
+    state = solver.start(risk, np.zeros(3), 0.0)
+    state.planes.capacity = 8
+    for _ in range(20):
+        finding = solver.step(risk, state, rng)
+        assert np.isfinite(finding.w).all()
+    assert np.isfinite(state.planes.A).all()

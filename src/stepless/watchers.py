@@ -62,9 +62,9 @@ class EarlyStop:
     Examples
     --------
     >>> stop = EarlyStop(lambda w, b: 0.9, patience=1)
-    >>> event = Event(1, 100, 0.1, 0.5, 0.4, 1.0, 7)
-    >>> stop(event, None, 0.0), stop(event, None, 0.0)
-    (False, True)
+    >>> events = [Event(t, 100, 0.1, 0.5, 0.4, 1.0, 7) for t in (1, 2)]
+    >>> [stop(event, None, 0.0) for event in events]
+    [False, True]
     """
 
     def __init__(self, score: Callable[[NDArray, float], float], patience: int = 5) -> None:
@@ -74,6 +74,8 @@ class EarlyStop:
         self._waited = 0
 
     def __call__(self, event: Event, w: NDArray, b: float) -> bool:
+        if event.passes == 1:  # a run of its own, as of one class among several
+            self._best, self._waited = -math.inf, 0
         score = self.score(w, b)
         self._waited = 0 if score > self._best else self._waited + 1
         self._best = max(self._best, score)

@@ -101,6 +101,28 @@ def test_data_become_what_kernels_read():
     assert np.shares_memory(Source(A, np.ones(3)).X.array, A)
 
 
+@pytest.mark.parametrize("y", [np.ones(2), np.ones(4), np.ones((3, 1)), 1.0], ids=np.shape)
+def test_targets_and_weights_are_one_a_row(y):
+    """Kernels read one a row without a look at how many there are."""
+    A, three = np.ones((3, 2)), np.ones(3)
+    for make in (
+        lambda: Source(A, y),
+        lambda: Source(sparse.csr_matrix(A), y),
+        lambda: Source(A, three, y),
+        lambda: Source(A, three).relabelled(y),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^there are 3 examples, but (targets|sample weights)"
+        ):
+            make()
+
+
+@pytest.mark.parametrize("s", [[1.0, -1.0], [1.0, np.nan], [np.inf, 1.0], [0.0, 0.0]])
+def test_impossible_weights_are_refused(s):
+    with pytest.raises(ValueError, match="weights must be finite and ≥ 0, and not all of them 0"):
+        Source(np.ones((2, 1)), np.ones(2), s)
+
+
 def test_relabelled_shares_all_but_the_targets():
     A, y = np.ones((3, 2)), np.array([1.0, -1.0, 1.0])
     source = Source(A, y, np.array([1.0, 2.0, 3.0]), threads=2)

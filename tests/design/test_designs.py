@@ -131,6 +131,12 @@ def test_sizes():
     assert _read(Sparse.of(sparse.csr_matrix((0, 4)))).shape == (0, 4)
 
 
+@pytest.mark.parametrize("shape", [(3,), (), (2, 2, 2)])
+def test_examples_are_the_rows_of_a_matrix(shape):
+    with pytest.raises(ValueError, match="rows of a matrix, not of shape"):
+        Dense.of(np.ones(shape))
+
+
 def test_entries_given_twice_add_up():
     M = sparse.coo_matrix(([1.0, 2.0, 5.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3))
     np.testing.assert_array_equal(_read(Sparse.of(M)), [[0, 0, 3], [5, 0, 0]])

@@ -21,10 +21,10 @@ import numpy as np
 from numba import njit
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
-_NOTHING = 1e-25  # of the lift: a gap that no λ ≥ 1e-10 can tell from none
-_STALLS = 3  # Newton steps in a row that may fail to raise the value before rounding has won
+_NOTHING = 1e-25  # of the size of G: a gap that no λ ≥ 1e-10 can tell from none
+_STALLS = 5  # Newton steps in a row that may fail to raise the value before rounding has won
 _RIDGE = 1e-16  # the least share of a plane that is new to W: no pivot is zero or negative
-_THIN = 1e-9  # where a start is read, a plane with a smaller share is dropped: two would spoil R
+_THIN = 1e-11  # a start's plane with a smaller share is dropped: two such planes would spoil R
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
 
 
@@ -153,7 +153,7 @@ def maximise(gram, q, alpha):
     Guarantee   α is feasible, whatever came in. Each Newton step ends at the maximiser over a face,
                 values rise, so no face comes twice; at most 10n + 100 pivots.
     Cost        |W|³/6 once, then O(n|W|) a pivot; n² numbers.
-    Differs     Stops at a gap of 1e-8 of the value, or when four Newton steps do not raise it.
+    Differs     Stops at a gap of 1e-8 of the value, or when six Newton steps do not raise it.
 
     >>> alpha = np.zeros(2)
     >>> maximise(np.eye(2), np.array([0.25, -1.0]), alpha), alpha
@@ -181,12 +181,16 @@ def maximise(gram, q, alpha):
                 highest, stalls = value, 0
             if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:
                 break
-            for i in range(k):
-                rhs[1, i] = g[W[i]] - mean
-            for i in range(k):
-                rhs[1, i] /= R[i, i]
-                for c in range(i + 1, k):
-                    rhs[1, c] -= rhs[1, i] * R[i, c]
+            if x[j] > 0.0:  # W's own slopes are not level: R has drifted, and is made anew
+                for i in range(k):
+                    _enter(gram, lift, W, i, W[i], R, rhs, g[W[i]] - mean)
+            else:
+                for i in range(k):
+                    rhs[1, i] = g[W[i]] - mean
+                for i in range(k):
+                    rhs[1, i] /= R[i, i]
+                    for c in range(i + 1, k):
+                        rhs[1, c] -= rhs[1, i] * R[i, c]
             if x[j] == 0.0 and k <= n:
                 _enter(gram, lift, W, k, j, R, rhs, g[j] - mean)
                 k += 1

@@ -35,16 +35,27 @@ class Source:
         self, X: Any, y: NDArray, s: NDArray | None = None, threads: int | None = None
     ) -> None:
         self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
-        self.y = np.ascontiguousarray(y, dtype=np.float64)
-        s = np.ones(self.y.size) if s is None else np.asarray(s, dtype=np.float64)
+        self.y = self._column("targets", y)
+        s = self._column("sample weights", np.ones(self.shape[0]) if s is None else s)
+        if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
+            raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
         self.s = s * (s.size / s.sum())
         self.threads = threads or available_cores()
 
     def relabelled(self, y: NDArray) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
         other = copy(self)
-        other.y = np.ascontiguousarray(y, dtype=np.float64)
+        other.y = self._column("targets", y)
         return other
+
+    def _column(self, name: str, values: Any) -> NDArray:
+        """One number for each row: kernels do not look whether there is one."""
+        column = np.ascontiguousarray(values, dtype=np.float64)
+        if column.shape != self.shape[:1]:
+            raise ValueError(
+                f"there are {self.shape[0]} examples, but {name} of shape {column.shape}"
+            )
+        return column
 
     @property
     def shape(self) -> tuple[int, int]:

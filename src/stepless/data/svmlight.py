@@ -93,7 +93,7 @@ def read_svmlight(
     base = None if zero_based == "auto" else int(not zero_based)
     with ExitStack() as stack:
         stream = _Stream(path, stack)
-        table = _Table(stream.name, base, n_features, np.dtype(dtype))
+        table = _Table(stream, base, n_features, np.dtype(dtype))
         _read(stream, table)
     return table.finish()
 
@@ -119,11 +119,13 @@ class _Stream:
 
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, stack: ExitStack) -> None:
         self.failure = ""
+        self.size = 0  # of the text in bytes, where it is known
         self._compression = ""
         file: Any = source
         if isinstance(source, str | os.PathLike):
             self.name = os.fspath(source)
             file = stack.enter_context(_opened(self.name))
+            self.size = os.fstat(file.fileno()).st_size
         elif hasattr(source, "read"):
             self.name = str(getattr(source, "name", "<stream>"))
         else:
@@ -133,6 +135,7 @@ class _Stream:
         for magic, (name, decompress) in _COMPRESSED.items():
             if rejoined.head.startswith(magic):
                 self._compression = name
+                self.size = 0
                 # readinto1, unlike readinto, keeps what came before a failure
                 self._readinto = stack.enter_context(decompress(rejoined)).readinto1
                 break
@@ -245,10 +248,10 @@ class _Table:
     """The examples read so far."""
 
     def __init__(
-        self, name: str, base: int | None, n_features: int | None, dtype: np.dtype[Any]
+        self, stream: _Stream, base: int | None, n_features: int | None, dtype: np.dtype[Any]
     ) -> None:
         self.lines = 0
-        self._name = name
+        self._stream = stream
         self._base = base  # None: not known before the end
         self._n_features = n_features
         self._largest = float(np.finfo(dtype).max)
@@ -283,6 +286,10 @@ class _Table:
             reason = f"index {outcome.most} exceeds {outcome.most - 1}, the last that n_features"
             reason += " allows in a file whose indices start at 0"
             self._beyond = self._error(parser.Refusal(piece.text, outcome.most_at, reason))
+        if self._indices.size == 0:
+            expected = int(1.02 * entries * self._stream.size / piece.size)
+            self._indices.reserve(expected)
+            self._values.reserve(expected)
         self._has_zero |= outcome.has_zero
         self._most = max(self._most, outcome.most)
         self._labels.extend(block.labels[:rows])
@@ -299,7 +306,7 @@ class _Table:
         """All examples; the table is used up."""
         rows = self._labels.size
         if rows == 0:
-            raise DataError(f"{self._name}: holds no examples")
+            raise DataError(f"{self._stream.name}: holds no examples")
         if self._has_zero and self._beyond:
             raise self._beyond
         base = int(not self._has_zero) if self._base is None else self._base
@@ -316,7 +323,7 @@ class _Table:
 
     def _error(self, refusal: parser.Refusal) -> DataError:
         line = self.lines + refusal.lines + 1
-        return DataError(f"{self._name}, line {line}, column {refusal.column}: {refusal}")
+        return DataError(f"{self._stream.name}, line {line}, column {refusal.column}: {refusal}")
 
 
 class _Growing:
@@ -325,6 +332,10 @@ class _Growing:
     def __init__(self, dtype: DTypeLike) -> None:
         self.size = 0
         self._array = np.empty(0, dtype)
+
+    def reserve(self, size: int) -> None:
+        """Set room aside, of which no more is taken than is used; the array must be empty."""
+        self._array = np.empty(size, self._array.dtype)
 
     def extend(self, part: NDArray[Any], most: int = 0) -> None:
         """Append numbers; 32-bit integers become 64-bit ones when `most` asks for it."""

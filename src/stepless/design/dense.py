@@ -26,6 +26,8 @@ class Dense(Term):
     @classmethod
     def of(cls, X: NDArray) -> Dense:
         """Take a two-dimensional array; only another order or type than C and float is copied."""
+        if X.ndim != 2:
+            raise ValueError(f"examples are the rows of a matrix, not of shape {X.shape}")
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return cls(np.ascontiguousarray(X, dtype=kind))
 

@@ -31,8 +31,11 @@ class Sparse(Term):
 
     @classmethod
     def of(cls, X: Any) -> Sparse:
-        """Take any scipy sparse matrix; CSR with 32-bit indices is not copied."""
+        """Take any scipy sparse matrix; CSR in order with 32-bit indices is not copied."""
         X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()  # and sorts: lengths of rows are sums of squares of entries
         if X.shape[1] > np.iinfo(np.uint32).max:
             raise ValueError(f"{X.shape[1]} features are more than 32-bit indices can number")
         kind = np.float32 if X.dtype == np.float32 else np.float64

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from numpy.typing import NDArray
 
-from stepless.objective.domains import Domain, Free
+from stepless.objective.domains import Domain, Free, L2Ball
 from stepless.objective.losses import Loss
-from stepless.objective.regularizers import Regularizer
+from stepless.objective.regularizers import Regularizer, SquaredL2, Zero
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ class Objective:
     domain: Domain = Free()
     intercept: bool = True
 
+    def __post_init__(self) -> None:
+        for part, known in ((self.regularizer, (SquaredL2, Zero)), (self.domain, (Free, L2Ball))):
+            if type(part) not in known:
+                names = " and ".join(kind.__name__ for kind in known)
+                raise ValueError(
+                    f"no solver can minimise with {type(part).__name__} yet: there are {names}"
+                )
+
     @property
     def strength(self) -> float:
         """λ: the strong convexity that the regularizer gives."""
@@ -43,7 +51,7 @@ class Objective:
         return float(self.domain.radius())
 
     def penalty(self, w: NDArray) -> float:
-        """Ω(w); both regularizers there are today are (λ/2)‖w‖²."""
+        """Ω(w) = (λ/2)‖w‖², λ = 0 for no penalty."""
         return 0.5 * self.strength * float(w @ w)
 
     def floor(self, slope: float, offset: float) -> float:

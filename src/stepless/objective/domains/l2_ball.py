@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from stepless.objective.domains.domain import Domain
 
 
@@ -14,6 +12,7 @@ class L2Ball(Domain):
 
     Examples
     --------
+    >>> import numpy as np
     >>> w = np.array([3.0, 4.0])
     >>> L2Ball(1.0).project(w)
     >>> w
@@ -27,13 +26,21 @@ class L2Ball(Domain):
             raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
 
     def project(self, w):
-        norm = math.sqrt(np.sum(w * w))
-        if norm > self.bound:
-            w *= self.bound / norm
+        square = 0.0
+        for j in range(w.size):
+            square += w[j] * w[j]
+        if square > self.bound * self.bound:
+            scale = self.bound / math.sqrt(square)
+            for j in range(w.size):
+                w[j] *= scale
 
     def vertex(self, g, w):
-        norm = math.sqrt(np.sum(g * g))
-        w[:] = g * (-self.bound / norm) if norm > 0.0 else g * 0.0
+        square = 0.0
+        for j in range(g.size):
+            square += g[j] * g[j]
+        scale = -self.bound / math.sqrt(square) if square > 0.0 else 0.0
+        for j in range(g.size):
+            w[j] = scale * g[j]
 
     def radius(self):
         return self.bound
