@@ -60,7 +60,8 @@ def _price(gram, q, x, g):
             x[j] /= total
             for i in range(n):
                 g[i] -= x[j] * gram[j, i]
-    j, mean, linear = n, 0.0, 0.0
+    j = n
+    mean = linear = 0.0
     for i in range(n):
         mean += x[i] * g[i]
         linear += x[i] * q[i]
@@ -72,7 +73,9 @@ def _price(gram, q, x, g):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def _enter(gram, lift, W, k, j, R, rhs, slope):
     """Append plane j, r_j = slope, to the k of W; return the share of it that is new to them."""
-    n, square, one = W.size - 1, lift, 1.0
+    n = W.size - 1
+    square = lift
+    one = 1.0
     for i in range(k):  # row k of R is free left of its diagonal: H[W, j] is solved there
         R[k, i] = lift
         if j < n and W[i] < n:
@@ -159,7 +162,9 @@ def maximise(gram, q, alpha):
     >>> maximise(np.eye(2), np.array([0.25, -1.0]), alpha), alpha
     (1, array([0.25, 0.  ]))
     """
-    n, k, pivots, stalls, highest = alpha.size, 0, 0, 0, -np.inf
+    n = alpha.size
+    k = pivots = stalls = 0
+    highest = -np.inf
     x, g, p = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     R, rhs, W = np.empty((n + 1, n + 1)), np.empty((2, n + 1)), np.empty(n + 1, np.int64)
     lift = _start(gram, alpha, x)
@@ -178,7 +183,8 @@ def maximise(gram, q, alpha):
                 for i in range(n):
                     alpha[i] = x[i]
             if value > highest:
-                highest, stalls = value, 0
+                highest = value
+                stalls = 0
             if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:
                 break
             if x[j] > 0.0:  # W's own slopes are not level: R has drifted, and is made anew
@@ -197,10 +203,12 @@ def maximise(gram, q, alpha):
             rest = 1.0
         pivots += 1
         _newton(R, rhs, k, p)
-        t, out = rest, -1
+        t = rest
+        out = -1
         for i in range(k):
             if x[W[i]] < -t * p[i]:
-                t, out = -x[W[i]] / p[i], i
+                t = -x[W[i]] / p[i]
+                out = i
         rest -= t
         for i in range(k - 1, -1, -1):
             j = W[i]
