@@ -119,7 +119,7 @@ def test_what_does_not_fit_is_copied_and_left_alone():
     M = _wide(sparse.csr_matrix(SAMPLE))
     X = Sparse.of(M)
     assert X.indices.dtype == np.uint32
-    assert X.indptr.dtype == np.int64
+    assert X.indptr.dtype == np.uint64
     assert M.indices.dtype == np.int64
 
 

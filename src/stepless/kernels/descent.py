@@ -80,21 +80,18 @@ def descend(problem, rule, order, w, motion, kept, slopes):
             i = order[t]
             first, last = X.span(i)
             p = 0.0
+            length = 0.0
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 p += w[j] * v
+                length += v * v
             z = scale * p + b
             a = s[i] * loss.slope(z, y[i])
             offset += s[i] * loss.value(z, y[i]) - a * z
             slopes[t - start] = a
             slope += share * a
-            if rule.gradient == 0.0 and a != 0.0:
-                length = 0.0
-                for k in range(first, last):
-                    _, v = X.entry(i, k)
-                    length += v * v
-                steepness += share * abs(a) * math.sqrt(length)
-                along += share * a * scale * p
+            steepness += share * abs(a) * math.sqrt(length)
+            along += share * a * scale * p
         tilt += slope * (stop - start)
 
         S += rule.strength
