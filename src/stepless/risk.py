@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from stepless.data.source import Source
 from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
 
+_WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 
@@ -49,6 +51,9 @@ class Risk:
         self.source = source
         self.problem = Problem(objective.loss, source.X, source.y, source.s)
         self.m, self.d = source.shape
+        self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
+            objective.loss.lipschitz()
+        )
         self._z = np.empty(self.m if objective.intercept else 0)
         self._g = np.empty((len(source.blocks()), self.d))
 
@@ -92,11 +97,12 @@ class Risk:
     def _bracket(self, b: float) -> tuple[Cut, Cut]:
         """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
 
-        Trials alternate between the secant of the slopes, fast where the loss is smooth, and the
-        point where the two tangents cross, exact where it is piecewise linear.
+        Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved the
+        same side twice, so that both sides close in. Where it is piecewise linear, trials alternate
+        between the secant, the point where the two tangents cross, and the middle.
         """
         left = right = self._cut(b)
-        reach = 0.1 * (1.0 + abs(b))
+        reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves
         while left is right and left.slope != 0.0 and reach < 1e12:
             if left.slope < 0.0:
                 trial = self._cut(left.b + reach)
@@ -104,7 +110,8 @@ class Risk:
             else:
                 trial = self._cut(right.b - reach)
                 left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
-            reach *= 4.0
+            reach *= 8.0
+        moved = twice = ""
         for t in range(_TRIALS):
             if left.slope == 0.0 or left is right:
                 return left, left
@@ -117,17 +124,28 @@ class Risk:
             if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
                 break
             secant = left.b - left.slope * (right.b - left.b) / rise
-            middle = secant if t % 3 == 0 else crossing if t % 3 == 1 else (left.b + right.b) / 2
+            if self._smooth and t < _TRIALS // 2:
+                over = secant - (left.b if twice == "left" else right.b)
+                middle = secant + over if twice else secant
+            else:
+                middle = (secant, crossing, (left.b + right.b) / 2)[t % 3]
             if not left.b < middle < right.b:
                 middle = (left.b + right.b) / 2
                 if not left.b < middle < right.b:
                     break
             trial = self._cut(middle)
-            left, right = (trial, right) if trial.slope <= 0.0 else (left, trial)
+            side = "left" if trial.slope <= 0.0 else "right"
+            left, right = (trial, right) if side == "left" else (left, trial)
+            moved, twice = side, side if side == moved and not twice else ""
         return left, right
 
     def _cut(self, b: float) -> Cut:
-        parts = self.source.map(lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi))
+        if self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS):
+            parts = [oracle.shifted(self.problem, self._z, b, 0, self.m)]
+        else:
+            parts = self.source.map(
+                lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
+            )
         value, slope, offset = (np.sum(parts, axis=0) / self.m).tolist()
         return Cut(b, value, slope, offset)
 
