@@ -97,8 +97,8 @@ class Risk:
     def _bracket(self, b: float) -> tuple[Cut, Cut]:
         """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
 
-        Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved the
-        same side twice, so that both sides close in. Where it is piecewise linear, trials alternate
+        Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved
+        one side twice, so that both close in. Where it is piecewise linear, trials alternate
         between the secant, the point where the two tangents cross, and the middle.
         """
         left = right = self._cut(b)
