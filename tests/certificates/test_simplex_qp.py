@@ -101,6 +101,14 @@ def test_rounding_does_not_end_it_early():
             assert_optimal(G, q, alpha)
 
 
+def test_a_factor_that_has_drifted_is_made_anew():
+    """Found by search: a dependent plane leaves R wrong by 1e-7, and Newton steps go nowhere."""
+    G, q = problem(np.random.default_rng(2208), whole, 60, 10, 1e-9)
+    alpha = np.zeros(60)
+    assert maximise(G, q, alpha) < 200
+    assert_optimal(G, q, alpha)
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_best_of_all_faces(kind, scale):
