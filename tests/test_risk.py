@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from stepless import Loss
 from stepless.data import Source
 from stepless.objective import LOSSES, Hinge, Logistic, Objective, Poisson, Squared, SquaredL2
-from stepless.risk import Plane, Risk
+from stepless.risk import Risk
 
 M, D = 40, 5
 LAYOUTS = {"dense": np.asarray, "sparse": sparse.csr_matrix}
@@ -225,12 +225,3 @@ def test_a_later_tangent_leaves_an_earlier_plane_alone():
         before = plane.a.copy()
         risk.tangent(-w, 1.0)
         np.testing.assert_array_equal(plane.a, before)
-
-
-def test_blended_planes():
-    one, other = Plane(np.array([1.0, 2.0]), 3.0, -1.0), Plane(np.array([5.0, 2.0]), 7.0, 3.0)
-    half = one.blended(other, 0.5)
-    np.testing.assert_array_equal(half.a, [3.0, 2.0])
-    assert (half.offset, half.tilt) == (5.0, 1.0)
-    assert one.blended(other, 0.75).tilt == 0.0
-    assert one.blended(other, 1.0).offset == 3.0

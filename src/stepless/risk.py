@@ -25,13 +25,15 @@ class Plane:
     offset: float
     tilt: float = 0.0
 
-    def blended(self, other: Plane, theta: float) -> Plane:
-        """θ of this plane and 1 − θ of another: a plane too."""
-        return Plane(
-            theta * self.a + (1 - theta) * other.a,
-            theta * self.offset + (1 - theta) * other.offset,
-            theta * self.tilt + (1 - theta) * other.tilt,
-        )
+    def levelled(self, other: Plane) -> Plane:
+        """Blend with a plane tilted the other way into one that is level in b.
+
+        Each share is computed by itself: 1 − θ would lose the smaller of two that are far apart,
+        and a tilt that is not quite 0 is no bound for large b.
+        """
+        spread = other.tilt - self.tilt
+        mine, theirs = other.tilt / spread, -self.tilt / spread
+        return Plane(mine * self.a + theirs * other.a, mine * self.offset + theirs * other.offset)
 
 
 @dataclass(frozen=True)

@@ -42,4 +42,4 @@ class Certifier:
             self._falling, partner = plane, self._rising
         if partner is None:
             return None
-        return plane.blended(partner, partner.tilt / (partner.tilt - plane.tilt))
+        return plane.levelled(partner)

@@ -67,7 +67,7 @@ class Planes:
         """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
         n = self.size
         alpha = np.ascontiguousarray(self._duals[dual, :n])
-        maximise(np.ascontiguousarray(self._gram[:n, :n]), strength * linear, alpha)
+        maximise(self._gram, strength * linear, alpha)
         self._duals[dual, :n] = alpha
         return alpha
 
