@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,12 @@ class Planes:
     def __init__(self, d: int, duals: int = 1) -> None:
         self.capacity = max(8, min(_MOST_PLANES, _MOST_NUMBERS // max(d, 1)))
         self.size = 0
-        self._rows = 16  # of memory taken so far
-        self._A = np.empty((self._rows, d))
-        self._b = np.empty(self._rows)
-        self._gram = np.empty((self._rows, self._rows))
-        self._duals = np.zeros((duals, self._rows))
-        self._idle = np.zeros(self._rows, dtype=np.int64)
+        # Room for all planes at once: the system gives memory to a row when it is first written.
+        self._A = np.empty((self.capacity, d))
+        self._b = np.empty(self.capacity)
+        self._gram = np.empty((self.capacity, self.capacity))
+        self._duals = np.zeros((duals, self.capacity))
+        self._idle = np.zeros(self.capacity, dtype=np.int64)
         self._best = -math.inf  # the last bound, and for which objective
         self._proved: Objective | None = None
 
@@ -54,8 +55,6 @@ class Planes:
         """Take in a plane; it must be level (tilt 0)."""
         if self.size == self.capacity:
             self._make_room()
-        if self.size == self._rows:
-            self._grow()
         n = self.size
         self._A[n], self._b[n] = plane.a, plane.offset
         self.size += 1
@@ -112,15 +111,14 @@ class Planes:
         slack = _ROUNDING * (abs(offset) + slope * min(slope / strength, objective.radius))
         return objective.floor(slope, offset) - slack, v
 
-    def _grow(self) -> None:
-        rows = min(2 * self._rows, self.capacity)
-        more = rows - self._rows
-        self._A = np.concatenate([self._A, np.empty((more, self._A.shape[1]))])
-        self._b = np.pad(self._b, (0, more))
-        self._gram = np.pad(self._gram, (0, more))
-        self._duals = np.pad(self._duals, ((0, 0), (0, more)))
-        self._idle = np.pad(self._idle, (0, more))
-        self._rows = rows
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the room that is not used yet."""
+        return vars(self) | {"_A": self.A.copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._A = np.empty((self.capacity, state["_A"].shape[1]))
+        self._A[: self.size] = state["_A"]
 
     def _make_room(self) -> None:
         weight = self._duals[0, : self.size]
