@@ -82,7 +82,8 @@ def _run(
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
-    w, b = start
+    w, b = start[0].copy(), start[1]
+    risk.objective.domain.project(w)  # a start from elsewhere may lie outside
     certifier = Certifier(risk.objective, risk.d)
     state = solver.start(risk, w, b)
     trace, lowest, passes = Trace(), math.inf, 0

@@ -61,3 +61,14 @@ def test_solvers_respect_the_ball_and_reach_its_optimum(radius, strength, interc
             assert result.stopped_by == "gap", (name, result.rel_gap)
         elif name == "proximal":
             assert result.objective <= 1.1 * best + 0.01, name
+
+
+def test_a_start_outside_the_ball_is_brought_in():
+    X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
+    risk = Risk(Objective(Hinge(), Zero(), L2Ball(0.5), False), Source(X, y, threads=1))
+    start = np.array([9.0, -9.0, 9.0]), 0.0
+    for name in ("bundle", "proximal", "adaptive"):
+        result = minimize(risk, SOLVERS[name](), Stopping(gap=0.0, passes=20), start=start)
+        assert np.linalg.norm(result.w) <= 0.5 * (1 + 1e-12), name
+        assert result.objective >= 1 - 0.5 / np.sqrt(3) - 1e-9, name  # the optimum, by symmetry
+    np.testing.assert_array_equal(start[0], [9.0, -9.0, 9.0])

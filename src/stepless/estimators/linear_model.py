@@ -31,6 +31,11 @@ from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 
 LARGEST = 1e50  # of any entry: no product of a solver overflows below it
+_ACCEPTED: dict[str, Any] = {
+    "accept_sparse": ("csr", "csc", "coo"),
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": False,  # our own check says where the hole is
+}
 _PATIENCE = 1000  # passes, where the user sets no limit
 
 
@@ -45,7 +50,7 @@ class LinearModel(BaseEstimator):
 
     def __init__(
         self,
-        loss: str | Loss,
+        loss: str | Loss = "squared",
         *,
         penalty: str | Regularizer = "l2",
         alpha: float = 1e-4,
@@ -142,30 +147,14 @@ class LinearModel(BaseEstimator):
     # -- data ---------------------------------------------------------------------------------
 
     def _examples(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, NDArray]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse=("csr", "csc", "coo"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            **checks,
-        )
+        X, y = validate_data(self, X, y, reset=reset, **_ACCEPTED, **checks)
         self._refuse_holes(X)
         return X, y
 
     def _scores(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example, and each row of coef_."""
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse=("csr", "csc", "coo"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-        )
+        X = validate_data(self, X, reset=False, **_ACCEPTED)
         self._refuse_holes(X)
         # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
         source = Source(X, np.zeros(X.shape[0]), threads=self._threads())

@@ -47,39 +47,6 @@ warm_start, verbose
     True
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "squared",
-        *,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        domain: Any = "free",
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss,
-            penalty=penalty,
-            alpha=alpha,
-            domain=domain,
-            solver=solver,
-            gap=gap,
-            passes=passes,
-            seconds=seconds,
-            fit_intercept=fit_intercept,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            verbose=verbose,
-        )
-
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
