@@ -37,7 +37,7 @@ class Rule(Term):
     batch: int  # examples a round
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def descend(problem, rule, order, w, motion, kept, slopes):
     """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch).
 

@@ -11,7 +11,7 @@ from numba import njit
 from stepless.kernels.flags import FAST
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def predictions(X, w, b, z, lo, hi):
     """Write z: z_i = ⟨w, x_i⟩ + b."""
     for i in range(lo, hi):
@@ -23,7 +23,7 @@ def predictions(X, w, b, z, lo, hi):
         z[i] = p + b
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def value(problem, w, b, lo, hi):
     """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)."""
     loss, X, y, s = problem
@@ -38,7 +38,7 @@ def value(problem, w, b, lo, hi):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def tangent(problem, w, g, lo, hi):
     """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i and the offset Σ s_i (ℓ_i − ℓ'_i z_i)."""
     loss, X, y, s = problem
@@ -62,7 +62,7 @@ def tangent(problem, w, g, lo, hi):
     return total, offset
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def shifted(problem, z, b, lo, hi):
     """Σ s_i ℓ(z_i + b), its slope in b, and the offset of its tangent in (z, b)."""
     loss, _, y, s = problem
@@ -79,7 +79,7 @@ def shifted(problem, z, b, lo, hi):
     return total, slope, offset
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def blend(problem, z, shifts, shares, g, lo, hi):
     """Write g = Σ s_i a_i x_i, where a_i blends the slopes at z_i + shifts, two of each."""
     loss, X, y, s = problem

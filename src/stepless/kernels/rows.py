@@ -9,7 +9,7 @@ from numba import njit
 from stepless.kernels.flags import FAST
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def longest(X, s):
     """Return the largest s_i ‖x_i‖, and the largest s_i."""
     top = 0.0
