@@ -13,7 +13,7 @@ from stepless.stopping import Stopping
 
 BATCH = [name for name, kind in SOLVERS.items() if not kind.online]
 ONLINE = [name for name, kind in SOLVERS.items() if kind.online]
-SEEDS = range(20)  # for each of ten losses: 200 problems a solver
+SEEDS = range(30)  # for each loss: 200 problems even for the solver that accepts seven of ten
 
 
 def accepted(solver, case):
@@ -38,16 +38,7 @@ def test_the_lower_bound_is_never_above_the_optimum(name, cases):
         assert result.objective >= case.best - slack, case
         assert np.isfinite(result.w).all(), case
         tried += 1
-    kinds = sum(solver_accepts(name, loss) for loss in LOSSES)
-    assert tried == len(SEEDS) * kinds
-
-
-def solver_accepts(name, loss):
-    return accepted(SOLVERS[name](), Case(loss, 0, m=10, d=1))
-
-
-def test_two_hundred_problems_a_solver():
-    assert len(SEEDS) * len(LOSSES) >= 200
+    assert tried >= 200
 
 
 @pytest.mark.parametrize("strength", [s for s in STRENGTHS if s != 1e-1])
