@@ -13,6 +13,8 @@ from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
 
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
+# of what cancels in a plane's offset, taken off it: predictions of 1e8 may leave an offset of 1
+ROUNDING = 1e-13
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 
@@ -75,8 +77,10 @@ class Risk:
         parts = self.source.map(
             lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
         )
-        total, offset = np.sum(parts, axis=0) / self.m
-        return Tangent(float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset)))
+        total, offset, rough = np.sum(parts, axis=0) / self.m
+        return Tangent(
+            float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset - ROUNDING * rough))
+        )
 
     def _level_tangent(self, w: NDArray, b: float) -> Tangent:
         self.source.map(
@@ -148,8 +152,8 @@ class Risk:
             parts = self.source.map(
                 lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
             )
-        value, slope, offset = (np.sum(parts, axis=0) / self.m).tolist()
-        return Cut(b, value, slope, offset)
+        value, slope, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+        return Cut(b, value, slope, offset - ROUNDING * rough)
 
 
 @dataclass(frozen=True)

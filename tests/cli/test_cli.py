@@ -160,6 +160,7 @@ def test_compressed_data(folder, texts, opener):
     with opener("cancer.packed", "wt") as file:
         file.write(texts["cancer"])
     run("fit", "cancer.packed", "-o", "x.model", "-q", *FAST)
+    assert load_model("x.model").rel_gap_ <= 0.01
 
 
 def test_more_than_two_classes(folder):

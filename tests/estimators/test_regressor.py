@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import HuberRegressor, PoissonRegressor, QuantileRegressor, Ridge
 
-from stepless import LinearRegressor
+from stepless import SOLVERS, LinearRegressor
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,15 @@ def test_scale_of_the_targets_does_not_matter(diabetes, loss):
     for scale in (1e-6, 1e6):
         fit = LinearRegressor(loss, alpha=1e-2, passes=3000).fit(X, scale * y)
         assert fit.rel_gap_ <= 1e-3, (loss, scale)
+
+
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+def test_targets_that_the_intercept_fits_alone(solver):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    for design in (X, 0 * X):
+        fit = LinearRegressor("absolute", solver=solver, passes=5).fit(design, np.full(20, 7.0))
+        assert fit.predict(design) == pytest.approx(7.0)
+        assert fit.objective_ == pytest.approx(0.0, abs=1e-12)
 
 
 def test_partial_fit_learns(diabetes):

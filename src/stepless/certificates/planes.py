@@ -108,7 +108,10 @@ class Planes:
         """Return the bound that α proves, and Aα."""
         v = alpha @ self.A
         slope, offset = float(np.sqrt(v @ v)), float(alpha @ self.b)
-        slack = _ROUNDING * (abs(offset) + slope * min(slope / strength, objective.radius))
+        # relative to the planes before they cancel, at the point where their minimum lies
+        reach = min(slope / strength, objective.radius)
+        steep = float(alpha @ np.sqrt(self._gram.diagonal()[: self.size]))
+        slack = _ROUNDING * (float(alpha @ np.abs(self.b)) + steep * reach)
         return objective.floor(slope, offset) - slack, v
 
     def __getstate__(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class Sparse(Term):
     """Rows of a CSR matrix: float32 or float64 values, 32-bit unsigned features.
 
     Positions are unsigned as well: a signed one is tested for being negative at every access, and a
-    loop with such a test is not vectorised (a pass over imdb takes twice the time).
+    loop with such a test is not vectorised.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _SMALL = 1e-9  # scale below which it is folded into the weights
 
 # Positions in the `motion` array: what a pass reads and changes besides the weights.
 SCALE, SQUARE, CURVATURE, RADIUS, PHASE, BIAS, BIAS_CURVATURE = range(7)
-OFFSET, TILT, PICK, ITS_BIAS, BIASES = range(7, 12)
+OFFSET, TILT, PICK, ITS_BIAS, BIASES, ROUGH = range(7, 13)
 
 
 class Rule(Term):
@@ -55,6 +55,7 @@ def descend(problem, rule, order, w, motion, kept, slopes):
     radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
     weight = 0.0  # Σ w_t = weight · w + kept[1]
     offset = 0.0
+    rough = 0.0  # Σ of the sizes that cancel in the offset: what its rounding is relative to
     tilt = 0.0
     biases = 0.0
     rounds = 0
@@ -87,7 +88,9 @@ def descend(problem, rule, order, w, motion, kept, slopes):
                 length += v * v
             z = scale * p + b
             a = s[i] * loss.slope(z, y[i])
-            offset += s[i] * loss.value(z, y[i]) - a * z
+            here = s[i] * loss.value(z, y[i])
+            offset += here - a * z
+            rough += here + abs(a * z)
             slopes[t - start] = a
             slope += share * a
             steepness += share * abs(a) * math.sqrt(length)
@@ -161,3 +164,4 @@ def descend(problem, rule, order, w, motion, kept, slopes):
     motion[SCALE], motion[SQUARE], motion[CURVATURE] = 1.0, square, S
     motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
     motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases
+    motion[ROUGH] = rough

@@ -40,11 +40,12 @@ def value(problem, w, b, lo, hi):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def tangent(problem, w, g, lo, hi):
-    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i and the offset Σ s_i (ℓ_i − ℓ'_i z_i)."""
+    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i, Σ s_i (ℓ_i − ℓ'_i z_i), and its sizes."""
     loss, X, y, s = problem
     g[:] = 0.0
     total = 0.0
     offset = 0.0
+    rough = 0.0
     for i in range(lo, hi):
         first, last = X.span(i)
         p = 0.0
@@ -55,20 +56,22 @@ def tangent(problem, w, g, lo, hi):
         a = s[i] * loss.slope(p, y[i])
         total += here
         offset += here - a * p
+        rough += here + abs(a * p)
         if a != 0.0:
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[j] += a * v
-    return total, offset
+    return total, offset, rough
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def shifted(problem, z, b, lo, hi):
-    """Σ s_i ℓ(z_i + b), its slope in b, and the offset of its tangent in (z, b)."""
+    """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b), its sizes."""
     loss, _, y, s = problem
     total = 0.0
     slope = 0.0
     offset = 0.0
+    rough = 0.0
     for i in range(lo, hi):
         p = z[i] + b
         here = s[i] * loss.value(p, y[i])
@@ -76,7 +79,8 @@ def shifted(problem, z, b, lo, hi):
         total += here
         slope += a
         offset += here - a * p
-    return total, slope, offset
+        rough += here + abs(a * p)
+    return total, slope, offset, rough
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

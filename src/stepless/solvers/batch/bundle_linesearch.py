@@ -63,5 +63,7 @@ class BundleLinesearch:
         share = min(1.0, strength * gap / square) if square > 0.0 else 0.0  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
-        bound = risk.objective.floor(strength * float(np.sqrt(state.w @ state.w)), state.offset)
-        return Finding(w, tangent.b, objective=objective, lower_bound=bound * (1 - 1e-12))
+        norm = float(np.sqrt(state.w @ state.w))
+        bound = risk.objective.floor(strength * norm, state.offset)
+        slack = 1e-12 * (abs(state.offset) + norm * float(np.sqrt(plane.a @ plane.a)))
+        return Finding(w, tangent.b, objective=objective, lower_bound=bound - slack)

@@ -14,7 +14,7 @@ from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Plane, Risk
+from stepless.risk import ROUNDING, Plane, Risk
 from stepless.solvers.solver import Finding
 
 Iterate = Literal["last", "random", "average", "suffix"]
@@ -32,7 +32,9 @@ class Extent:
     def ball(self, objective: Objective) -> float:
         """A radius within which the optimum lies: λ‖w*‖² ≤ R(0) − R(w*) for a convex loss ≥ 0."""
         strength = objective.strength
-        return min(math.sqrt(self.risk / strength) if strength else math.inf, objective.radius)
+        # Where R(0) = 0 the ball is a point, and its radius the measure of steps: take a larger.
+        risk = max(self.risk, 1e-30)
+        return min(math.sqrt(risk / strength) if strength else math.inf, objective.radius)
 
     def gradient(self, objective: Objective) -> float:
         """G ≥ ‖g_t‖ in that ball; 0 where the loss has no Lipschitz constant."""
@@ -103,7 +105,7 @@ class Descent:
 
     def start(self, risk: Risk, w: NDArray, b: float) -> Walk:
         d = w.size
-        walk = Walk(w.copy(), np.zeros(12), Extent(0.0, 0.0, 0.0))
+        walk = Walk(w.copy(), np.zeros(13), Extent(0.0, 0.0, 0.0))
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
@@ -156,7 +158,11 @@ class Descent:
         if self.iterate != "last":
             self._keep(walk, kept, rounds, rng)
         w, b = self._point(walk)
-        plane = Plane(kept[0] / m, motion[descent.OFFSET] / m, motion[descent.TILT] / m)
+        plane = Plane(
+            kept[0] / m,
+            (motion[descent.OFFSET] - ROUNDING * motion[descent.ROUGH]) / m,
+            motion[descent.TILT] / m,
+        )
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
