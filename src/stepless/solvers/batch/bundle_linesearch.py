@@ -21,6 +21,7 @@ class State:
     w: NDArray
     b: float
     offset: float
+    steepness: float = 0.0  # Σ α_i‖a_i‖: what the rounding of w is relative to
 
 
 class BundleLinesearch:
@@ -63,7 +64,8 @@ class BundleLinesearch:
         share = min(1.0, strength * gap / square) if square > 0.0 else 0.0  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
+        state.steepness += share * (float(np.sqrt(plane.a @ plane.a)) - state.steepness)
         norm = float(np.sqrt(state.w @ state.w))
         bound = risk.objective.floor(strength * norm, state.offset)
-        slack = 1e-12 * (abs(state.offset) + norm * float(np.sqrt(plane.a @ plane.a)))
+        slack = 1e-12 * (abs(state.offset) + norm * state.steepness)
         return Finding(w, tangent.b, objective=objective, lower_bound=bound - slack)
