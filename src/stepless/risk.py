@@ -77,10 +77,8 @@ class Risk:
         parts = self.source.map(
             lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
         )
-        total, offset, rough = np.sum(parts, axis=0) / self.m
-        return Tangent(
-            float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset - ROUNDING * rough))
-        )
+        total, offset, _ = np.sum(parts, axis=0) / self.m
+        return Tangent(float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset)))
 
     def _level_tangent(self, w: NDArray, b: float) -> Tangent:
         self.source.map(
@@ -152,8 +150,8 @@ class Risk:
             parts = self.source.map(
                 lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
             )
-        value, slope, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
-        return Cut(b, value, slope, offset - ROUNDING * rough)
+        value, slope, offset, _ = (np.sum(parts, axis=0) / self.m).tolist()
+        return Cut(b, value, slope, offset)
 
 
 @dataclass(frozen=True)
