@@ -24,6 +24,12 @@ class Absolute(Loss):
     def slope(self, z, y):
         return 1.0 if z > y else (-1.0 if z < y else 0.0)
 
+    def implicit_slope(self, z, y, step):
+        return min(max((z - y) / step, -1.0), 1.0)
+
+    def implicit_curvature(self, z, y, step):
+        return 1.0 / step if abs(z - y) < step else 0.0
+
     def conjugate(self, a, y):
         return a * y if abs(a) <= 1.0 else math.inf
 

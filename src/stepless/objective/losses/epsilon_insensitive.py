@@ -30,6 +30,13 @@ class EpsilonInsensitive(Loss):
     def slope(self, z, y):
         return 1.0 if z - y > self.epsilon else (-1.0 if y - z > self.epsilon else 0.0)
 
+    def implicit_slope(self, z, y, step):
+        size = min(max(abs(z - y) - self.epsilon, 0.0) / step, 1.0)
+        return size if z > y else -size
+
+    def implicit_curvature(self, z, y, step):
+        return 1.0 / step if 0.0 < abs(z - y) - self.epsilon < step else 0.0
+
     def conjugate(self, a, y):
         return a * y + self.epsilon * abs(a) if abs(a) <= 1.0 else math.inf
 

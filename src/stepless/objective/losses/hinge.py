@@ -27,6 +27,12 @@ class Hinge(Loss):
     def slope(self, z, y):
         return -y if y * z < 1.0 else 0.0
 
+    def implicit_slope(self, z, y, step):
+        return -y * min(max((1.0 - y * z) / step, 0.0), 1.0)
+
+    def implicit_curvature(self, z, y, step):
+        return 1.0 / step if 0.0 < 1.0 - y * z < step else 0.0
+
     def conjugate(self, a, y):
         return a * y if -1.0 <= a * y <= 0.0 else math.inf
 

@@ -31,6 +31,12 @@ class Huber(Loss):
     def slope(self, z, y):
         return min(max(z - y, -self.delta), self.delta)
 
+    def curvature(self, z, y):
+        return 1.0 if abs(z - y) <= self.delta else 0.0
+
+    def implicit_slope(self, z, y, step):
+        return min(max((z - y) / (1.0 + step), -self.delta), self.delta)
+
     def conjugate(self, a, y):
         return 0.5 * a * a + a * y if abs(a) <= self.delta else math.inf
 

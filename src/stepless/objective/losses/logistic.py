@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from stepless.objective.losses.loss import Loss, Targets
-from stepless.objective.losses.softplus import negentropy, sigmoid, softplus
+from stepless.objective.losses.softplus import implicit_sigmoid, negentropy, sigmoid, softplus
 
 
 class Logistic(Loss):
@@ -27,6 +28,13 @@ class Logistic(Loss):
 
     def slope(self, z, y):
         return -y * sigmoid(-y * z)
+
+    def curvature(self, z, y):
+        e = math.exp(-abs(z))
+        return e / ((1.0 + e) * (1.0 + e))
+
+    def implicit_slope(self, z, y, step):
+        return -y * implicit_sigmoid(y * z, step)
 
     def conjugate(self, a, y):
         return negentropy(-a * y)

@@ -14,7 +14,9 @@ class Loss(Term):
     """A convex, non-negative function ℓ(z, y) of a prediction z, for each target y.
 
     A loss of one's own is a subclass with `value` and `slope`, and, where they are finite, the
-    constants `lipschitz` and `smoothness`; it then runs in every solver at native speed.
+    constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at native
+    speed. Newton's method asks for `curvature` too, or, of a loss with corners, for
+    `implicit_slope` and `implicit_curvature`; dual ascent for `implicit_slope` and `conjugate`.
     :func:`stepless.check_loss` says in one line what is wrong with it.
 
     Attributes
@@ -49,6 +51,25 @@ class Loss(Term):
         """One element of the subdifferential of ℓ(·, y) at z."""
         raise NotImplementedError
 
+    def curvature(self, z, y):
+        """ℓ''(z, y), of a loss without corners."""
+        raise NotImplementedError
+
+    def implicit_slope(self, z, y, step):
+        """Return the a with a ∈ ∂ℓ(z − step·a, y): the slope where a step of this length lands.
+
+        It is also the slope at z of the loss's Moreau envelope, min_v ℓ(v, y) + (v − z)²/(2 step).
+        """
+        raise NotImplementedError
+
+    def implicit_curvature(self, z, y, step):
+        """Return the derivative of `implicit_slope` in z."""
+        raise NotImplementedError
+
+    def conjugate(self, a, y):
+        """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
+        raise NotImplementedError
+
     def mean(self, z):
         """Return the expectation at prediction z; without a link, z itself."""
         return z
@@ -60,3 +81,8 @@ class Loss(Term):
     def smoothness(self):
         """Return the least β with |ℓ'(z, y) − ℓ'(z', y)| ≤ β |z − z'|, or infinity."""
         return math.inf
+
+    @classmethod
+    def offers(cls, *methods: str) -> bool:
+        """Whether this loss has all of these optional methods."""
+        return all(getattr(cls, name) is not getattr(Loss, name) for name in methods)

@@ -33,6 +33,9 @@ class Poisson(Loss):
     def slope(self, z, y):
         return math.exp(min(z, _STEEP)) - y
 
+    def curvature(self, z, y):
+        return math.exp(z) if z < _STEEP else 0.0
+
     def conjugate(self, a, y):
         u = a + y
         if u < 0.0 or u > math.exp(_STEEP):

@@ -30,6 +30,12 @@ class Quantile(Loss):
     def slope(self, z, y):
         return -self.tau if z < y else (1.0 - self.tau if z > y else 0.0)
 
+    def implicit_slope(self, z, y, step):
+        return min(max((z - y) / step, -self.tau), 1.0 - self.tau)
+
+    def implicit_curvature(self, z, y, step):
+        return 1.0 / step if -self.tau * step < z - y < (1.0 - self.tau) * step else 0.0
+
     def conjugate(self, a, y):
         return a * y if -self.tau <= a <= 1.0 - self.tau else math.inf
 

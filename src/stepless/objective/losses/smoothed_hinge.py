@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from stepless.objective.losses.loss import Loss, Targets
-from stepless.objective.losses.softplus import negentropy, sigmoid, softplus
+from stepless.objective.losses.softplus import implicit_sigmoid, negentropy, sigmoid, softplus
 
 
 class SmoothedHinge(Loss):
@@ -33,6 +33,13 @@ class SmoothedHinge(Loss):
 
     def slope(self, z, y):
         return -y * sigmoid(self.gamma * (1.0 - y * z))
+
+    def curvature(self, z, y):
+        e = math.exp(-abs(self.gamma * (1.0 - y * z)))
+        return self.gamma * e / ((1.0 + e) * (1.0 + e))
+
+    def implicit_slope(self, z, y, step):
+        return -y * implicit_sigmoid(self.gamma * (y * z - 1.0), self.gamma * step)
 
     def conjugate(self, a, y):
         u = -a * y

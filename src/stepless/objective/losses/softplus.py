@@ -28,3 +28,27 @@ def negentropy(u):
     left = u * math.log(u) if u > 0.0 else 0.0
     right = (1.0 - u) * math.log1p(-u) if u < 1.0 else 0.0
     return left + right
+
+
+@njit(cache=True)
+def implicit_sigmoid(c, step):
+    """Return the p with p = 1 / (1 + exp(c + step·p)).
+
+    By Newton's method in t = c + step·p, the root of t − step/(1 + eᵗ) = c, which lies between c
+    and c + step; a point outside of what is left of that range is replaced by its middle.
+    """
+    low, high = c, c + step
+    t = min(max(c, 0.0), high)
+    for _ in range(60):
+        p = sigmoid(-t)
+        excess = t - step * p - c
+        if abs(excess) <= 1e-14 * (abs(t) + abs(c)):
+            break
+        if excess > 0.0:
+            high = t
+        else:
+            low = t
+        t -= excess / (1.0 + step * p * (1.0 - p))
+        if not low < t < high:
+            t = 0.5 * (low + high)
+    return sigmoid(-t)

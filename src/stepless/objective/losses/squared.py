@@ -22,6 +22,12 @@ class Squared(Loss):
     def slope(self, z, y):
         return z - y
 
+    def curvature(self, z, y):
+        return 1.0
+
+    def implicit_slope(self, z, y, step):
+        return (z - y) / (1.0 + step)
+
     def conjugate(self, a, y):
         return 0.5 * a * a + a * y
 

@@ -28,6 +28,12 @@ class SquaredHinge(Loss):
     def slope(self, z, y):
         return -2.0 * y * max(0.0, 1.0 - y * z)
 
+    def curvature(self, z, y):
+        return 2.0 if y * z < 1.0 else 0.0
+
+    def implicit_slope(self, z, y, step):
+        return -2.0 * y * max(0.0, 1.0 - y * z) / (1.0 + 2.0 * step)
+
     def conjugate(self, a, y):
         return a * y + 0.25 * a * a if a * y <= 0.0 else math.inf
 
