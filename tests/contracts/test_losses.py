@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
+from scipy.optimize import brentq
 
 from stepless import ContractError, Loss, check_loss
 from stepless.objective import (
@@ -19,6 +21,7 @@ from stepless.objective import (
     Squared,
     SquaredHinge,
 )
+from stepless.objective.losses.softplus import implicit_sigmoid
 
 # A loss that is not named here is tested with its defaults.
 PARAMETERS = {
@@ -129,6 +132,175 @@ def test_means_are_where_the_slope_is_zero_on_average():
     p = Logistic().mean(z)
     assert p * Logistic().slope(z, 1.0) + (1 - p) * Logistic().slope(z, -1.0) == pytest.approx(0.0)
     assert Poisson().slope(z, Poisson().mean(z)) == pytest.approx(0.0)
+
+
+# -- the optional methods ----------------------------------------------------------------------
+
+STEPS = (1e-8, 1e-4, 0.03, 1.0, 17.0, 1e4, 1e8)
+_SIZES = np.array([1e-12, 1e-6, 0.01, 0.3, 1.0, 1.7, 5.0, 40.0, 1e3, 1e6])
+_GRID = np.concatenate([-_SIZES[::-1], [0.0], _SIZES])
+CORNERS = [loss for loss in MEMBERS if loss.offers("corners")]
+SMOOTH = [loss for loss in MEMBERS if loss.offers("curvature")]
+
+
+def _places(loss):
+    """Every target with predictions around 0 and around itself, from tiny to 1e6."""
+    for y in TARGETS[loss.targets]:
+        yield from ((z, y) for z in np.unique(np.concatenate([_GRID, _GRID + y])).tolist())
+
+
+@pytest.mark.parametrize("loss", MEMBERS, ids=repr)
+def test_every_loss_offers_what_second_order_and_dual_solvers_ask(loss):
+    assert loss.offers("value", "slope", "conjugate", "implicit_slope")
+    assert loss.offers("curvature") != loss.offers("corners")
+
+
+def test_a_loss_of_ones_own_offers_what_it_defines():
+    assert PseudoHuber.offers("value", "slope")
+    assert not any(map(PseudoHuber.offers, ("conjugate", "curvature", "implicit_slope")))
+    assert not WrongCurvature.offers("curvature", "corners")
+
+
+def _secants(f, z, h):
+    return (f(z) - f(z - h)) / h, (f(z + h) - f(z)) / h
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+def test_curvature_is_the_derivative_of_the_slope_away_from_kinks(loss):
+    seen = 0
+    for z, y in _places(loss):
+        left, right = _secants(lambda u: loss.slope(u, y), z, 1e-6 * max(abs(z), 1.0))
+        if abs(left - right) <= 1e-2 * abs(left + right):
+            assert loss.curvature(z, y) == pytest.approx(0.5 * (left + right), rel=1e-3, abs=1e-7)
+            seen += 1
+    assert seen > 30
+
+
+@pytest.mark.parametrize("loss", CORNERS, ids=repr)
+def test_corners_make_up_the_loss(loss):
+    y = np.array(TARGETS[loss.targets])
+    first, places, rises = loss.corners(y)
+    assert first.shape == y.shape
+    assert places.shape == rises.shape
+    assert (rises > 0.0).all()
+    for i, target in enumerate(y.tolist()):
+        start = places[0, i] - 1.0
+        for z in np.linspace(start, places[-1, i] + 3.0, 30).tolist():
+            up = (rises[:, i] * np.maximum(z - places[:, i], 0.0)).sum()
+            value = loss.value(start, target) + first[i] * (z - start) + up
+            assert loss.value(z, target) == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("loss", MEMBERS, ids=repr)
+def test_implicit_slope_is_a_slope_where_it_leads(loss, step):
+    for z, y in _places(loss):
+        a = loss.implicit_slope(z, y, step)
+        v = z - step * a
+        value, conjugate = loss.value(v, y), loss.conjugate(a, y)
+        assert math.isfinite(conjugate)
+        sizes = abs(value) + abs(conjugate) + abs(a) * (abs(z) + abs(v) + abs(y))
+        counts = y if loss.targets == "counts" else 0.0  # a = u − y has the rounding of u
+        blur = 4e-16 * (abs(z) + abs(y) + step * (abs(a) + counts))  # of v
+        slack = 1e-13 * (1.0 + sizes) + blur * (loss.slope(v + blur, y) - loss.slope(v - blur, y))
+        assert value + conjugate == pytest.approx(a * v, rel=0, abs=slack), (z, y)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("loss", MEMBERS, ids=repr)
+def test_implicit_slope_against_a_root_finder(loss, step):
+    for z, y in _places(loss):
+        ends = sorted([z, z - step * loss.slope(z, y)])
+        v = z
+        if ends[0] < ends[1]:
+            ends = [u + k * 1e-9 * max(1.0, abs(u)) for u, k in zip(ends, (-1, 1), strict=True)]
+            v = brentq(lambda u: u + step * loss.slope(u, y) - z, *ends, xtol=1e-14, maxiter=2000)
+        near = 1e-12 * (1.0 + abs(z) + abs(v))
+        low, high = loss.slope(v - near, y), loss.slope(v + near, y)
+        a = loss.implicit_slope(z, y, step)
+        slack = 1e-13 * (1.0 + abs(y) + abs(a))
+        assert low - slack <= a <= high + slack, (z, y)
+        assert z - step * a == pytest.approx(v, rel=0, abs=near + 1e-13 * step * (1 + abs(y)))
+
+
+@pytest.mark.parametrize("loss", MEMBERS, ids=repr)
+def test_implicit_slope_is_monotone_and_never_out_of_bounds(loss):
+    rng = np.random.default_rng(0)
+    for y in TARGETS[loss.targets]:
+        for step in 10.0 ** rng.uniform(-8, 8, 30):
+            near = np.linspace(-2.0, 2.0, 41)
+            z = np.sort(
+                np.concatenate([y + near * step, near, y + near, rng.normal(size=20), _GRID])
+            )
+            a = np.array([loss.implicit_slope(u, y, step) for u in z.tolist()])
+            slack = 4e-16 * (abs(y) + np.abs(a[1:]))
+            assert (np.diff(a) >= -slack).all()
+            assert (
+                np.diff(a) * step <= np.diff(z) + 4e-15 * (step * (1 + abs(y)) + abs(z[1:]))
+            ).all()
+            assert (np.abs(a) <= loss.lipschitz()).all()  # to the last bit
+            assert all(math.isfinite(loss.conjugate(u, y)) for u in a.tolist())
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+def test_an_implicit_step_of_length_zero_is_explicit(loss):
+    for z, y in [*_places(loss), (79.9, 1.0), (90.0, 1.0)]:
+        slope = loss.slope(z, y)
+        assert loss.implicit_slope(z, y, 0.0) == pytest.approx(slope, rel=1e-14, abs=1e-290)
+
+
+@njit
+def _compiled_slopes(loss, z, y, step, out):
+    for i in range(z.size):
+        out[i] = loss.implicit_slope(z[i], y[i], step)
+
+
+@njit
+def _compiled_curvatures(loss, z, y, out):
+    for i in range(z.size):
+        out[i] = loss.curvature(z[i], y[i])
+
+
+@pytest.mark.parametrize("loss", MEMBERS, ids=repr)
+def test_optional_methods_are_the_same_when_compiled(loss):
+    z, y = map(np.array, zip(*_places(loss), strict=True))
+    out = np.empty(z.size)
+    places = list(zip(z.tolist(), y.tolist(), strict=True))
+    for step in STEPS:
+        _compiled_slopes(loss, z, y, step, out)
+        plain = [loss.implicit_slope(*place, step) for place in places]
+        np.testing.assert_allclose(out, plain, rtol=1e-13, atol=1e-14)
+    if loss.offers("curvature"):
+        _compiled_curvatures(loss, z, y, out)
+        np.testing.assert_allclose(out, [loss.curvature(*place) for place in places], rtol=1e-13)
+
+
+def test_implicit_sigmoid_solves_its_equation_to_the_last_digits():
+    rng = np.random.default_rng(0)
+    step = np.concatenate([10.0 ** rng.uniform(-8, 10, 4000), [0.0] * 1000])
+    c = rng.normal(size=5000) * 10.0 ** rng.uniform(-3, 6, 5000)
+    c[:2000] = -step[:2000] * rng.uniform(size=2000)  # where p is anything between 0 and 1
+    seen = 0
+    for u, h in zip(c.tolist(), step.tolist(), strict=True):
+        p = implicit_sigmoid(u, h)
+        mirror = implicit_sigmoid(-u - h, h)
+        assert 0.0 <= p <= 1.0
+        assert p + mirror == pytest.approx(1.0, abs=1e-15 * (1.0 + (abs(u) + h) / (1.0 + h)))
+        if 1e-300 < p < 1.0:
+            logit = math.log1p(-p) - math.log(p)  # 1 − p has the rounding of p
+            slack = 1e-15 * (1.0 + abs(u) + h * p + 1.0 / (1.0 - p))
+            assert logit == pytest.approx(u + h * p, rel=0, abs=slack), (u, h)
+            seen += 1
+        else:
+            assert u > 600.0 or u + h < -36.0
+    assert seen > 2500
+
+
+def test_an_implicit_step_may_end_on_the_tangent_of_the_exponential():
+    steepest = Poisson().slope(90.0, 1.0)
+    assert Poisson().implicit_slope(1e30, 1.0, 1e-8) == steepest
+    assert Poisson().implicit_slope(81.0, 1.0, 1e-40) == steepest
+    assert Poisson().implicit_slope(81.0, 1.0, 1e-30) < steepest
 
 
 @pytest.mark.parametrize("kind", [Huber, SmoothedHinge, EpsilonInsensitive, Quantile])
@@ -280,6 +452,61 @@ class ConjugateInfinite(Hinge):
         return a * y if -1.0 < a * y <= 0.0 else math.inf
 
 
+class WrongCurvature(Logistic):
+    def curvature(self, z, y):
+        return 0.25
+
+
+class SlightlyWrongCurvature(SquaredHinge):
+    def curvature(self, z, y):
+        return 2.001 if y * z < 1.0 else 0.0
+
+
+class CurvatureBeyondBothSides(SquaredHinge):
+    def curvature(self, z, y):
+        return 2.0 if y * z < 1.0 else (0.0 if y * z > 1.0 else -1.0)
+
+
+class CurvatureNotCompiled(Squared):
+    def curvature(self, z, y):
+        return square(1.0)
+
+
+class ExplicitSlope(Squared):
+    def implicit_slope(self, z, y, step):
+        return z - y
+
+
+class ImplicitUnbounded(Absolute):
+    def implicit_slope(self, z, y, step):
+        return (z - y) / step
+
+
+class ImplicitTooFar(Absolute):  # by a rounding
+    def implicit_slope(self, z, y, step):
+        return min(max((z - y) / step, -1.0), 1.0) * 1.0000000000000002
+
+
+class ImplicitUnsolved(Logistic):
+    def implicit_slope(self, z, y, step):
+        return -y * (implicit_sigmoid(y * z, step) * 0.99999)
+
+
+class OneCornerTooFew(EpsilonInsensitive):
+    def corners(self, y):
+        return np.full(y.size, -1.0), (y + self.epsilon)[None, :], np.full((1, y.size), 2.0)
+
+
+class CornersOfOneTarget(Absolute):
+    def corners(self, y):
+        return np.full(y.size, -1.0), y, np.full(y.size, 2.0)
+
+
+class CornersThatFail(Absolute):
+    def corners(self, y):
+        return -1.0 if y > 0 else 1.0
+
+
 class StrangeTargets(PseudoHuber):
     targets = "colours"
 
@@ -304,6 +531,29 @@ BROKEN = [
     (ConjugateOfAnother(), r"conjugate\(.*\) is .*, but az − value is .* where that is the slope"),
     (ConjugateTooLow(), r"conjugate\(.*\) is .*, below az − value, which is"),
     (ConjugateInfinite(), r"conjugate\(1, -1\) is inf, but az − value is"),
+    (WrongCurvature(), r"curvature\(.*\) is 0\.25, but the slope rises by .* a unit there$"),
+    (
+        SlightlyWrongCurvature(),
+        r"curvature\(.*\) is 2\.001, but the slope rises by 2 a unit there$",
+    ),
+    (CurvatureBeyondBothSides(), r"curvature\(-1, -1\) is -1, but the slope rises by 1 a unit"),
+    (CurvatureNotCompiled(), r"^CurvatureNotCompiled\.curvature cannot be compiled: .*'square'"),
+    (ExplicitSlope(), r"implicit_slope\(.*\) is .*, but the slope where that leads, at z = .*, is"),
+    (
+        ImplicitUnbounded(),
+        r"implicit_slope\(.*\) is -1\.0001e\+11, but the slope where that leads, .* is -1$",
+    ),
+    (
+        ImplicitTooFar(),
+        r"conjugate\(-1, 0\) is inf, but .*implicit_slope.* is -1\.0000000000000002$",
+    ),
+    (ImplicitUnsolved(), r"implicit_slope\(.*, 0\.001\) is .*, but the slope where that leads"),
+    (OneCornerTooFew(), r"^OneCornerTooFew\.corners make the slope -1 at \(.*, 0\), but .* is 0$"),
+    (
+        CornersOfOneTarget(),
+        r"corners of two targets has shapes \(2,\), \(2,\), \(2,\), not \(2,\), \(k",
+    ),
+    (CornersThatFail(), r"^CornersThatFail\.corners of two targets raises ValueError: The truth"),
     (StrangeTargets(), r"targets is 'colours', but must be one of 'signs', 'reals', 'counts'"),
     (Hinge, r"needs a Loss, such as Hinge\(\), not the class Hinge"),
     ("hinge", r"needs a Loss, such as Hinge\(\), not 'hinge'"),
@@ -320,6 +570,30 @@ def test_broken_losses_are_caught_in_one_line(loss, message):
 
 def test_a_loss_of_ones_own_is_accepted():
     check_loss(PseudoHuber(2.0))
+
+
+class Pinball(Loss):  # with everything that is optional, by other formulas than ours
+    def value(self, z, y):
+        return 2.0 * max(z - y, 0.0)
+
+    def slope(self, z, y):
+        return 2.0 if z > y else 0.0
+
+    def conjugate(self, a, y):
+        return a * y if 0.0 <= a <= 2.0 else math.inf
+
+    def curvature(self, z, y):
+        return 0.0
+
+    def implicit_slope(self, z, y, step):
+        return 0.0 if z <= y else (2.0 if z >= y + 2.0 * step else (z - y) / step)
+
+    def corners(self, y):
+        return np.zeros(y.size), y[None, :], np.full((1, y.size), 2.0)
+
+
+def test_a_loss_of_ones_own_with_every_optional_method_is_accepted():
+    check_loss(Pinball())
 
 
 _scale = 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from stepless.checks.contract import (
     refuse,
     same,
     slack,
+    told,
 )
 from stepless.objective import Loss
 
@@ -32,14 +34,15 @@ _TARGETS = {
 }
 _FAR = (-1e8, -1e3, 1e3, 1e8)
 _NEAR = 1e-4  # beside every sampled point there is another: they tell the slope
+_STEPS = (1e-3, 1.0, 1e3)
 
 
 def check_loss(loss: Loss) -> None:
     """Check that a loss is what solvers and certificates rely on.
 
     Its value is finite, non-negative and convex; its slope is a subgradient, also far out, where a
-    careless formula overflows; no slope exceeds `lipschitz`, no change of slope `smoothness`; a
-    conjugate, if there is one, fits the value; compiled code computes the same numbers.
+    careless formula overflows; no slope exceeds `lipschitz`, no change of slope `smoothness`; the
+    optional methods that it offers fit value and slope; compiled code computes the same numbers.
 
     Raises
     ------
@@ -87,8 +90,15 @@ def _check_at(loss: Loss, y: float, z: NDArray) -> None:
     _subgradient(loss, y, z, value, slope)
     _lipschitz(loss, y, z, slope)
     _smooth(loss, y, z, slope)
-    if hasattr(loss, "conjugate"):
+    if loss.offers("conjugate"):
         _fenchel_young(loss, y, z, value, slope)
+    if loss.offers("curvature"):
+        _curvature(loss, y, z, slope)
+    if loss.offers("implicit_slope"):
+        for step in _STEPS:
+            _implicit(loss, y, z, step)
+    if loss.offers("corners"):
+        _corners(loss, y, z, slope)
 
 
 def _convex(loss: Loss, y: float, z: NDArray, value: NDArray) -> None:
@@ -181,27 +191,124 @@ def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDAr
         )
 
 
+def _curvature(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+    """Compare it with secants of the slope to both sides; at a kink it may lie between the two."""
+    own = numbers(loss, "curvature", z, y)
+    h = 1e-6 * np.maximum(np.abs(z), 1.0)
+    far_left, left, right, far_right = (
+        numbers(loss, "slope", z + k * h, y) for k in (-2, -1, 1, 2)
+    )
+    before, after, rise = (slope - left) / h, (right - slope) / h, (right - left) / (2 * h)
+    bend = np.abs(rise - (far_right - far_left) / (4 * h))
+    rounding = 1e-14 * (1 + abs(y) + np.abs(slope)) / h
+    margin = bend + 1e-4 * (np.abs(before) + np.abs(after)) + rounding
+    refuse(
+        (own < np.minimum(before, after) - margin) | (own > np.maximum(before, after) + margin),
+        lambda i: (
+            f"{call(loss, 'curvature', z[i], y)} is {own[i]:.6g}, "
+            f"but the slope rises by {rise[i]:.6g} a unit there"
+        ),
+    )
+
+
+def _implicit(loss: Loss, y: float, z: NDArray, step: float) -> None:
+    a = numbers(loss, "implicit_slope", z, y, step)
+    v = z - step * a
+    near = SLACK * (1 + np.abs(z) + np.abs(v))
+    low, high = numbers(loss, "slope", v - near, y), numbers(loss, "slope", v + near, y)
+    margin = slack(low, high) + floor(z, y)
+    refuse(
+        (a < low - margin) | (a > high + margin),
+        lambda i: (
+            f"{call(loss, 'implicit_slope', z[i], y, step)} is {a[i]:.6g}, but the slope where "
+            f"that leads, at z = {v[i]:.6g}, is {(low if a[i] < low[i] else high)[i]:.6g}"
+        ),
+    )
+    if loss.offers("conjugate"):
+        conjugate = numbers(loss, "conjugate", a, y, finite=False)
+        refuse(
+            np.isinf(conjugate),
+            lambda i: (
+                f"{call(loss, 'conjugate', a[i], y)} is inf, "
+                f"but {call(loss, 'implicit_slope', z[i], y, step)} is {a[i]:.17g}"
+            ),
+        )
+
+
+def _corners(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+    name = f"{type(loss).__name__}.corners"
+    try:
+        parts = [np.asarray(part, dtype=float) for part in loss.corners(np.full(2, y))]
+    except Exception as error:
+        raise ContractError(f"{name} of two targets raises {told(error)}") from error
+    shapes = [part.shape for part in parts]
+    count = shapes[-1][:1]
+    if shapes != [(2,), (*count, 2), (*count, 2)]:
+        told_shapes = ", ".join(map(str, shapes))
+        raise ContractError(
+            f"{name} of two targets has shapes {told_shapes}, not (2,), (k, 2), (k, 2)"
+        )
+    first, places, rises = (part[..., :1] for part in parts)
+    said = first + (rises * (z > places)).sum(axis=0)
+    apart = (np.abs(z - places) > floor(z, y)).all(axis=0)
+    refuse(
+        apart & ~(np.abs(said - slope) <= slack(first, rises.sum(axis=0), slope)),
+        lambda i: (
+            f"{name} make the slope {said[i]:.6g} at ({z[i]:.6g}, {y:.6g}), "
+            f"but {call(loss, 'slope', z[i], y)} is {slope[i]:.6g}"
+        ),
+    )
+
+
 def _check_compiled(loss: Loss, y: float, z: NDArray) -> None:
-    out = np.empty((z.size, 2))
-    examples = {"value": (0.5, y), "slope": (0.5, y)}
-    compiled(loss, _values_and_slopes, (z, y, out), examples)
-    rows = np.stack([z, np.full(z.size, y)], axis=1)
-    same(loss, "value", rows, out[:, 0])
-    same(loss, "slope", rows, out[:, 1])
-    if hasattr(loss, "conjugate"):
-        rows[:, 0] = numbers(loss, "slope", z, y)
-        compiled(loss, _conjugates, (rows[:, 0].copy(), y, out), {"conjugate": (0.5, y)})
-        same(loss, "conjugate", rows, out[:, 0])
+    at: dict[str, tuple[Any, ...]] = {
+        "value": (z, y),
+        "slope": (z, y),
+        "conjugate": (numbers(loss, "slope", z, y), y),
+        "curvature": (z, y),
+        "implicit_slope": (z, y, 1.0),
+    }
+    for method, arguments in at.items():
+        if loss.offers(method):
+            out = np.empty(z.size)
+            compiled(loss, _KERNELS[method], (out, *arguments), {method: (0.5, *arguments[1:])})
+            same(loss, method, np.stack(np.broadcast_arrays(*arguments), axis=1), out)
 
 
 @njit(cache=True)
-def _values_and_slopes(loss: Any, z: Any, y: Any, out: Any) -> None:
+def _values(loss: Any, out: Any, z: Any, y: Any) -> None:
     for i in range(z.size):
-        out[i, 0] = loss.value(z[i], y)
-        out[i, 1] = loss.slope(z[i], y)
+        out[i] = loss.value(z[i], y)
 
 
 @njit(cache=True)
-def _conjugates(loss: Any, a: Any, y: Any, out: Any) -> None:
+def _slopes(loss: Any, out: Any, z: Any, y: Any) -> None:
+    for i in range(z.size):
+        out[i] = loss.slope(z[i], y)
+
+
+@njit(cache=True)
+def _conjugates(loss: Any, out: Any, a: Any, y: Any) -> None:
     for i in range(a.size):
-        out[i, 0] = loss.conjugate(a[i], y)
+        out[i] = loss.conjugate(a[i], y)
+
+
+@njit(cache=True)
+def _curvatures(loss: Any, out: Any, z: Any, y: Any) -> None:
+    for i in range(z.size):
+        out[i] = loss.curvature(z[i], y)
+
+
+@njit(cache=True)
+def _implicit_slopes(loss: Any, out: Any, z: Any, y: Any, step: Any) -> None:
+    for i in range(z.size):
+        out[i] = loss.implicit_slope(z[i], y, step)
+
+
+_KERNELS: dict[str, Callable[..., None]] = {
+    "value": _values,
+    "slope": _slopes,
+    "conjugate": _conjugates,
+    "curvature": _curvatures,
+    "implicit_slope": _implicit_slopes,
+}

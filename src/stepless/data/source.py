@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.design import Dense, Design, Sparse
+from stepless.kernels import oracle, products
 
 T = TypeVar("T")
 
@@ -48,6 +50,41 @@ class Source:
         other.y = self._column("targets", y)
         return other
 
+    def take(self, rows: NDArray) -> Source:
+        """Return a copy of some examples; they keep the weights that they have here."""
+        other = copy(self)
+        other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
+        vars(other).pop("row_length", None)
+        return other
+
+    def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
+        """⟨w, x_i⟩ + b for each example."""
+        z = np.empty(self.shape[0])
+        self.map(lambda k, lo, hi: oracle.predictions(self.X, w, b, z, lo, hi))
+        return z
+
+    def combination(self, a: NDArray) -> NDArray:
+        """Σ a_i x_i; examples of weight 0 cost nothing."""
+        return self._sum((self.shape[1],), products.combination, a)
+
+    def squares(self, c: NDArray) -> NDArray:
+        """Σ c_i x_ij² for each feature j."""
+        return self._sum((self.shape[1],), products.squares, c)
+
+    def curved(self, c: NDArray, v: NDArray) -> NDArray:
+        """Σ c_i ⟨x_i, v⟩ x_i."""
+        return self._sum((self.shape[1],), products.curved, c, v)
+
+    def gram(self, c: NDArray, ones: bool) -> NDArray:
+        """Lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i has a last entry of 1."""
+        size = self.shape[1] + ones
+        return self._sum((size, size), products.gram, c, self.shape[1])
+
+    def _sum(self, shape: tuple[int, ...], kernel: Any, *factors: Any) -> NDArray:
+        parts = np.empty((len(self.blocks()), *shape))
+        self.map(lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi))
+        return parts[0] if len(parts) == 1 else parts.sum(axis=0)
+
     def _column(self, name: str, values: Any) -> NDArray:
         """One number for each row: kernels do not look whether there is one."""
         column = np.ascontiguousarray(values, dtype=np.float64)
@@ -60,6 +97,12 @@ class Source:
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
+
+    @cached_property
+    def row_length(self) -> float:
+        """The root of the mean of ‖x_i‖²."""
+        ones = np.ones(self.shape[0])
+        return math.sqrt(float(self.squares(ones).sum()) / self.shape[0])
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, one for each thread that is worth its while."""

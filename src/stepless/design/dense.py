@@ -31,6 +31,10 @@ class Dense(Term):
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return cls(np.ascontiguousarray(X, dtype=kind))
 
+    def take(self, rows: NDArray) -> Dense:
+        """Return a copy of some rows."""
+        return Dense(self.array[rows])
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.array.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from stepless.design.prefetch import prefetch
@@ -54,6 +55,16 @@ class Sparse(Term):
             X.shape[1],
         )
 
+    def take(self, rows: NDArray) -> Sparse:
+        """Return a copy of some rows."""
+        lengths = self.indptr[rows + 1] - self.indptr[rows]
+        indptr = np.zeros(rows.size + 1, dtype=np.uint64)
+        np.cumsum(lengths, out=indptr[1:])
+        data = np.empty(int(indptr[-1]), dtype=self.data.dtype)
+        indices = np.empty(data.size, dtype=np.uint32)
+        copy_entries(self, rows, indptr, data, indices)
+        return Sparse(data, indices, indptr, self.width)
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.indptr.size - 1, self.width
@@ -80,3 +91,14 @@ class Sparse(Term):
         for k in range(first, min(self.indptr[i + 1], first + _GLANCE), _ENTRIES):
             prefetch(self.indices, k)
             prefetch(self.data, k)
+
+
+@njit(cache=True, nogil=True)
+def copy_entries(X, rows, indptr, data, indices):
+    """Write data and indices: the entries of some rows of X, row r from indptr[r] on."""
+    for r in range(rows.size):
+        first, last = X.span(rows[r])
+        to = indptr[r]
+        for k in range(first, last):
+            indices[to], data[to] = X.entry(rows[r], k)
+            to += np.uint64(1)

@@ -39,6 +39,16 @@ def value(problem, w, b, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def value_at(problem, p, lo, hi):
+    """Σ s_i ℓ(p_i, y_i)."""
+    loss, _, y, s = problem
+    total = 0.0
+    for i in range(lo, hi):
+        total += s[i] * loss.value(p[i], y[i])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def tangent(problem, w, g, lo, hi):
     """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i, Σ s_i (ℓ_i − ℓ'_i z_i), and its sizes."""
     loss, X, y, s = problem

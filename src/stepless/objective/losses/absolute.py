@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from stepless.objective.losses.loss import Loss
 
 
 class Absolute(Loss):
     """ℓ(z, y) = |z − y|.
 
-    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for |a| ≤ 1.
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for |a| ≤ 1. Smoothed by a step h:
+    r²/2h for |r| ≤ h, |r| − h/2 beyond, with r = z − y.
 
     Examples
     --------
@@ -27,8 +30,8 @@ class Absolute(Loss):
     def implicit_slope(self, z, y, step):
         return min(max((z - y) / step, -1.0), 1.0)
 
-    def implicit_curvature(self, z, y, step):
-        return 1.0 / step if abs(z - y) < step else 0.0
+    def corners(self, y):
+        return np.full(y.size, -1.0), y[None, :], np.full((1, y.size), 2.0)
 
     def conjugate(self, a, y):
         return a * y if abs(a) <= 1.0 else math.inf

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from stepless.objective.losses.loss import Loss
 
 
 class EpsilonInsensitive(Loss):
     """ℓ(z, y) = max(0, |z − y| − ε).
 
-    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay + ε|a| for |a| ≤ 1.
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay + ε|a| for |a| ≤ 1. Smoothed by a
+    step h, with r = |z − y| − ε: 0 for r ≤ 0, r²/2h for r ≤ h, r − h/2 beyond.
 
     Examples
     --------
@@ -34,8 +37,9 @@ class EpsilonInsensitive(Loss):
         size = min(max(abs(z - y) - self.epsilon, 0.0) / step, 1.0)
         return size if z > y else -size
 
-    def implicit_curvature(self, z, y, step):
-        return 1.0 / step if 0.0 < abs(z - y) - self.epsilon < step else 0.0
+    def corners(self, y):
+        places = np.stack((y - self.epsilon, y + self.epsilon))
+        return np.full(y.size, -1.0), places, np.ones((2, y.size))
 
     def conjugate(self, a, y):
         return a * y + self.epsilon * abs(a) if abs(a) <= 1.0 else math.inf

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
+
 from stepless.objective.losses.loss import Loss, Targets
 
 
 class Hinge(Loss):
     """ℓ(z, y) = max(0, 1 − yz), y = ±1.
 
-    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −1 ≤ ay ≤ 0.
+    1-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −1 ≤ ay ≤ 0. Smoothed by a
+    step h, with r = 1 − yz: 0 for r ≤ 0, r²/2h for r ≤ h, r − h/2 beyond.
 
     Examples
     --------
@@ -30,8 +33,8 @@ class Hinge(Loss):
     def implicit_slope(self, z, y, step):
         return -y * min(max((1.0 - y * z) / step, 0.0), 1.0)
 
-    def implicit_curvature(self, z, y, step):
-        return 1.0 / step if 0.0 < 1.0 - y * z < step else 0.0
+    def corners(self, y):
+        return np.minimum(-y, 0.0), y[None, :], np.ones((1, y.size))
 
     def conjugate(self, a, y):
         return a * y if -1.0 <= a * y <= 0.0 else math.inf

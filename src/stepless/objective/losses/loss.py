@@ -14,9 +14,9 @@ class Loss(Term):
     """A convex, non-negative function ℓ(z, y) of a prediction z, for each target y.
 
     A loss of one's own is a subclass with `value` and `slope`, and, where they are finite, the
-    constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at native
-    speed. Newton's method asks for `curvature` too, or, of a loss with corners, for
-    `implicit_slope` and `implicit_curvature`; dual ascent for `implicit_slope` and `conjugate`.
+    constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at
+    native speed. Newton's method asks for `curvature` too, or, of a piecewise-linear loss, for its
+    `corners`; dual ascent for `implicit_slope` and `conjugate`.
     :func:`stepless.check_loss` says in one line what is wrong with it.
 
     Attributes
@@ -58,12 +58,16 @@ class Loss(Term):
     def implicit_slope(self, z, y, step):
         """Return the a with a ∈ ∂ℓ(z − step·a, y): the slope where a step of this length lands.
 
-        It is also the slope at z of the loss's Moreau envelope, min_v ℓ(v, y) + (v − z)²/(2 step).
+        It is also the slope at z of the loss smoothed by that step, its Moreau envelope
+        min_v ℓ(v, y) + (v − z)²/(2 step). With corners, step > 0; without, step = 0 gives `slope`.
         """
         raise NotImplementedError
 
-    def implicit_curvature(self, z, y, step):
-        """Return the derivative of `implicit_slope` in z."""
+    def corners(self, y):
+        """Return a piecewise-linear loss's slope left of all corners, their places, their rises.
+
+        For an array y of m targets: arrays of shape m, (corners, m) and (corners, m).
+        """
         raise NotImplementedError
 
     def conjugate(self, a, y):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from stepless.objective.losses.loss import Loss
 
 
@@ -11,6 +13,7 @@ class Quantile(Loss):
     """ℓ(z, y) = τ(y − z) for z ≤ y, (1 − τ)(z − y) for z > y; 0 < τ < 1.
 
     max(τ, 1−τ)-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −τ ≤ a ≤ 1 − τ.
+    Smoothed by a step h, its slope is (z − y)/h, cut off at −τ and 1 − τ.
 
     Examples
     --------
@@ -33,8 +36,8 @@ class Quantile(Loss):
     def implicit_slope(self, z, y, step):
         return min(max((z - y) / step, -self.tau), 1.0 - self.tau)
 
-    def implicit_curvature(self, z, y, step):
-        return 1.0 / step if -self.tau * step < z - y < (1.0 - self.tau) * step else 0.0
+    def corners(self, y):
+        return np.full(y.size, -self.tau), y[None, :], np.ones((1, y.size))
 
     def conjugate(self, a, y):
         return a * y if -self.tau <= a <= 1.0 - self.tau else math.inf

@@ -30,25 +30,29 @@ def negentropy(u):
     return left + right
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def implicit_sigmoid(c, step):
     """Return the p with p = 1 / (1 + exp(c + step·p)).
 
-    By Newton's method in t = c + step·p, the root of t − step/(1 + eᵗ) = c, which lies between c
-    and c + step; a point outside of what is left of that range is replaced by its middle.
+    By Halley's method in t = c + step·p, the root of f(t) = t − step/(1 + eᵗ) − c, on the side
+    p ≤ ½ of the symmetry p ↔ 1 − p, c ↔ −c − step. A long step starts near the fixed point of
+    t = log(step/(t − c) − 1): two or three exponentials do, four where c or step is extreme.
     """
-    low, high = c, c + step
-    t = min(max(c, 0.0), high)
-    for _ in range(60):
-        p = sigmoid(-t)
-        excess = t - step * p - c
-        if abs(excess) <= 1e-14 * (abs(t) + abs(c)):
+    flipped = c < -0.5 * step
+    if flipped:
+        c = -c - step
+    t = max(c, 0.0)
+    if step > 4.0:
+        t = max(t, math.log1p(0.5 * step / (1.0 + t - c)))
+    p = 0.5
+    for _ in range(20):
+        e = math.exp(-t)
+        q = 1.0 / (1.0 + e)
+        p = e * q
+        f, bend = t - step * p - c, step * p * q
+        move = f * (1.0 + bend) / ((1.0 + bend) * (1.0 + bend) + 0.5 * f * bend * (q - p))
+        if abs(move) <= 1e-5:  # what is left is its cube; the last move needs no exponential
+            p += p * q * move * (1.0 + 0.5 * (q - p) * move)
             break
-        if excess > 0.0:
-            high = t
-        else:
-            low = t
-        t -= excess / (1.0 + step * p * (1.0 - p))
-        if not low < t < high:
-            t = 0.5 * (low + high)
-    return sigmoid(-t)
+        t -= move
+    return 1.0 - p if flipped else p

@@ -1,0 +1,65 @@
+"""Terms σ_i max(0, p_i − k_i) with their corners rounded, over a range of rows.
+
+The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
+β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Arrays k, σ,
+centre are (corners, rows).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def survey(p, k, sigma, centre, width, shift, slopes, c, lo, hi):
+    """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
+
+    Return Σσβ, Σσ/width, the gap Σσ(max(0, t) − βt) that the rounding costs, and the sizes in it.
+    """
+    tilt = 0.0
+    bend = 0.0
+    gap = 0.0
+    rough = 0.0
+    for i in range(lo, hi):
+        slopes[i] = 0.0
+        c[i] = 0.0
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            t = p[i] + shift - k[n, i]
+            free = centre[n, i] + t / width
+            beta = min(max(free, 0.0), 1.0)
+            here = sigma[n, i] * beta
+            slopes[i] += here
+            tilt += here
+            inside = sigma[n, i] / width if beta == free else 0.0
+            c[i] += inside
+            bend += inside
+            gap += sigma[n, i] * (max(0.0, t) - beta * t)
+            rough += here * (abs(p[i]) + abs(k[n, i]))
+    return tilt, bend, gap, rough
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def along(p, k, sigma, centre, width, move, length, lo, hi):
+    """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
+    first = 0.0
+    second = 0.0
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            free = centre[n, i] + (p[i] + length * move[i] - k[n, i]) / width
+            beta = min(max(free, 0.0), 1.0)
+            first += sigma[n, i] * beta * move[i]
+            if beta == free:
+                second += sigma[n, i] / width * move[i] * move[i]
+    return first, second
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def recentre(p, k, centre, width, lo, hi):
+    """Write centre: β itself, the dual point so far."""
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            free = centre[n, i] + (p[i] - k[n, i]) / width
+            centre[n, i] = min(max(free, 0.0), 1.0)

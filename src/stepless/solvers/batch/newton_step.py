@@ -1,0 +1,140 @@
+"""What Newton's methods share: the linear system, the search along its solution, the intercept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from stepless.data import Source
+from stepless.objective import SquaredL2
+from stepless.risk import Risk
+
+_DENSE = 1500  # features up to which the Hessian itself is formed and factored
+_PRECISE = 1e-13  # of the largest diagonal entry, added to all: what rounding leaves of a Hessian
+_FORCING = 0.1  # conjugate gradients stop at this share of the gradient's length
+_MOST_PRODUCTS = 100
+_SEARCH = 0.1  # share of the first slope at which a line search is over
+_TRIALS = 50
+_SHARE = 8  # one example in so many makes the sample that gives a head start
+_FEWEST = 2000
+
+
+def direction(
+    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
+) -> NDArray:
+    """Solve (Σ c_i x_i x_iᵀ + diag(damping)) δ = −gradient; with `ones`, x_i ends in a 1."""
+    if source.shape[1] <= _DENSE:
+        return _factored(source, c, damping, gradient, ones)
+    return _conjugate(source, c, damping, gradient, ones)
+
+
+def _factored(
+    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
+) -> NDArray:
+    H = source.gram(c, ones)
+    diagonal = np.einsum("ii->i", H)
+    extra = _PRECISE * float(diagonal.max())
+    diagonal[: damping.size] += damping
+    while True:
+        diagonal += extra
+        factor, failed = dpotrf(H.T, lower=0)  # numpy's lower triangle is Fortran's upper one
+        if not failed:
+            return dpotrs(factor, -gradient, lower=0)[0]
+        extra = 10.0 * extra + math.ulp(0.0)
+
+
+def _conjugate(
+    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
+) -> NDArray:
+    """Conjugate gradients with the Hessian's diagonal as preconditioner."""
+    d, total = source.shape[1], float(c.sum())
+
+    def product(v: NDArray) -> NDArray:
+        if not ones:
+            return source.curved(c, v) + damping * v
+        inner = c * source.predictions(v[:d], float(v[d]))
+        return np.append(source.combination(inner) + damping * v[:d], inner.sum())
+
+    diagonal = source.squares(c) + damping
+    if ones:
+        diagonal = np.append(diagonal, max(total, 1e-300))
+    x = np.zeros_like(gradient)
+    r = -gradient
+    z = r / diagonal
+    v, rz = z, float(r @ z)
+    enough = _FORCING**2 * rz
+    for _ in range(_MOST_PRODUCTS):
+        q = product(v)
+        bend = float(v @ q)
+        if bend <= 0.0:
+            break
+        x = x + (rz / bend) * v
+        r = r - (rz / bend) * q
+        z = r / diagonal
+        rz, before = float(r @ z), rz
+        if rz <= enough:
+            break
+        v = z + (rz / before) * v
+    return x if x.any() else -gradient / diagonal
+
+
+def search(slope: float, derivatives: Callable[[float], tuple[float, float]]) -> float:
+    """Return the length at which a convex function's derivative has fallen to a tenth of `slope`.
+
+    Newton's method on the derivative, kept inside a bracket; exact in the end for a piecewise
+    quadratic function, whose derivative is piecewise linear.
+    """
+    low, high, t = 0.0, math.inf, 1.0
+    for _ in range(_TRIALS):
+        first, second = derivatives(t)
+        if abs(first) <= _SEARCH * abs(slope):
+            break
+        low, high = (low, t) if first > 0.0 else (t, high)
+        t = t - first / second if second > 0.0 else math.nan
+        if not low < t < high:
+            t = 2.0 * low if math.isinf(high) else 0.5 * (low + high)
+    return t
+
+
+def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float:
+    """Return the shift of the intercept at which a convex risk's slope in it is about 0.
+
+    `tilt_at` gives slope and curvature at a shift; the shift returned is the last it was asked for.
+    """
+    low, high, shift, reach = -math.inf, math.inf, 0.0, 1.0
+    for _ in range(_TRIALS):
+        here, (tilt, bend) = shift, tilt_at(shift)
+        if abs(tilt) <= tiny:
+            break
+        low, high = (low, here) if tilt > 0.0 else (here, high)
+        shift = here - tilt / bend if bend > 0.0 else math.nan
+        if not low < shift < high:
+            if math.isinf(high - low):
+                shift = here - math.copysign(reach, tilt)
+                reach *= 8.0
+            else:
+                shift = 0.5 * (low + high)
+                if not low < shift < high:
+                    break
+    return here
+
+
+def head_start(
+    risk: Risk, rng: np.random.Generator
+) -> Risk | None:
+    """A sample of an eighth of the examples, or None if that would be too few.
+
+    A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
+    that is the least strength there, so that weights of rare features do not run away.
+    """
+    n = risk.m // _SHARE
+    if n < _FEWEST or n < 4 * risk.d:
+        return None
+    rows = np.arange(n) * _SHARE + rng.integers(0, _SHARE, n)
+    strength = max(risk.objective.strength, 0.1 / n)
+    return Risk(replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows))
