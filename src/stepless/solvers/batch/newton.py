@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.batch.newton_step import direction, head_start, level, search
+from stepless.solvers.batch.newton_step import System, head_start, level, ridge, search
 from stepless.solvers.solver import Finding
 
 _ROUGH = 0.01  # relative decrease that a sample's next step would bring at which it has done its work
@@ -130,7 +130,7 @@ class Newton:
         gradient = strength * w + g
         if free:
             gradient = np.append(gradient, state.tilt)
-        delta = direction(source, c, np.full(risk.d, strength), gradient, free)
+        delta = System(source, c, ridge(risk), free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, move_b = delta[: risk.d], float(delta[risk.d]) if free else 0.0

@@ -16,6 +16,7 @@ from stepless.risk import Risk
 
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
 _PRECISE = 1e-13  # of the largest diagonal entry, added to all: what rounding leaves of a Hessian
+_LEAST = 1e-300  # keeps a quotient finite
 _FORCING = 0.1  # conjugate gradients stop at this share of the gradient's length
 _MOST_PRODUCTS = 100
 _SEARCH = 0.1  # share of the first slope at which a line search is over
@@ -24,63 +25,71 @@ _SHARE = 8  # one example in so many makes the sample that gives a head start
 _FEWEST = 2000
 
 
-def direction(
-    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
-) -> NDArray:
-    """Solve (Σ c_i x_i x_iᵀ + diag(damping)) δ = −gradient; with `ones`, x_i ends in a 1."""
-    if source.shape[1] <= _DENSE:
-        return _factored(source, c, damping, gradient, ones)
-    return _conjugate(source, c, damping, gradient, ones)
+class System:
+    """Σ c_i x_i x_iᵀ + diag(damping), to be solved with; with `ones`, each x_i ends in a 1.
+
+    Up to 1500 features it is factored; beyond, conjugate gradients with its diagonal as
+    preconditioner solve it, to a tenth of the right-hand side.
+    """
+
+    def __init__(self, source: Source, c: NDArray, damping: NDArray, ones: bool) -> None:
+        self.source = source
+        self.c = c
+        self.damping = damping
+        self.ones = ones
+        self.factor = self._factored() if source.shape[1] <= _DENSE else None
+
+    def solve(self, right: NDArray) -> NDArray:
+        """Return the solution, or one near it."""
+        if self.factor is None:
+            return self._conjugate(right)
+        return dpotrs(self.factor, right, lower=0)[0]
+
+    def _factored(self) -> NDArray:
+        H = self.source.gram(self.c, self.ones)
+        diagonal = np.einsum("ii->i", H)
+        extra = _PRECISE * float(diagonal.max())
+        diagonal += self.damping
+        while True:
+            diagonal += extra
+            factor, failed = dpotrf(H.T, lower=0)  # numpy's lower triangle is Fortran's upper one
+            if not failed:
+                return factor
+            extra = 10.0 * extra + _LEAST
+
+    def _product(self, v: NDArray) -> NDArray:
+        if not self.ones:
+            return self.source.curved(self.c, v) + self.damping * v
+        d = self.source.shape[1]
+        inner = self.c * self.source.predictions(np.ascontiguousarray(v[:d]), float(v[d]))
+        return np.append(self.source.combination(inner), inner.sum()) + self.damping * v
+
+    def _conjugate(self, right: NDArray) -> NDArray:
+        diagonal = self.source.squares(self.c)
+        if self.ones:
+            diagonal = np.append(diagonal, max(float(self.c.sum()), _LEAST))
+        diagonal += self.damping
+        x, r = np.zeros_like(right), right
+        v = z = r / diagonal
+        rz = float(r @ z)
+        enough = _FORCING**2 * rz
+        for _ in range(_MOST_PRODUCTS):
+            if rz <= enough:
+                break
+            q = self._product(v)
+            length = rz / float(v @ q)
+            x, r = x + length * v, r - length * q
+            z = r / diagonal
+            rz, before = float(r @ z), rz
+            v = z + (rz / before) * v
+        return x
 
 
-def _factored(
-    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
-) -> NDArray:
-    H = source.gram(c, ones)
-    diagonal = np.einsum("ii->i", H)
-    extra = _PRECISE * float(diagonal.max())
-    diagonal[: damping.size] += damping
-    while True:
-        diagonal += extra
-        factor, failed = dpotrf(H.T, lower=0)  # numpy's lower triangle is Fortran's upper one
-        if not failed:
-            return dpotrs(factor, -gradient, lower=0)[0]
-        extra = 10.0 * extra + math.ulp(0.0)
-
-
-def _conjugate(
-    source: Source, c: NDArray, damping: NDArray, gradient: NDArray, ones: bool
-) -> NDArray:
-    """Conjugate gradients with the Hessian's diagonal as preconditioner."""
-    d, total = source.shape[1], float(c.sum())
-
-    def product(v: NDArray) -> NDArray:
-        if not ones:
-            return source.curved(c, v) + damping * v
-        inner = c * source.predictions(v[:d], float(v[d]))
-        return np.append(source.combination(inner) + damping * v[:d], inner.sum())
-
-    diagonal = source.squares(c) + damping
-    if ones:
-        diagonal = np.append(diagonal, max(total, 1e-300))
-    x = np.zeros_like(gradient)
-    r = -gradient
-    z = r / diagonal
-    v, rz = z, float(r @ z)
-    enough = _FORCING**2 * rz
-    for _ in range(_MOST_PRODUCTS):
-        q = product(v)
-        bend = float(v @ q)
-        if bend <= 0.0:
-            break
-        x = x + (rz / bend) * v
-        r = r - (rz / bend) * q
-        z = r / diagonal
-        rz, before = float(r @ z), rz
-        if rz <= enough:
-            break
-        v = z + (rz / before) * v
-    return x if x.any() else -gradient / diagonal
+def ridge(risk: Risk) -> NDArray:
+    """λ for each weight, and 0 for an intercept."""
+    diagonal = np.full(risk.d + risk.objective.intercept, risk.objective.strength)
+    diagonal[risk.d :] = 0.0
+    return diagonal
 
 
 def search(slope: float, derivatives: Callable[[float], tuple[float, float]]) -> float:

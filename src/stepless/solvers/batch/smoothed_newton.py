@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import smoothing
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
-from stepless.solvers.batch.newton_step import direction, head_start, level, search
+from stepless.solvers.batch.newton_step import System, head_start, level, search
 from stepless.solvers.batch.piecewise import Piecewise
 from stepless.solvers.solver import Finding
 
@@ -21,6 +21,7 @@ _NARROWER = 2.0
 _SETTLED = 0.25  # share of the smoothing's gap that a step may still promise when it is made finer
 _ROUGH = 0.01  # relative gap for which a sample is smoothed
 _DAMPED = 0.1  # the first damping; it adapts
+_LEAST_DAMPING = 1e-6
 
 
 @dataclass
@@ -187,10 +188,11 @@ class SmoothedNewton:
         free = risk.objective.intercept
         p, g, c, scale = state.p, state.g, state.c, state.scale
         assert terms is not None
-        gradient = strength * w + g
-        if free:
+        gradient, damping = strength * w + g, strength + state.damping * scale
+        if free:  # no row may be near a corner: then nothing but the damping bends J in b
             gradient = np.append(gradient, state.tilt)
-        delta = direction(source, c, strength + state.damping * scale, gradient, free)
+            damping = np.append(damping, max(state.damping, _LEAST_DAMPING))
+        delta = System(source, c, damping, free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, move_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
@@ -209,7 +211,7 @@ class SmoothedNewton:
 
         t = search(slope, derivatives)
         if t < 0.25:
-            state.damping = 8.0 * max(state.damping, 1e-6)
+            state.damping = 8.0 * max(state.damping, _LEAST_DAMPING)
         elif t > 0.5:
             state.damping /= 4.0
         state.w, state.b, state.p = w + t * turn, state.b + t * move_b, p + t * move

@@ -1,0 +1,141 @@
+"""A primal-dual interior point on terms σ_i max(0, p_i − k_i): what a step changes in each of them.
+
+The term's slope is σβ with 0 < β < 1; α, γ > 0 are the multipliers of these bounds, and
+p − k + α − γ = 0. On the central path βα = (1 − β)γ = μ. Arrays are (corners, rows); Σσ/Θ over a
+row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def centre(p, k, mu, beta, alpha, gamma, lo, hi):
+    """Write beta, alpha, gamma: the central point for μ at predictions p."""
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            t = p[i] - k[n, i]
+            root = math.sqrt(4.0 * mu * mu + t * t)
+            # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
+            if t > 0.0:
+                upper = 0.5 * (2.0 * mu + t + root)
+                gamma[n, i] = upper
+                alpha[n, i] = mu * upper / (upper - mu)
+            else:
+                upper = 0.5 * (2.0 * mu - t + root)
+                alpha[n, i] = upper
+                gamma[n, i] = mu * upper / (upper - mu)
+            beta[n, i] = gamma[n, i] / (alpha[n, i] + gamma[n, i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def weigh(p, terms, target, point, moves, c, h, lo, hi):
+    """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
+
+    `target` is (μ, trust): second-order terms of `moves` are counted in up to `trust`.
+    """
+    k, sigma = terms
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
+    mu, trust = target
+    for i in range(lo, hi):
+        c[i] = 0.0
+        h[i] = 0.0
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            b = beta[n, i]
+            low = mu - min(max(dalpha[n, i] * dbeta[n, i], -trust), trust)
+            high = mu + min(max(dgamma[n, i] * dbeta[n, i], -trust), trust)
+            share = sigma[n, i] / (alpha[n, i] / b + gamma[n, i] / (1.0 - b))
+            c[i] += share
+            h[i] += share * (p[i] - k[n, i] + low / b - high / (1.0 - b))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def push(p, terms, target, point, moves, dp, lo, hi):
+    """Write moves: how β, α, γ follow the predictions' move dp.
+
+    Return the largest of −Δx/x for β and 1 − β, and for α and γ: their inverses are the longest
+    steps; and A, B, C of Σσ(βα + (1 − β)γ) + Ar + Bt + Crt after steps r of β and t of the others.
+    """
+    k, sigma = terms
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
+    mu, trust = target
+    dual = 0.0
+    primal = 0.0
+    A = 0.0
+    B = 0.0
+    C = 0.0
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            b = beta[n, i]
+            rest = 1.0 - b
+            al = alpha[n, i]
+            ga = gamma[n, i]
+            low = mu - min(max(dalpha[n, i] * dbeta[n, i], -trust), trust)
+            high = mu + min(max(dgamma[n, i] * dbeta[n, i], -trust), trust)
+            db = (dp[i] + p[i] - k[n, i] + low / b - high / rest) / (al / b + ga / rest)
+            da = low / b - al - al / b * db
+            dg = high / rest - ga + ga / rest * db
+            dual = max(dual, max(-db / b, db / rest))
+            primal = max(primal, max(-da / al, -dg / ga))
+            A += sigma[n, i] * db * (al - ga)
+            B += sigma[n, i] * (b * da + rest * dg)
+            C += sigma[n, i] * db * (da - dg)
+            dbeta[n, i] = db
+            dalpha[n, i] = da
+            dgamma[n, i] = dg
+    return dual, primal, A, B, C
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def advance(terms, dual, primal, point, moves, lo, hi):
+    """Write point: steps of these lengths."""
+    k, _ = terms
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            beta[n, i] += dual * dbeta[n, i]
+            alpha[n, i] += primal * dalpha[n, i]
+            gamma[n, i] += primal * dgamma[n, i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def survey(p, terms, point, slopes, give, lo, hi):
+    """Write slopes, give: each row's Σσβ, and Σσβ(1 − β), by which it may give way.
+
+    Return Σσ(βα + (1 − β)γ), Σσ(max(0, t) − βt) with t = p − k, the sizes in it, and the sums of
+    slopes, of `give`, and of give·t.
+    """
+    k, sigma = terms
+    beta, alpha, gamma = point
+    product = 0.0
+    gap = 0.0
+    rough = 0.0
+    tilt = 0.0
+    room = 0.0
+    cost = 0.0
+    for i in range(lo, hi):
+        slopes[i] = 0.0
+        give[i] = 0.0
+    for n in range(k.shape[0]):
+        for i in range(lo, hi):
+            b = beta[n, i]
+            t = p[i] - k[n, i]
+            product += sigma[n, i] * (b * alpha[n, i] + (1.0 - b) * gamma[n, i])
+            gap += sigma[n, i] * (max(0.0, t) - b * t)
+            rough += sigma[n, i] * b * (abs(p[i]) + abs(k[n, i]))
+            way = sigma[n, i] * b * (1.0 - b)
+            slopes[i] += sigma[n, i] * b
+            give[i] += way
+            tilt += sigma[n, i] * b
+            room += way
+            cost += way * t
+    return product, gap, rough, tilt, room, cost
