@@ -1,9 +1,11 @@
-"""The sets that the benchmarks use: real ones from STEPLESS_DATA, and a generated one."""
+"""The sets that the benchmarks use: real ones from STEPLESS_DATA, and generated ones."""
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +15,74 @@ from sklearn.preprocessing import normalize
 from stepless import read_svmlight
 
 ROOT = Path(os.environ.get("STEPLESS_DATA", Path(__file__).parents[1] / "../shared/data"))
+FEATURES = {  # of the LIBSVM texts: a test part may lack the last ones
+    "a9a": 123,
+    "w8a": 300,
+    "covtype": 54,
+    "connect-4": 126,
+    "imdb": 35852,
+    "20news": 31231,
+}
+ONE_AGAINST_REST = {"20news": 1, "mnist": 0}  # the label that is +1 where there are many
 
 
-def present(name: str) -> bool:
-    """Whether a set is at hand; the benchmarks name those that are not."""
-    found = (ROOT / f"{name}.svm.xz").exists()
+def present(name: str, part: str = "") -> bool:
+    """Whether a set (or its test part, "t") is at hand; the benchmarks name those that are not."""
+    found = all(path.exists() for path in _files(name, part))
     if not found:
-        print(f"{name}: left out, {ROOT} does not hold it")
+        print(f"{name}{part and '.' + part}: left out, {ROOT} does not hold it")
     return found
 
 
-def load(name: str) -> tuple[sparse.csr_matrix, NDArray]:
-    """Examples and labels ±1."""
-    X, y, _ = read_svmlight(ROOT / f"{name}.svm.xz")
-    return X, np.where(y > 0, 1.0, -1.0)
+def load(name: str, part: str = "") -> tuple[Any, NDArray]:
+    """Examples and labels ±1 (targets, for cadata) of the training part or, with "t", the test's.
+
+    mnist's pixels are scaled to [0, 1]; cadata's features and target are standardised.
+    """
+    files = _files(name, part)
+    if name == "cadata":
+        table = np.loadtxt(files[0], delimiter="\t", skiprows=1)
+        table = (table - table.mean(axis=0)) / table.std(axis=0)
+        return np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+    if name == "mnist":
+        pixels, label = (_read_idx(path) for path in files)
+        X = sparse.csr_matrix(pixels.reshape(len(pixels), -1) / 255.0)
+    else:
+        X, label, _ = read_svmlight(files[0], n_features=FEATURES.get(name))
+    one = ONE_AGAINST_REST.get(name)
+    return X, np.where(label > 0 if one is None else label == one, 1.0, -1.0)
+
+
+def _files(name: str, part: str) -> tuple[Path, ...]:
+    if name == "cadata":
+        return (ROOT / f"cadata{part and '.' + part}.tsv.gz",)
+    if name == "mnist":
+        stem = "t10k" if part else "train"
+        return (
+            ROOT / f"mnist-{stem}-images-idx3-ubyte.gz",
+            ROOT / f"mnist-{stem}-labels-idx1-ubyte.gz",
+        )
+    return (ROOT / f"{name}{part and '.' + part}.svm.xz",)
+
+
+def _read_idx(path: Path) -> NDArray:
+    """Bytes in the shape that an idx file's head gives: 0, 0, type, axes, then the axes' sizes."""
+    with gzip.open(path) as file:
+        content = file.read()
+    axes = content[3]
+    shape = np.frombuffer(content, ">u4", axes, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+
+
+def heavy_tailed(
+    m: int = 1_000_000, d: int = 50, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Dense rows, and targets whose noise is Student's t (2.5), wider for some rows than others."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    w, v = rng.standard_normal((2, d)) / np.sqrt(d)
+    width = np.exp(0.7 * (X @ v)) / 2
+    return X, 1.0 + X @ w + width * rng.standard_t(2.5, m)
 
 
 def rcv1_like(

@@ -30,3 +30,10 @@ def seconds(work: Callable[[], Any], repeats: int = 5) -> float:
         work()
         times.append(perf_counter() - began)
     return median(times)
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of one run, and what it returns."""
+    began = perf_counter()
+    result = work()
+    return perf_counter() - began, result

@@ -48,6 +48,7 @@ def test_an_event_goes_to_json():
         "lower_bound": 0.4,
         "norm": 1.5,
         "nonzeros": 7,
+        "solver": "",
         "gap": pytest.approx(0.1),
         "rel_gap": pytest.approx(0.2),
     }

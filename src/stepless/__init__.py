@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         check_solver,
     )
     from stepless.data import Source, read_svmlight
-    from stepless.estimators import LinearClassifier, LinearRegressor
+    from stepless.estimators import LinearClassifier, LinearRegressor, alpha_path
     from stepless.objective import Domain, Loss, Objective, Regularizer
     from stepless.report import load_model, save_model
     from stepless.risk import Risk
@@ -37,6 +37,7 @@ _HOME = {
     "Risk": "risk",
     "Source": "data",
     "Stopping": "stopping",
+    "alpha_path": "estimators",
     "check_domain": "checks",
     "check_loss": "checks",
     "check_regularizer": "checks",
@@ -58,6 +59,7 @@ __all__ = [
     "Risk",
     "Source",
     "Stopping",
+    "alpha_path",
     "check_domain",
     "check_loss",
     "check_regularizer",

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Certifier
+from stepless.certificates import Certifier, Planes
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import Solver
+from stepless.solvers.solver import Resumable
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.watchers import Watcher
@@ -31,6 +32,13 @@ class Result:
     trace: Trace
     stopped_by: str  # "gap", "passes", "seconds", "watcher", or "solver": its theorem is satisfied
     state: Any  # the solver's, with which a later run can go on
+    planes: Planes  # under the risk, that the run left
+    runner: str  # the solver's name
+
+    @property
+    def solver(self) -> str:
+        """Who did it; several names if solvers took turns."""
+        return ", ".join(dict.fromkeys(event.solver for event in self.trace))
 
     @property
     def gap(self) -> float:
@@ -48,11 +56,14 @@ def minimize(
     solver: Solver,
     stopping: Stopping,
     *,
-    start: tuple[NDArray, float] | None = None,
+    start: tuple[NDArray, float] | Result | None = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
 ) -> Result:
     """Minimise the regularized risk until the certified gap, the passes or the seconds are reached.
+
+    It may start from weights and an intercept, or from a result on the same examples with another
+    strength: that keeps planes and, of the same solver, dual points: they are still true.
 
     Examples
     --------
@@ -69,24 +80,31 @@ def minimize(
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
     with single_threaded_blas():
-        return _run(risk, solver, stopping, start or (np.zeros(risk.d), 0.0), list(watchers), rng)
+        return _run(risk, solver, stopping, start, list(watchers), rng)
 
 
 def _run(
     risk: Risk,
     solver: Solver,
     stopping: Stopping,
-    start: tuple[NDArray, float],
+    start: tuple[NDArray, float] | Result | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
-    w, b = start[0].copy(), start[1]
-    risk.objective.domain.project(w)  # a start from elsewhere may lie outside
-    certifier = Certifier(risk.objective, risk.d)
-    state = solver.start(risk, w, b)
-    trace, lowest, passes = Trace(), math.inf, 0
+    w, b, lowest = np.zeros(risk.d), 0.0, math.inf
+    if start is not None:
+        w, b = (start.w, start.b) if isinstance(start, Result) else (start[0].copy(), start[1])
+        risk.objective.domain.project(w)  # a start from elsewhere may lie outside
+        lowest = risk.objective.penalty(w) + risk.value(w, b)
+    before = start if isinstance(start, Result) else None
+    certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
+    if before and before.runner == solver.name and isinstance(solver, Resumable):
+        state = solver.resume(risk, before.state)
+    else:
+        state = solver.start(risk, w, b)
+    trace, passes = Trace(), 0
     while True:
         finding = solver.step(risk, state, rng)
         passes += 1
@@ -95,7 +113,7 @@ def _run(
             objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
         if objective < lowest:
             w, b, lowest = finding.w, finding.b, objective
-        elif passes == 1:  # it is not a number: only the start is left to offer
+        elif math.isinf(lowest):  # it is not a number: only the start is left to offer
             lowest = risk.objective.penalty(w) + risk.value(w, b)
         if finding.plane is not None:
             certifier.learn(finding.plane)
@@ -110,6 +128,7 @@ def _run(
             lower_bound=min(certifier.lower_bound, lowest),
             norm=float(np.sqrt(w @ w)),
             nonzeros=int(np.count_nonzero(w)),
+            solver=finding.solver or solver.name,
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
@@ -119,4 +138,4 @@ def _run(
         if reason is None and any(stops):
             reason = "watcher"
         if reason is not None:
-            return Result(w, b, lowest, event.lower_bound, trace, reason, state)
+            return Result(w, b, lowest, event.lower_bound, trace, reason, state, certifier.planes, solver.name)

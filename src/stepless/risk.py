@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.source import Source
-from stepless.kernels import oracle
+from stepless.kernels import columns, oracle
 from stepless.objective import Objective, Problem
 
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
-# of what cancels in a plane's offset, taken off it: predictions of 1e8 may leave an offset of 1
-ROUNDING = 1e-13
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b."""
+    """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b.
+
+    But for rounding. The offset's has been taken off it; that of `a` and `tilt` matters the more
+    the farther one goes: at weights w it may have lifted the plane by haze·⟨sizes, |w|⟩.
+    """
 
     a: NDArray
     offset: float
     tilt: float = 0.0
+    haze: float = 0.0
+    sizes: NDArray | None = None  # of the features, the same array for all planes of a risk
 
     def levelled(self, other: Plane) -> Plane:
         """Blend with a plane tilted the other way into one that is level in b.
@@ -35,7 +40,12 @@ class Plane:
         """
         spread = other.tilt - self.tilt
         mine, theirs = other.tilt / spread, -self.tilt / spread
-        return Plane(mine * self.a + theirs * other.a, mine * self.offset + theirs * other.offset)
+        return Plane(
+            mine * self.a + theirs * other.a,
+            mine * self.offset + theirs * other.offset,
+            haze=mine * self.haze + theirs * other.haze,
+            sizes=self.sizes,
+        )
 
 
 @dataclass(frozen=True)
@@ -58,12 +68,21 @@ class Risk:
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
             objective.loss.lipschitz()
         )
+        # Of the sizes that cancel in a sum over the examples. It is the theorem's, not √m of it:
+        # examples that are alike round alike, and a million of them err by 1e-11.
+        self.rounding = (self.m + 16) * 2.0**-53
+        self._target = float(np.abs(source.y).mean())
         self._z = np.empty(self.m if objective.intercept else 0)
         self._g = np.empty((len(source.blocks()), self.d))
 
     def value(self, w: NDArray, b: float) -> float:
         """R(w, b)."""
         parts = self.source.map(lambda k, lo, hi: oracle.value(self.problem, w, b, lo, hi))
+        return sum(parts) / self.m
+
+    def value_at(self, p: NDArray) -> float:
+        """R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
+        parts = self.source.map(lambda k, lo, hi: oracle.value_at(self.problem, p, lo, hi))
         return sum(parts) / self.m
 
     def tangent(self, w: NDArray, b: float) -> Tangent:
@@ -77,8 +96,34 @@ class Risk:
         parts = self.source.map(
             lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
         )
-        total, offset, _ = np.sum(parts, axis=0) / self.m
-        return Tangent(float(total), 0.0, Plane(self._g.sum(axis=0) / self.m, float(offset)))
+        total, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+        haze = self.haze(total, rough)
+        return Tangent(total, 0.0, self._plane(offset - self.rounding * rough, haze))
+
+    def _plane(self, offset: float, haze: float) -> Plane:
+        return Plane(self._g.sum(axis=0) / self.m, offset, haze=haze, sizes=self.sizes)
+
+    @cached_property
+    def sizes(self) -> NDArray:
+        """Root mean square of each feature."""
+        problem, out = self.problem, np.empty_like(self._g)
+        self.source.map(lambda k, lo, hi: columns.squares(problem.X, problem.s, out[k], lo, hi))
+        return np.sqrt(out.sum(axis=0) / self.m)
+
+    def haze(self, value: float, rough: float) -> float:
+        """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.
+
+        They cancel near the optimum, and all the more with features far from 0, so it is relative
+        to the root of the mean of a_i²: a_i ≤ L, and a_i² ≤ 2βℓ_i where ℓ is β-smooth.
+        """
+        loss = self.objective.loss
+        steep = loss.lipschitz()
+        if loss.smoothness() < math.inf:
+            steep = min(steep, math.sqrt(2.0 * loss.smoothness() * max(value, 0.0)))
+        if math.isinf(steep):  # |a| ≤ |az| beyond |z| = 1; within, an exponential has e + y
+            steep = rough + 3.0 + self._target
+        # an intercept is about as large as the predictions that it is added to
+        return self.rounding * steep * (2.0 if self.objective.intercept else 1.0)
 
     def _level_tangent(self, w: NDArray, b: float) -> Tangent:
         self.source.map(
@@ -96,7 +141,8 @@ class Risk:
             )
         )
         offset = shares[0] * left.offset + shares[1] * right.offset
-        return Tangent(best.value, best.b, Plane(self._g.sum(axis=0) / self.m, offset))
+        haze = shares[0] * left.haze + shares[1] * right.haze
+        return Tangent(best.value, best.b, self._plane(offset, haze))
 
     def _bracket(self, b: float) -> tuple[Cut, Cut]:
         """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
@@ -150,18 +196,20 @@ class Risk:
             parts = self.source.map(
                 lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
             )
-        value, slope, offset, _ = (np.sum(parts, axis=0) / self.m).tolist()
-        return Cut(b, value, slope, offset)
+        value, slope, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+        offset -= self.rounding * rough
+        return Cut(b, value, slope, offset, self.haze(value, rough))
 
 
 @dataclass(frozen=True)
 class Cut:
-    """R and its tangent along the intercept at fixed weights; `offset` is the plane's own."""
+    """R and its tangent along the intercept at fixed weights; `offset`, `haze` are the plane's."""
 
     b: float
     value: float
     slope: float
     offset: float
+    haze: float
 
     @property
     def height(self) -> float:

@@ -22,6 +22,7 @@ class Event:
     lower_bound: float
     norm: float
     nonzeros: int
+    solver: str = ""
 
     @property
     def gap(self) -> float:
@@ -33,7 +34,7 @@ class Event:
         """The gap in units of the objective."""
         return relative(self.gap, self.objective)
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """Fields and gaps, for JSON."""
         return asdict(self) | {"gap": self.gap, "rel_gap": self.rel_gap}
 

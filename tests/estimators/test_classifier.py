@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stepless import SOLVERS, LinearClassifier
-from stepless.objective import Hinge, Loss
+from stepless.objective import Hinge, Logistic, Loss, Objective, SquaredL2
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,10 @@ def test_agrees_with_liblinear(cancer, loss, kind, alpha):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_by_its_name(cancer, solver):
     X, y = cancer
-    clf = LinearClassifier(alpha=1e-2, solver=solver, gap=0.05, passes=300, random_state=0)
-    clf.fit(X, y)
+    loss = "logistic" if solver == "newton" else "hinge"
+    clf = LinearClassifier(
+        loss, alpha=1e-2, solver=solver, gap=0.05, passes=300, random_state=0
+    ).fit(X, y)
     assert clf.solver_ == solver
     assert clf.score(X, y) > 0.95
     assert clf.lower_bound_ <= clf.objective_
@@ -174,7 +176,7 @@ def test_warm_start_goes_on(cancer):
     cold = LinearClassifier(alpha=1e-3, gap=1e-3).fit(X, y)
     warm = LinearClassifier(alpha=1e-3, gap=1e-3, warm_start=True).fit(X, y)
     again = warm.fit(X, y)
-    assert again.trace_[0].objective == pytest.approx(cold.objective_)
+    assert again.trace_[0].objective <= cold.objective_ * (1 + 1e-12)
     assert again.n_passes_ < cold.n_passes_
     with pytest.raises(ValueError, match="warm_start=True needs the classes and features"):
         warm.fit(X[:, :3], y)
@@ -334,7 +336,10 @@ def test_bad_data(cancer):
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_no_scale_of_the_data_overflows(scale, solver):
     X, y = make_classification(60, 5, random_state=0)
-    for loss in ("hinge", "logistic"):
+    for loss in (Hinge(), Logistic()):
+        kind = SOLVERS.get(solver)
+        if kind is not None and kind().lacks(Objective(loss, SquaredL2(1e-3))):
+            continue
         clf = LinearClassifier(loss, solver=solver, alpha=1e-3, passes=10)
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -342,6 +347,6 @@ def test_no_scale_of_the_data_overflows(scale, solver):
         assert np.isfinite(clf.coef_).all()
         assert np.isfinite(clf.intercept_).all()
         assert clf.lower_bound_ <= clf.objective_
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        assert LinearClassifier(Hinge(), solver=solver, passes=2).fit(0 * X, y).gap_ >= 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            assert LinearClassifier(loss, solver=solver, passes=2).fit(0 * X, y).gap_ >= 0

@@ -67,8 +67,11 @@ def test_scale_of_the_targets_does_not_matter(diabetes, loss):
 @pytest.mark.parametrize("solver", ["auto", *(s for s in SOLVERS if s != "subgradient")])
 def test_targets_that_the_intercept_fits_alone(solver):
     X = np.random.default_rng(0).normal(size=(20, 2))
+    loss, passes = "squared" if solver == "newton" else "absolute", 5
+    if solver == "interior-point":
+        passes = 15  # it comes from far inside
     for design in (X, 0 * X):
-        fit = LinearRegressor("absolute", solver=solver, passes=5).fit(design, np.full(20, 7.0))
+        fit = LinearRegressor(loss, solver=solver, passes=passes).fit(design, np.full(20, 7.0))
         assert fit.predict(design) == pytest.approx(7.0, abs=1e-3)
         assert fit.objective_ <= 1e-5  # of 7: an online solver leaves its last steps in it
 

@@ -16,20 +16,21 @@ class Certifier:
     planes tilted in opposite ways are blended until they are level; one waits for its partner.
     """
 
-    def __init__(self, objective: Objective, d: int) -> None:
+    def __init__(self, objective: Objective, d: int, planes: Planes | None = None) -> None:
         self._objective = objective
-        self._planes = Planes(d)
+        self.planes = planes or Planes(d)
         self._rising: Plane | None = None
         self._falling: Plane | None = None
-        self.lower_bound = 0.0  # no loss is negative, no regularizer either
+        # no loss is negative, no regularizer either; planes of another run may say more
+        self.lower_bound = self.planes.lower_bound(objective)[0] if planes else 0.0
 
     def learn(self, plane: Plane) -> NDArray | None:
         """Take in a plane; return the planes' minimiser, if there is a new one."""
         level = self._level(plane)
         if level is None:
             return None
-        self._planes.add(level)
-        bound, w = self._planes.lower_bound(self._objective)
+        self.planes.add(level)
+        bound, w = self.planes.lower_bound(self._objective)
         self.lower_bound = max(self.lower_bound, bound)
         return w
 

@@ -35,6 +35,8 @@ class Planes:
         # Room for all planes at once: the system gives memory to a row when it is first written.
         self._A = np.empty((self.capacity, d))
         self._b = np.empty(self.capacity)
+        self._haze = np.zeros(self.capacity)
+        self._sizes: NDArray | None = None
         self._gram = np.empty((self.capacity, self.capacity))
         self._duals = np.zeros((duals, self.capacity))
         self._idle = np.zeros(self.capacity, dtype=np.int64)
@@ -56,7 +58,8 @@ class Planes:
         if self.size == self.capacity:
             self._make_room()
         n = self.size
-        self._A[n], self._b[n] = plane.a, plane.offset
+        self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
+        self._sizes = plane.sizes
         self.size += 1
         self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.A @ plane.a
         self._duals[:, n] = 0.0
@@ -112,6 +115,9 @@ class Planes:
         reach = min(slope / strength, objective.radius)
         steep = float(alpha @ np.sqrt(self._gram.diagonal()[: self.size]))
         slack = _ROUNDING * (float(alpha @ np.abs(self.b)) + steep * reach)
+        if self._sizes is not None:
+            haze = float(alpha @ self._haze[: self.size])
+            slack += lift(haze * self._sizes, v * (reach / max(slope, 1e-300)), strength)
         return objective.floor(slope, offset) - slack, v
 
     def __getstate__(self) -> dict[str, Any]:
@@ -132,11 +138,28 @@ class Planes:
             theta = weight[j] / both if both > 0.0 else 1.0
             self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
             self._b[j] += (1 - theta) * (self._b[i] - self._b[j])
+            self._haze[j] += (1 - theta) * (self._haze[i] - self._haze[j])
             products = self.A @ self._A[j]
             self._gram[j, : self.size] = self._gram[: self.size, j] = products
             self._duals[:, j] += self._duals[:, i]
             leaver = int(i)
         last = self.size - 1
-        for row in (self._A, self._b, self._idle, self._gram, self._gram.T, self._duals.T):
+        for row in (
+            self._A,
+            self._b,
+            self._haze,
+            self._idle,
+            self._gram,
+            self._gram.T,
+            self._duals.T,
+        ):
             row[leaver] = row[last]
         self.size = last
+
+
+def lift(blur: NDArray, w: NDArray, strength: float) -> float:
+    """By how much slopes that are off by at most `blur` may lift a bound whose minimum lies at w.
+
+    min_v (λ/2)‖v‖² + ⟨a + δ, v⟩ ≥ min_v (λ/2)‖v‖² + ⟨a, v⟩ + ⟨δ, w⟩ − ‖δ‖²/(2λ).
+    """
+    return float(blur @ np.abs(w)) + float(blur @ blur) / (2.0 * strength)

@@ -130,18 +130,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         objective = self._objective(("signs",))
-        X, y = self._examples(X, y, reset=True)
-        check_classification_targets(y)
-        s = self._weights(sample_weight, len(y))
-        if self.class_weight is not None:
-            s = s * compute_sample_weight(self.class_weight, y)
-        classes = np.unique(y[s > 0])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
-            )
-        starts = self._starts(classes, X.shape[1])
-        source = Source(X, np.ones(len(y)), s, self._threads())
+        source, y, classes = self._labelled(X, y, sample_weight)
+        starts = self._starts(classes, source.shape[1])
         results: list[Result] = []
         for k, positive in enumerate(_positives(classes)):
             label = f"class {positive}: " if len(classes) > 2 else ""
@@ -152,10 +142,30 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.classes_ = classes
         self.coef_ = np.array([r.w for r in results])
         self.intercept_ = np.array([r.b for r in results])
-        self.solver_ = self._solver(objective).name
         self._certify(results)
         self.__dict__.pop("_streams", None)
         return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, NDArray, NDArray]:
+        """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
+        X, y = self._examples(X, y, reset=True)
+        check_classification_targets(y)
+        s = self._weights(sample_weight, len(y))
+        if self.class_weight is not None:
+            s = s * compute_sample_weight(self.class_weight, y)
+        classes = np.unique(y[s > 0])
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
+            )
+        return Source(X, np.ones(len(y)), s, self._threads()), y, classes
+
+    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        """Examples of two classes, the second one positive."""
+        source, y, classes = self._labelled(X, y, sample_weight)
+        if len(classes) > 2:
+            raise ValueError(f"y holds {len(classes)} classes: a path is of two, or of numbers")
+        return source.relabelled(np.where(y == classes[1], 1.0, -1.0))
 
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
         rows = len(_positives(classes))
@@ -195,7 +205,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             )
         if self.class_weight is not None:
             s = s * compute_sample_weight(self.class_weight, y)
-        solver = self._solver(objective, stream=True)
+        solver = self._online_solver()
         positives = _positives(self.classes_)
         if first:
             starts: list[Any] = [None] * len(positives)

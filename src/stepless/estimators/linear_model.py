@@ -111,22 +111,26 @@ class LinearModel(BaseEstimator):
             return self.domain
         return named("domain", self.domain, DOMAINS)
 
-    def _solver(self, objective: Objective, stream: bool = False) -> Solver:
-        if not isinstance(self.solver, str):
-            solver = self.solver
-        elif self.solver != "auto":
-            if self.solver not in SOLVERS:
-                raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
-            solver = SOLVERS[self.solver]()
-        else:
-            solver = Proximal() if stream else choose(objective)
-        if stream and not solver.online:
+    def _solver(self, risk: Risk) -> Solver:
+        """Return the solver that is named, or the one that suits the problem best."""
+        return choose(risk, self.gap) if self.solver == "auto" else self._named_solver()
+
+    def _online_solver(self) -> Solver:
+        solver = Proximal() if self.solver == "auto" else self._named_solver()
+        if not solver.online:
             online = [name for name, kind in SOLVERS.items() if kind.online]
             raise ValueError(
                 f"solver {solver.name!r} cannot learn from a stream: "
                 f"choose one of {', '.join(online)}"
             )
         return solver
+
+    def _named_solver(self) -> Solver:
+        if not isinstance(self.solver, str):
+            return self.solver
+        if self.solver not in SOLVERS:
+            raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
+        return SOLVERS[self.solver]()
 
     def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
         """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
@@ -216,15 +220,15 @@ class LinearModel(BaseEstimator):
         objective: Objective,
         source: Source,
         stopping: Stopping,
-        start: tuple[NDArray, float] | None,
+        start: tuple[NDArray, float] | Result | None,
         watchers: Iterable[Watcher],
         label: str = "",
     ) -> Result:
-        solver = self._solver(objective)
+        risk = Risk(objective, source)
         shown = [Progress(label=label)] if self.verbose else []
         return minimize(
-            Risk(objective, source),
-            solver,
+            risk,
+            self._solver(risk),
             stopping,
             start=start,
             watchers=[*shown, *watchers],
@@ -244,6 +248,7 @@ class LinearModel(BaseEstimator):
         self.gap_ = self.objective_ - self.lower_bound_
         self.rel_gap_ = relative(self.gap_, self.objective_)
         self.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
+        self.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
         self.n_passes_ = max(r.trace[-1].passes for r in results)
         reasons = [r.stopped_by for r in results]
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")

@@ -55,22 +55,24 @@ warm_start, verbose
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         objective = self._objective(("reals", "counts"))
-        X, y = self._examples(X, y, reset=True, y_numeric=True)
-        s = self._weights(sample_weight, len(y))
-        self._refuse_targets(objective.loss, y, s)
+        source = self._source(X, y, sample_weight)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
-            if self.coef_.size != X.shape[1]:
+            if self.coef_.size != source.shape[1]:
                 raise ValueError("warm_start=True needs the features of the last fit")
             start = self.coef_, float(self.intercept_)
-        source = Source(X, y, s, self._threads())
         result = self._run(objective, source, self._stopping(), start, watchers)
         self.coef_: NDArray = result.w
         self.intercept_: float = result.b
-        self.solver_ = self._solver(objective).name
         self._certify([result])
         self.__dict__.pop("_stream", None)
         return self
+
+    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
+        X, y = self._examples(X, y, reset=True, y_numeric=True)
+        s = self._weights(sample_weight, len(y))
+        self._refuse_targets(self._objective(("reals", "counts")).loss, y, s)
+        return Source(X, y, s, self._threads())
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
@@ -82,7 +84,7 @@ warm_start, verbose
         X, y = self._examples(X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(objective.loss, y, s)
-        solver = self._solver(objective, stream=True)
+        solver = self._online_solver()
         if first:
             start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
             self._stream = Stream(objective, solver, X.shape[1], start)

@@ -4,7 +4,11 @@ from typing import Any
 
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.bundle_linesearch import BundleLinesearch
+from stepless.solvers.batch.dual_ascent import DualAscent
+from stepless.solvers.batch.interior_point import InteriorPoint
+from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
+from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.online.adaptive import Adaptive
 from stepless.solvers.online.optimistic import Optimistic
 from stepless.solvers.online.pegasos import Pegasos
@@ -23,6 +27,10 @@ SOLVERS: dict[str, Any] = {
         Bundle,
         BundleLinesearch,
         ProximalBundle,
+        Newton,
+        SmoothedNewton,
+        InteriorPoint,
+        DualAscent,
     )
 }
 
@@ -31,11 +39,15 @@ __all__ = [
     "Adaptive",
     "Bundle",
     "BundleLinesearch",
+    "DualAscent",
     "Finding",
+    "InteriorPoint",
+    "Newton",
     "Optimistic",
     "Pegasos",
     "Proximal",
     "ProximalBundle",
+    "SmoothedNewton",
     "Solver",
     "Subgradient",
 ]

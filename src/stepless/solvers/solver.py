@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ class Finding:
     plane: Plane | None = None  # a plane under the risk, for the certificate
     lower_bound: float = -math.inf  # on J*, if the solver proves one itself
     finished: bool = False  # the solver's own theorem says that it is done
+    solver: str = ""  # who found it, where several take turns
 
 
 class Solver(Protocol):
@@ -45,4 +46,13 @@ class Solver(Protocol):
 
     def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
         """Pass once over the data."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A solver that can go on from its own last state at another strength of the penalty."""
+
+    def resume(self, risk: Risk, state: Any) -> Any:
+        """A state for this risk, of the same examples: planes and dual points stay true."""
         ...

@@ -58,6 +58,9 @@ class Bundle:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         return State(Planes(risk.d), w.copy(), b)
 
+    def resume(self, risk: Risk, state: State) -> State:
+        return State(state.planes, state.planes.lower_bound(risk.objective)[1], state.b)
+
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         w, tangent = state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value

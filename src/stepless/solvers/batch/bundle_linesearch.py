@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.certificates.planes import lift
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding
@@ -22,6 +23,7 @@ class State:
     b: float
     offset: float
     steepness: float = 0.0  # Σ α_i‖a_i‖: what the rounding of w is relative to
+    haze: float = 0.0  # that of the planes' own slopes
 
 
 class BundleLinesearch:
@@ -61,11 +63,15 @@ class BundleLinesearch:
         gap = objective - (state.offset - risk.objective.penalty(w))  # γ_t = J(w_t) − D_t
         along = strength * w + plane.a
         square = float(along @ along)
-        share = min(1.0, strength * gap / square) if square > 0.0 else 0.0  # SVL (15)
+        share = 0.0  # also where rounding has made the gap negative: the pair must stay feasible
+        if square > 0.0 and gap > 0.0:
+            share = min(1.0, strength * gap / square)  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
         state.steepness += share * (float(np.sqrt(plane.a @ plane.a)) - state.steepness)
+        state.haze += share * (plane.haze - state.haze)
         norm = float(np.sqrt(state.w @ state.w))
         bound = risk.objective.floor(strength * norm, state.offset)
         slack = 1e-12 * (abs(state.offset) + norm * state.steepness)
+        slack += lift(state.haze * risk.sizes, state.w, strength)
         return Finding(w, tangent.b, objective=objective, lower_bound=bound - slack)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -46,8 +46,10 @@ class ProximalBundle:
                 runs in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3,
                 … rounds, with the best point as first centre; all planes are kept. (Without phases
                 the centre is the mean of all points ever visited, and drags: connect-4, λ = 1e-7,
-                150 rounds, certified gap 100 %; with phases 1 %.) The certificate is the planes'
-                own (see `bundle`), for the proximal dual is no bound on J.
+                150 rounds, certified gap 100 %; with phases 1 %.) A phase's first point is the
+                planes' own minimiser, as in `bundle`, if it lies within ρ: near an optimum on a
+                kink, steps of Alg. 4 are ever shorter, and the planes know better. The certificate
+                is the planes' own too, for the proximal dual is no bound on J.
 
     Parameters
     ----------
@@ -79,6 +81,10 @@ class ProximalBundle:
         radius = max(radius, float(np.sqrt(w @ w)))
         return State(Planes(risk.d, duals=2), w.copy(), b, radius, np.zeros(risk.d))
 
+    def resume(self, risk: Risk, state: State) -> State:
+        w = state.w if state.best is None else state.best
+        return replace(self.start(risk, w, state.b), planes=state.planes)
+
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         planes, w, tangent = state.planes, state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
@@ -87,7 +93,10 @@ class ProximalBundle:
         state.b = tangent.b
         planes.add(tangent.plane)
         self._move(risk.objective.strength, tangent.plane.a, state)
-        lower_bound, _ = planes.lower_bound(risk.objective)
+        lower_bound, lowest = planes.lower_bound(risk.objective)
+        begins = self.phases and state.rounds == 0 and risk.objective.strength > 0.0
+        if begins and math.sqrt(lowest @ lowest) <= state.radius:
+            state.w = lowest
         return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound)
 
     def _move(self, strength: float, a: NDArray, state: State) -> None:

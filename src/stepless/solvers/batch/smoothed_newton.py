@@ -18,6 +18,7 @@ from stepless.solvers.solver import Finding
 
 _WIDE = 2.0  # width of the first smoothing
 _NARROWER = 2.0
+_NARROWEST = 1e-6
 _SETTLED = 0.25  # share of the smoothing's gap that a step may still promise when it is made finer
 _ROUGH = 0.01  # relative gap for which a sample is smoothed
 _DAMPED = 0.1  # the first damping; it adapts
@@ -97,12 +98,15 @@ class SmoothedNewton:
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.risk is None:
-            if not state.w.any():
+            warm = state.w.any()
+            if not warm:
                 self._sample(risk, state, rng)
             state.risk = Piecewise.of(risk)
             state.scale = risk.source.squares(risk.source.s / risk.m)
             state.p = risk.source.predictions(state.w, state.b)
             state.slopes, state.g = np.zeros(risk.m), state.risk.base
+            if warm:
+                self._narrow(risk, state)
         else:
             self._move(risk, state)
         return self._look(risk, state)
@@ -121,6 +125,12 @@ class SmoothedNewton:
                 break
         state.w, state.b = finding.w, finding.b
         state.width, state.damping = own.width, own.damping
+
+    def _narrow(self, risk: Risk, state: State) -> None:
+        """Begin with a smoothing that does not blur what weights from elsewhere have reached."""
+        enough = 10.0 * state.aim * risk.value_at(state.p)
+        while self._survey(risk, state, False)[0] > enough and state.width > _NARROWEST:
+            state.width /= 4.0
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective and certificate at the predictions; a finer smoothing if it is time."""

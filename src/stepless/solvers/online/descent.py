@@ -14,7 +14,7 @@ from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import ROUNDING, Plane, Risk
+from stepless.risk import Plane, Risk
 from stepless.solvers.solver import Finding
 
 Iterate = Literal["last", "random", "average", "suffix"]
@@ -158,10 +158,13 @@ class Descent:
         if self.iterate != "last":
             self._keep(walk, kept, rounds, rng)
         w, b = self._point(walk)
+        rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
         plane = Plane(
             kept[0] / m,
-            (motion[descent.OFFSET] - ROUNDING * motion[descent.ROUGH]) / m,
-            motion[descent.TILT] / m,
+            float(motion[descent.OFFSET]) / m - risk.rounding * rough,
+            float(motion[descent.TILT]) / m,
+            risk.haze(rough, rough),
+            risk.sizes,
         )
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
 

@@ -1,0 +1,426 @@
+"""Thousands of small, nasty problems: is any certificate false?
+
+    python -m benchmarks.soak [--problems 10000] [--seed 0] [--solvers auto,bundle] [--seconds N]
+
+A problem is made from its seed alone. Every solver that can runs on it; the best point that any of
+them found, evaluated anew in extended precision, is an upper bound on the optimum. A lower bound
+above it is false, by however little. Exit code 1 if anything is false.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from benchmarks.tables import table
+from stepless import LinearClassifier, LinearRegressor
+from stepless.certificates import Certifier
+from stepless.data import Source
+from stepless.minimize import minimize
+from stepless.objective import LOSSES, Loss, Objective, SquaredL2
+from stepless.risk import Risk
+from stepless.solvers import SOLVERS, Finding
+from stepless.stopping import Stopping
+
+EXACT = np.longdouble
+PASSES = {"auto": 300, "batch": 100, "online": 30}
+GAPS = (1e-6, 1e-6, 1e-6, 1e-12)  # the last drives bounds to where only rounding is left
+ONLINE_EVERY = 10  # problems: online solvers seldom come near enough to err
+FALSE = 1e-12  # of the best objective: less is the rounding of the sample weights
+WRONG = 1e-9  # of the objective: an evaluation that differs by more is wrong
+
+
+# -- problems, each from its seed ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A problem: data, weights, loss, λ, and how near its solvers shall come."""
+
+    seed: int
+    kind: str
+    X: Any
+    y: NDArray
+    s: NDArray | None
+    loss: Loss
+    strength: float
+    intercept: bool
+    gap: float
+
+    @property
+    def objective(self) -> Objective:
+        return Objective(self.loss, SquaredL2(self.strength), intercept=self.intercept)
+
+    def __str__(self) -> str:
+        layout = "sparse" if sparse.issparse(self.X) else "dense"
+        weights = "" if self.s is None else (" zeros" if (self.s == 0).any() else " weighted")
+        m, d = self.X.shape
+        return (
+            f"{self.loss} {self.kind} {m}×{d} {layout} {self.X.dtype} λ={self.strength:.3g}"
+            f"{weights}{' intercept' if self.intercept else ''} gap={self.gap:g}"
+        )
+
+
+def setting(seed: int) -> Setting:
+    """The problem that belongs to a seed."""
+    rng = np.random.default_rng([seed, 20])
+    loss = _loss(rng)
+    kind = str(rng.choice(list(KINDS)))
+    m, d = int(rng.integers(5, 81)), int(rng.integers(1, 31))
+    if kind == "single":
+        d = 1
+    elif kind == "wide":
+        d = max(d, 6)
+        m = int(rng.integers(5, d))
+    X = np.round(rng.normal(size=(m, d)) * (rng.random((m, d)) < rng.uniform(0.3, 1.0)), 12)
+    X, z = KINDS[kind](rng, X, rng.normal(size=d) / math.sqrt(d) * 10.0 ** rng.uniform(-1, 1))
+    X = X.astype(rng.choice(["float32", "float64"]))
+    y = _targets(rng, loss.targets, kind, z)
+    weighing = str(rng.choice(["none", "random", "zeros"]))
+    s = None
+    if weighing != "none":
+        s = rng.exponential(size=m) if weighing == "random" else rng.choice([0.0, 0.5, 1, 3], m)
+        s[:2] = 1.0  # no class, and no count, may lose all its weight
+    if rng.integers(2):
+        X = sparse.csr_matrix(X)
+    strength = 10.0 ** rng.uniform(-9, 1)
+    gap = float(rng.choice(GAPS))
+    return Setting(seed, kind, X, y, s, loss, strength, bool(rng.integers(2)), gap)
+
+
+def _loss(rng: np.random.Generator) -> Loss:
+    name = str(rng.choice(list(LOSSES)))
+    parameters = {
+        "smoothed_hinge": 10.0 ** rng.uniform(-1, 3),
+        "huber": 10.0 ** rng.uniform(-2, 2),
+        "epsilon_insensitive": 10.0 ** rng.uniform(-3, 0),
+        "quantile": rng.uniform(0.02, 0.98),
+    }
+    return LOSSES[name](float(parameters[name])) if name in parameters else LOSSES[name]()
+
+
+def _plain(rng, X, w):
+    return X, X @ w + rng.normal() + 0.5 * rng.normal(size=len(X))
+
+
+def _ties(rng, X, w):
+    X = X[rng.integers(0, max(2, len(X) // 3), len(X))]
+    return X, np.round(X @ w + rng.normal(size=len(X)))
+
+
+def _whole(rng, X, w):
+    X = np.round(3 * X)
+    return X, np.round(X @ w + rng.normal(size=len(X)))
+
+
+def _empty_feature(rng, X, w):
+    X[:, rng.integers(X.shape[1])] = 0.0
+    return _plain(rng, X, w)
+
+
+def _empty_row(rng, X, w):
+    X[rng.integers(len(X), size=2)] = 0.0
+    return _plain(rng, X, w)
+
+
+def _interpolable(rng, X, w):
+    return X, X @ w
+
+
+def _scaled(rng, X, w):
+    scales = 10.0 ** rng.uniform(-4, 4, X.shape[1])
+    return X * scales, X @ w + 0.5 * rng.normal(size=len(X))
+
+
+def _off_centre(rng, X, w):
+    X = X + 10.0 ** rng.uniform(0, 4, X.shape[1]) * rng.choice([-1, 1], X.shape[1])
+    return X, X @ w + 0.5 * rng.normal(size=len(X))
+
+
+def _constant(rng, X, w):
+    z = np.full(len(X), np.round(rng.normal(), 3))
+    z[rng.integers(len(X))] += rng.choice([1.0, 1e-3, -1e-6])
+    return X, z
+
+
+def _huge(rng, X, w):
+    return X, 1e6 * (X @ w + rng.normal() + 0.5 * rng.normal(size=len(X)))
+
+
+KINDS: dict[str, Callable[[np.random.Generator, NDArray, NDArray], tuple[NDArray, NDArray]]] = {
+    "plain": _plain,
+    "ties": _ties,
+    "whole": _whole,
+    "empty feature": _empty_feature,
+    "empty row": _empty_row,
+    "interpolable": _interpolable,
+    "scaled": _scaled,
+    "off-centre": _off_centre,
+    "single": _plain,
+    "wide": _plain,
+    "constant": _constant,
+    "huge": _huge,
+}
+
+
+def _targets(rng: np.random.Generator, targets: str, kind: str, z: NDArray) -> NDArray:
+    if targets == "signs":
+        y = np.where(z > np.median(z), 1.0, -1.0)
+        if kind != "interpolable":
+            y[rng.random(y.size) < 0.1] *= -1.0
+        if (y[:2] == y[0]).all():
+            y[0] *= -1.0
+        return y
+    if targets == "counts":
+        if kind == "huge":
+            return np.round(np.abs(z))
+        y = np.exp(np.clip(z, -5, 8))
+        y = y if kind in ("interpolable", "constant") else rng.poisson(y).astype(float)
+        y[0] = max(y[0], 1.0)
+        return y
+    return z
+
+
+# -- the referee: losses and objective anew, in extended precision ---------------------------------
+
+
+def _softplus(u):
+    return np.maximum(u, 0) + np.log1p(np.exp(-np.abs(u)))
+
+
+def _poisson(z, y):
+    e = np.exp(np.minimum(z, EXACT(80)))
+    constant = np.where(y > 0, y * np.log(np.where(y > 0, y, EXACT(1))) - y, EXACT(0))
+    return np.maximum(e + e * np.maximum(z - 80, 0) - y * z + constant, 0)
+
+
+def _huber(z, y, delta):
+    r = np.abs(z - y)
+    return np.where(r <= delta, r * r / 2, delta * (r - delta / 2))
+
+
+REFEREES: dict[str, Callable[..., NDArray]] = {
+    "hinge": lambda z, y: np.maximum(0, 1 - y * z),
+    "squared_hinge": lambda z, y: np.maximum(0, 1 - y * z) ** 2,
+    "smoothed_hinge": lambda z, y, gamma: _softplus(gamma * (1 - y * z)) / gamma,
+    "logistic": lambda z, y: _softplus(-y * z),
+    "squared": lambda z, y: (z - y) ** 2 / 2,
+    "absolute": lambda z, y: np.abs(z - y),
+    "huber": _huber,
+    "epsilon_insensitive": lambda z, y, epsilon: np.maximum(0, np.abs(z - y) - epsilon),
+    "quantile": lambda z, y, tau: np.maximum(tau * (y - z), (tau - 1) * (y - z)),
+    "poisson": _poisson,
+}
+NAMES = {kind: name for name, kind in LOSSES.items()}
+
+
+class Referee:
+    """J of a setting, from the formulas, in extended precision."""
+
+    def __init__(self, setting: Setting) -> None:
+        X = setting.X.toarray() if sparse.issparse(setting.X) else setting.X
+        self.X, self.y = X.astype(EXACT), setting.y.astype(EXACT)
+        s = np.ones(self.y.size) if setting.s is None else setting.s
+        self.s = s.astype(EXACT) / s.astype(EXACT).sum()
+        self.loss = REFEREES[NAMES[type(setting.loss)]]
+        self.parameters = [EXACT(getattr(setting.loss, f)) for f in setting.loss._fields]
+        self.strength = EXACT(setting.strength)
+
+    def __call__(self, w: NDArray, b: float) -> Any:
+        """J(w, b)."""
+        w = w.astype(EXACT)
+        losses = self.loss((self.X * w).sum(axis=1) + EXACT(b), self.y, *self.parameters)
+        return self.strength / 2 * (w * w).sum() + (self.s * losses).sum()
+
+    def cancels(self, w: NDArray, b: float) -> float:
+        """Size of what cancels in the losses at (w, b)."""
+        reach = np.abs(self.X * w).sum(axis=1) + abs(b) + np.abs(self.y) + 1
+        slope = 1.0 + reach if "squared" in self.loss.__name__ else 1.0
+        return float((self.s * reach * slope).sum())
+
+
+# -- runs and verdicts -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a solver said."""
+
+    w: NDArray
+    b: float
+    objective: float
+    lower_bound: float
+    rel_gap: float
+    stopped_by: str
+    claim: float  # the lower bound before the loop holds it against the objective
+    solver: str
+
+
+class Witness:
+    """A solver that remembers the highest bound it has claimed."""
+
+    def __init__(self, solver: Any, risk: Risk) -> None:
+        self.solver = solver
+        self.claim = 0.0
+        self._certifier = Certifier(risk.objective, risk.d)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solver, name)
+
+    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+        """Step as the solver does."""
+        finding = self.solver.step(risk, state, rng)
+        if finding.plane is not None:
+            self._certifier.learn(finding.plane)
+        self.claim = max(self.claim, finding.lower_bound, self._certifier.lower_bound)
+        return finding
+
+
+def runs(problem: Setting, chosen: list[str]) -> Iterator[tuple[str, Run | Exception, float]]:
+    """What every solver that can said of a problem, with its name and seconds."""
+    for name in chosen:
+        if name != "auto":
+            kind = SOLVERS[name]
+            if kind.online and problem.seed % ONLINE_EVERY:
+                continue
+            if kind().lacks(problem.objective) is not None:
+                continue
+        began = perf_counter()
+        try:
+            run = _by_estimator(problem) if name == "auto" else _by_name(problem, name)
+        except Exception as error:  # a crash is a finding too
+            yield name, error, perf_counter() - began
+        else:
+            yield name, run, perf_counter() - began
+
+
+def _by_estimator(problem: Setting) -> Run:
+    kind = LinearClassifier if problem.loss.targets == "signs" else LinearRegressor
+    model = kind(
+        problem.loss,
+        alpha=problem.strength,
+        gap=problem.gap,
+        passes=PASSES["auto"],
+        fit_intercept=problem.intercept,
+        n_jobs=1,
+    ).fit(problem.X, problem.y, sample_weight=problem.s)
+    w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+    said = model.objective_, model.lower_bound_, model.rel_gap_, model.stopped_by_
+    return Run(w, b, *said, model.lower_bound_, model.solver_)
+
+
+def _by_name(problem: Setting, name: str) -> Run:
+    risk = Risk(problem.objective, Source(problem.X, problem.y, problem.s, threads=1))
+    solver = Witness(SOLVERS[name](), risk)
+    passes = PASSES["online" if solver.online else "batch"]
+    r = minimize(risk, solver, Stopping(problem.gap, passes=passes))
+    return Run(r.w, r.b, r.objective, r.lower_bound, r.rel_gap, r.stopped_by, solver.claim, name)
+
+
+class Tally:
+    """Counts of every solver, and a line for whatever is wrong."""
+
+    def __init__(self) -> None:
+        self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.seconds: Counter[str] = Counter()
+        self.problems = 0
+        self.faults = 0
+
+    def judge(self, problem: Setting, said: list[tuple[str, Run | Exception, float]]) -> None:
+        """Compare what the solvers said of a problem with each other and with the referee."""
+        self.problems += 1
+        referee = Referee(problem)
+        best = zero = referee(np.zeros(problem.X.shape[1]), 0.0)
+        values = {}
+        for name, run, _ in said:
+            if isinstance(run, Run) and np.isfinite(run.w).all() and math.isfinite(run.b):
+                values[name] = referee(run.w, run.b)
+                best = min(best, values[name])
+        for name, run, seconds in said:
+            count = self.counts[name]
+            count["runs"] += 1
+            self.seconds[name] += seconds
+            if isinstance(run, Exception):
+                self._fault(problem, name, "crashed", f"{type(run).__name__}: {run}")
+                continue
+            if name not in values or not math.isfinite(run.lower_bound):
+                self._fault(problem, name, "not finite", f"b={run.b:g}, bound={run.lower_bound:g}")
+                continue
+            over = float(EXACT(max(run.claim, run.lower_bound)) - best)
+            if over > FALSE * float(best) + 1e-300:
+                sizes = f"{run.solver} says {run.lower_bound:.17g}, claimed {run.claim:.17g}"
+                sizes += f", over by {over:.2g}"
+                sizes += f" = {over / float(best):.2g} best" if best else ""
+                sizes += f" = {over / float(zero):.2g} R(0)" if zero else ""
+                self._fault(problem, name, "false", sizes)
+            off = abs(float(EXACT(run.objective) - values[name]))
+            if off > WRONG * float(values[name]) + 1e-300:
+                rounding = off <= 1e-14 * referee.cancels(run.w, run.b)
+                sizes = f"{run.objective:.17g} is {float(values[name]):.17g}"
+                if rounding:
+                    count["rounded objective"] += 1
+                else:
+                    self._fault(problem, name, "wrong objective", sizes)
+            met = run.rel_gap <= problem.gap
+            if met != (run.stopped_by == "gap") or run.lower_bound > run.objective:
+                self._fault(problem, name, "contradiction", f"{run.stopped_by} {run.rel_gap:g}")
+            goal = f"{problem.gap:g}"
+            count[f"{goal} met" if met else f"{goal} unmet: {run.stopped_by}"] += 1
+
+    def _fault(self, problem: Setting, name: str, what: str, more: str) -> None:
+        self.faults += 1
+        self.counts[name][what] += 1
+        again = f"python -m benchmarks.soak --problems 1 --seed {problem.seed}"
+        print(f"{what}: {name}, {problem}: {more}  [{again}]", flush=True)
+
+    def show(self) -> None:
+        """Print the table."""
+        first = ["runs", "false", "not finite", "crashed", "wrong objective", "contradiction"]
+        first += ["rounded objective"]
+        rest = sorted({key for count in self.counts.values() for key in count} - set(first))
+        print(f"\n## {self.problems} problems\n")
+        table(
+            ["solver", *first, *rest, "ms a run"],
+            [
+                (name, *(count[key] for key in first + rest), self._pace(name))
+                for name, count in self.counts.items()
+            ],
+        )
+
+    def _pace(self, name: str) -> float:
+        return 1e3 * self.seconds[name] / self.counts[name]["runs"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Search for false certificates.")
+    parser.add_argument("--problems", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0, help="of the first problem")
+    parser.add_argument("--solvers", help="such as auto,bundle; all, if none is named")
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    given = parser.parse_args()
+    chosen = given.solvers.split(",") if given.solvers else ["auto", *SOLVERS]
+    tally, began = Tally(), perf_counter()
+    for seed in range(given.seed, given.seed + given.problems):
+        problem = setting(seed)
+        if given.problems == 1:
+            print(problem)
+        tally.judge(problem, list(runs(problem, chosen)))
+        if perf_counter() - began > given.seconds:
+            break
+    tally.show()
+    return int(tally.faults > 0)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    raise SystemExit(main())

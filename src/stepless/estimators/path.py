@@ -1,0 +1,100 @@
+"""One problem at many strengths of the penalty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from stepless.estimators.classifier import LinearClassifier
+from stepless.estimators.regressor import LinearRegressor
+from stepless.minimize import Result
+from stepless.objective import LOSSES, Loss
+from stepless.registry import named
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The certified answer at one strength."""
+
+    alpha: float
+    coef: NDArray
+    intercept: float
+    objective: float
+    lower_bound: float
+    gap: float
+    rel_gap: float
+    passes: int
+    seconds: float
+    solver: str
+    stopped_by: str
+
+
+def alpha_path(
+    X: Any,
+    y: Any,
+    alphas: Sequence[float],
+    *,
+    loss: str | Loss = "hinge",
+    sample_weight: Any = None,
+    **settings: Any,
+) -> list[PathPoint]:
+    """Fit at each strength in `alphas`, each fit beginning where the next larger strength ended.
+
+    Weights, the dual points that they stand for, and planes under the risk are carried along:
+    neither depends on the strength. A certificate is given for every one.
+
+    Parameters
+    ----------
+    X, y
+        Examples, and targets: two classes for a classifier's loss, numbers otherwise.
+    alphas
+        Strengths, in any order.
+    loss, sample_weight
+        As of `LinearClassifier` or `LinearRegressor`, whichever the loss belongs to.
+    settings
+        Their other parameters: gap, solver, fit_intercept, seconds (of each fit), …
+
+    Returns
+    -------
+    list of PathPoint
+        In the order of `alphas`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = alpha_path(X, y, [1e-4, 1e-2], loss="quantile(0.9)", gap=1e-2)
+    >>> [point.alpha for point in path], all(point.rel_gap <= 1e-2 for point in path)
+    ([0.0001, 0.01], True)
+    """
+    strengths = [float(alpha) for alpha in alphas]
+    if not strengths or not all(0.0 < alpha < math.inf for alpha in strengths):
+        raise ValueError(f"alphas must be positive numbers, at least one, not {list(alphas)}")
+    found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+    kind = LinearClassifier if found.targets == "signs" else LinearRegressor
+    model = kind(loss=found, **settings)
+    source = model._source(X, y, sample_weight)
+    points: dict[float, PathPoint] = {}
+    last: Result | None = None
+    for alpha in sorted(set(strengths), reverse=True):
+        model.alpha = alpha
+        objective = model._objective((found.targets,))
+        last = model._run(objective, source, model._stopping(), last, ())
+        points[alpha] = PathPoint(
+            alpha,
+            last.w,
+            last.b,
+            last.objective,
+            last.lower_bound,
+            last.gap,
+            last.rel_gap,
+            last.trace[-1].passes,
+            last.trace[-1].seconds,
+            last.solver,
+            last.stopped_by,
+        )
+    return [points[alpha] for alpha in strengths]

@@ -1,0 +1,147 @@
+"""Sweeps of dual coordinate ascent, and the pass that certifies what they found.
+
+The dual of (λ/2)‖w‖² + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m has a variable a_i for each example, the slope
+of its loss, and w = −Σ s_i a_i x_i/(λm). A step in a_i alone moves prediction z_i by −q_i times the
+change of a_i, q_i = s_i‖x_i‖²/(λm), and ends where a_i is the slope: at `implicit_slope`.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+from stepless.term import Term
+
+_AHEAD = 8  # rows between asking for one and using it
+_WITHIN = 1e-3  # of |y_i|: a conjugate that is 0 may be the difference of terms of that size
+
+# Positions in the `motion` array: what a sweep reads and changes besides a and w.
+BIAS, SLACK, MOVE = range(3)
+
+
+class Scale(Term):
+    """What a change of s_i a_i does to the weights and to the intercept."""
+
+    weights: float  # 1/(λm)
+    lift: float  # r², if a constant feature r stands for the intercept; or 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def squares(X, square, lo, hi):
+    """Write square: ‖x_i‖²."""
+    for i in range(lo, hi):
+        first, last = X.span(i)
+        total = 0.0
+        for k in range(first, last):
+            _, v = X.entry(i, k)
+            total += v * v
+        square[i] = total
+
+
+@njit(nogil=True, error_model="numpy", fastmath=FAST)
+def _ascend(loss, level, y, q):
+    """Return the a_i that a step ends at; in one place, for numba warns where it inlines two."""
+    return loss.implicit_slope(level, y, q)
+
+
+@njit(nogil=True, error_model="numpy", fastmath=FAST)
+def _rests(loss, level, y, q, a, slack):
+    """Whether a step keeps a as it is at predictions `slack` higher and lower."""
+    return _ascend(loss, level + slack, y, q) == a and _ascend(loss, level - slack, y, q) == a
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def explain(problem, q, z, a):
+    """Write a: slopes that predictions z bring forth."""
+    loss, _, y, _ = problem
+    for i in range(z.size):
+        a[i] = _ascend(loss, z[i], y[i], q[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def sweep(problem, scale, q, order, a, w, motion):
+    """Write a, w, `motion`, `order`; return how many of the examples are still active.
+
+    Visits the examples of `order`. One that does not move, and would not if its prediction were
+    `SLACK` higher or lower, goes to the end of `order`: it rests. `MOVE` becomes the largest change
+    of an example's prediction by its own step.
+    """
+    loss, X, y, s = problem
+    b = motion[BIAS]
+    slack = motion[SLACK]
+    top = 0.0
+    active = 0
+    for k in range(order.size):
+        if k + _AHEAD < order.size:
+            X.fetch(order[k + _AHEAD])
+        i = order[k]
+        first, last = X.span(i)
+        z = b
+        for e in range(first, last):
+            j, v = X.entry(i, e)
+            z += w[j] * v
+        here = a[i]
+        level = z + q[i] * here
+        new = _ascend(loss, level, y[i], q[i])
+        if new != here:
+            a[i] = new
+            top = max(top, q[i] * abs(new - here))
+            part = scale.weights * s[i] * (here - new)
+            for e in range(first, last):
+                j, v = X.entry(i, e)
+                w[j] += part * v
+            b += scale.lift * part
+        if new != here or not _rests(loss, level, y[i], q[i], here, slack):
+            order[k], order[active] = order[active], i
+            active += 1
+    motion[BIAS] = b
+    motion[MOVE] = top
+    return active
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def recall(problem, q, order, active, slack, a, z):
+    """Write `order`: resting examples that may move at predictions z join the active ones."""
+    loss, _, y, _ = problem
+    for k in range(active, order.size):
+        i = order[k]
+        if not _rests(loss, z[i] + q[i] * a[i], y[i], q[i], a[i], slack):
+            order[k], order[active] = order[active], i
+            active += 1
+    return active
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def gather(problem, primal, dual, z, g, lo, hi):
+    """Write z_i = ⟨w, x_i⟩ + b, and g[0], g[-1]: Σ s_i a_i x_i over a_i > 0, and over the others.
+
+    `primal` is (w, b), `dual` (a, (c₊, c₋)), a factor for each kind. Returns Σ s_i ℓ(z_i),
+    Σ s_i ℓ*(c a_i), and the sizes that cancel in the latter.
+    """
+    loss, X, y, s = problem
+    w, b = primal
+    a, shares = dual
+    g[:] = 0.0
+    total = 0.0
+    conjugates = 0.0
+    rough = 0.0
+    for i in range(lo, hi):
+        if s[i] > 0.0:
+            kind = 0 if a[i] > 0.0 else 1
+            sums = g[kind * (g.shape[0] - 1)]
+            first, last = X.span(i)
+            part = s[i] * a[i]
+            p = b
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                p += w[j] * v
+            if part != 0.0:
+                for k in range(first, last):
+                    j, v = X.entry(i, k)
+                    sums[j] += part * v
+            z[i] = p
+            total += s[i] * loss.value(p, y[i])
+            here = s[i] * loss.conjugate(shares[kind] * a[i], y[i])
+            conjugates += here
+            rough += abs(here) + abs(part) * (abs(y[i]) + abs(b)) + _WITHIN * s[i] * abs(y[i])
+    return total, conjugates, rough

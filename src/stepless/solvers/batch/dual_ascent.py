@@ -1,0 +1,191 @@
+"""Dual coordinate ascent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import dual_ascent as kernels
+from stepless.kernels import oracle
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Objective
+from stepless.risk import Risk
+from stepless.solvers.solver import Finding
+
+_LONGEST = 8.0  # sweeps a step at most, so that a limit of seconds is kept
+_LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
+_CAUTION = 0.1  # of a sweep's largest move: how far from moving an example must be to rest
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
+_LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
+_MOST_LIFT = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
+_EMPTY = 1e-12  # of the largest q_i: what an example without features gets
+
+
+@dataclass
+class State:
+    """Dual variables, the point they stand for, and which examples still move."""
+
+    a: NDArray
+    w: NDArray
+    motion: NDArray  # the intercept, and how far things move
+    q: NDArray  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm)
+    length: float  # Σ s_i‖x_i‖²/m
+    lift: float  # r²; 0 without an intercept
+    order: NDArray  # the examples, active ones first
+    active: int
+    tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
+    work: float = 0.0  # sweeps so far
+    given: tuple[float, NDArray, float] | None = None  # J, w, b of a start not yet offered
+
+
+class DualAscent:
+    """The dual variable of one example a time, exactly; the dual point is its own certificate.
+
+    Solves      min_w (λ/2)‖w‖² + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m by
+                max_a D(a) = −Σ s_i ℓ*(a_i, y_i)/m − (λ/2)‖w(a)‖², w(a) = −Σ s_i a_i x_i/(λm)
+    Algorithm   Hsieh, Chang, Lin, Keerthi, Sundararajan, "A dual coordinate descent method for
+                large-scale linear SVM" (2008), Alg. 3, for any loss: the step in a_i alone ends
+                where a_i ∈ ∂ℓ(z_i), with z_i moving by −q_i = −s_i‖x_i‖²/(λm) a unit of a_i; in a
+                new random order each sweep, and examples that do not move rest
+    Guarantee   D(a) ≤ J* at every step, and D rises with every coordinate. E J(w(a)) − D(a) ≤ ε
+                after O((m + L²R²/(λε)) log) coordinate steps for an L-Lipschitz loss,
+                O((m + βR²/λ) log 1/ε) for a β-smooth one, ‖x_i‖ ≤ R (Shalev-Shwartz & Zhang,
+                "Stochastic dual coordinate ascent methods" (2013), Th. 2 and 5)
+    Cost        a step is √t sweeps (t: those before it; 1 to 8) over the examples that move, on one
+                thread, and a pass on all; memory O(m + d)
+    Needs       λ > 0, no domain, and of the loss `implicit_slope` and `conjugate`
+    Differs     An example rests if its step is none at predictions a tenth of the last sweep's
+                largest move away, too; the certificate's pass over all examples calls back those
+                that would move. It also computes w(a) anew, so that nothing drifts. A free
+                intercept is a constant feature r, penalised by its distance from a centre that
+                moves there after each step: the method of multipliers for Σ s_i a_i = 0. For the
+                bound, the a_i of one sign are scaled down until that holds. r² begins at
+                max(Σ s_i‖x_i‖²/(10m), 10λ) and grows while Σ s_i a_i hardly falls: with a larger
+                one the sweeps converge more slowly, with a smaller one the multiplier.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier(alpha=0.1, solver="dual-ascent")
+    >>> clf.fit([[0.0], [1.0], [2.0]], [0, 0, 1]).rel_gap_ <= 1e-3
+    True
+    """
+
+    name: ClassVar[str] = "dual-ascent"
+    online: ClassVar[bool] = False
+
+    def lacks(self, objective: Objective) -> str | None:
+        if objective.strength == 0.0 or not math.isinf(objective.radius):
+            return "needs penalty='l2' and no domain; use solver='bundle'"
+        if not objective.loss.offers("implicit_slope", "conjugate"):
+            return (
+                "needs a loss with implicit_slope and conjugate, "
+                f"and {type(objective.loss).__name__} has not both; use solver='proximal-bundle'"
+            )
+        return None
+
+    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+        X, s, objective = risk.source.X, risk.source.s, risk.objective
+        square = np.empty(risk.m)
+        risk.source.map(lambda k, lo, hi: kernels.squares(X, square, lo, hi))
+        length = float(s @ square) / risk.m
+        lift = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
+        q = s * (square + lift) / (objective.strength * risk.m)
+        q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
+        order = np.flatnonzero(s).astype(np.uint32)
+        motion = np.array([b, math.inf, 0.0])
+        state = State(np.zeros(risk.m), w.copy(), motion, q, length, lift, order, order.size)
+        if w.any():
+            self._resume(risk, state)
+        elif objective.intercept:
+            motion[kernels.BIAS] = risk.tangent(w, b).b
+        return state
+
+    def _resume(self, risk: Risk, state: State) -> None:
+        """Take the slopes at w for dual variables, and then their own weights for w."""
+        z, w, b = np.empty(risk.m), state.w, float(state.motion[kernels.BIAS])
+        risk.source.map(lambda k, lo, hi: oracle.predictions(risk.source.X, w, b, z, lo, hi))
+        kernels.explain(risk.problem, state.q, z, state.a)
+        (total, _, _), _, g = _gather(risk, state, (1.0, 1.0))
+        state.given = risk.objective.penalty(w) + total, w, b
+        state.w = g.sum(axis=0) / -risk.objective.strength
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        scale = kernels.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
+        # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
+        # about as much as is swept in vain before the last one.
+        until = state.work + min(_LONGEST, math.sqrt(max(state.work, 1.0)))
+        moves = True
+        while state.work < until and moves:
+            order = state.order[: state.active]
+            state.work += max(order.size / risk.m, _LEAST)
+            shuffle(order, rng.integers(2**64, dtype=np.uint64))
+            active = kernels.sweep(
+                risk.problem, scale, state.q, order, state.a, state.w, state.motion
+            )
+            moves = state.motion[kernels.MOVE] > 0.0
+            state.active = int(active)
+            state.motion[kernels.SLACK] = _CAUTION * state.motion[kernels.MOVE]
+        return self._certify(risk, state)
+
+    def _certify(self, risk: Risk, state: State) -> Finding:
+        """Offer the point and the bound of a; call back who rests in vain; remove drift from w."""
+        objective, motion, s, a = risk.objective, state.motion, risk.source.s, state.a
+        w, b = state.w, float(motion[kernels.BIAS])
+        shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
+        (total, conjugates, rough), z, g = _gather(risk, state, shares)
+        motion[kernels.BIAS] += shift  # the centre is now where the intercept was
+        z += shift
+        state.active = int(
+            kernels.recall(
+                risk.problem, state.q, state.order, state.active, motion[kernels.SLACK], a, z
+            )
+        )
+        state.w = g.sum(axis=0) / -objective.strength
+
+        level = shares[0] * g[0] + shares[1] * g[1] if objective.intercept else g[0]
+        slope = float(np.sqrt(level @ level))
+        # Σ s|a|‖x‖/m, what cancels in it, is at most √(Σ sa²/m · Σ s‖x‖²/m)
+        steep = math.sqrt(float(s @ (a * a)) / risk.m * state.length)
+        slack = _ROUNDING * (rough + steep * slope / objective.strength)
+        bound = objective.floor(slope, -conjugates) - slack
+        best = objective.penalty(w) + total, w, b
+        if state.given is not None and state.given[0] < best[0]:
+            best = state.given
+        state.given = None
+        return Finding(best[1], best[2], objective=best[0], lower_bound=bound)
+
+    @staticmethod
+    def _level(risk: Risk, state: State) -> tuple[tuple[float, float], float]:
+        """Return the shares of a_i > 0 and a_i < 0 that are level in b, and the multiplier's step.
+
+        Any share of a_i is feasible, as 0 is: the losses are bounded below.
+        """
+        s, scale = risk.source.s, risk.objective.strength * risk.m
+        rise, fall = float(s @ np.maximum(state.a, 0.0)), float(s @ np.maximum(-state.a, 0.0))
+        least, tilt = min(rise, fall), abs(rise - fall)
+        if tilt > _LAGGING * state.tilt and state.lift < _MOST_LIFT * state.length:
+            state.q += s * state.lift / scale
+            state.lift *= 2.0
+        state.tilt = tilt
+        shares = (least / rise if rise else 0.0, least / fall if fall else 0.0)
+        return shares, state.lift * (fall - rise) / scale  # −r²Σ s_i a_i/(λm)
+
+
+def _gather(
+    risk: Risk, state: State, shares: tuple[float, float]
+) -> tuple[tuple[float, float, float], NDArray, NDArray]:
+    """Means of losses, conjugates and their sizes; predictions; Σ s_i a_i x_i/m by sign of a_i."""
+    z = np.zeros(risk.m)
+    kinds = 2 if risk.objective.intercept else 1
+    g = np.empty((len(risk.source.blocks()), kinds, risk.d))
+    primal, dual = (state.w, float(state.motion[kernels.BIAS])), (state.a, shares)
+    parts = risk.source.map(
+        lambda k, lo, hi: kernels.gather(risk.problem, primal, dual, z, g[k], lo, hi)
+    )
+    total, conjugates, rough = (np.sum(parts, axis=0) / risk.m).tolist()
+    return (total, conjugates, rough), z, g.sum(axis=0) / risk.m

@@ -1,0 +1,264 @@
+"""Dual coordinate ascent: a transcription in plain numpy, other people's optima, and hard cases."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from contracts.problems import Case, examples
+from stepless.data import Source
+from stepless.kernels import dual_ascent as kernels
+from stepless.minimize import minimize
+from stepless.objective import (
+    LOSSES,
+    Absolute,
+    Hinge,
+    L2Ball,
+    Logistic,
+    Loss,
+    Objective,
+    Quantile,
+    Squared,
+    SquaredL2,
+    Zero,
+)
+from stepless.risk import Risk
+from stepless.solvers import DualAscent, ProximalBundle
+from stepless.stopping import Stopping
+
+DUAL = [name for name, kind in LOSSES.items() if kind.offers("implicit_slope", "conjugate")]
+
+
+def solved(risk, gap=1e-6, passes=400, **options):
+    return minimize(risk, DualAscent(), Stopping(gap=gap, passes=passes), **options)
+
+
+def problem(loss, X, y, strength, intercept=False, s=None, threads=1):
+    return Risk(Objective(loss, SquaredL2(strength), intercept=intercept), Source(X, y, s, threads))
+
+
+def transcribed(case, order, lift, sweeps):
+    """Sweeps as the papers print them: the best a_i with all others fixed, found by bisection."""
+    loss, m = case.objective.loss, len(case.y)
+    s = case.s * m / case.s.sum()
+    a, centre = np.zeros(m), 0.0
+
+    def point():
+        scaled = s * a / (case.strength * m)
+        return -scaled @ case.X, centre - lift * scaled.sum()
+
+    for _ in range(sweeps):
+        for i in order:
+            w, b = point()
+            z, q = case.X[i] @ w + b, s[i] * (case.X[i] @ case.X[i] + lift) / (case.strength * m)
+            # z − q(a − a_i) as a function of a meets the slopes of the loss where v = that point
+            low, high = z - q * (100.0 - a[i]), z + q * (100.0 + a[i])
+            for _ in range(200):
+                v = 0.5 * (low + high)
+                low, high = (v, high) if (z - v) / q + a[i] > loss.slope(v, case.y[i]) else (low, v)
+            a[i] += (z - v) / q
+    return a, *point()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", DUAL)
+def test_a_sweep_is_that_of_the_papers(loss, intercept):
+    case = Case(loss, 3, m=12, strength=0.3, intercept=intercept)
+    risk, rng = case.risk, np.random.default_rng(0)
+    state = DualAscent().start(risk, np.zeros(risk.d), 0.0)
+    state.motion[kernels.BIAS] = 0.0
+    order = rng.permutation(np.flatnonzero(case.s)).astype(np.uint32)
+    scale = kernels.Scale(1.0 / (case.strength * risk.m), state.lift)
+    for _ in range(2):  # the second from duals at their bounds
+        active = kernels.sweep(
+            risk.problem, scale, state.q, order.copy(), state.a, state.w, state.motion
+        )
+    assert 0 < active <= order.size
+    a, w, b = transcribed(case, order, state.lift, sweeps=2)
+    np.testing.assert_allclose(state.a, a, atol=1e-8)
+    np.testing.assert_allclose(state.w, w, atol=1e-8)
+    assert state.motion[kernels.BIAS] == pytest.approx(b, abs=1e-8)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("strength", [1.0, 1e-1, 1e-2])
+@pytest.mark.parametrize("loss", DUAL)
+def test_it_reaches_the_optimum(loss, strength, intercept):
+    for seed in range(2):
+        case = Case(loss, seed, strength=strength, intercept=intercept)
+        result = solved(case.risk, gap=1e-4, passes=1500)
+        assert result.stopped_by == "gap", (case, result.rel_gap)
+        assert result.objective <= case.best * (1 + 1.01e-4), case
+        assert result.lower_bound <= case.best * (1 + 1e-9), case
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("strength", [1e-3, 1e-4])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "smoothed_hinge", "quantile"])
+def test_small_penalties_take_longer(loss, strength, intercept):
+    case = Case(loss, 1, strength=strength, intercept=intercept)
+    result = solved(case.risk, gap=1e-2, passes=1000)
+    assert result.stopped_by == "gap", (case, result.rel_gap)
+    assert result.objective <= case.best * 1.0101, case
+
+
+@pytest.mark.parametrize("loss", DUAL)
+def test_without_an_intercept_the_bound_never_falls(loss):
+    for seed in range(6):
+        case = Case(loss, seed, intercept=False)
+        state, rng = DualAscent().start(case.risk, np.zeros(3), 0.0), np.random.default_rng(0)
+        findings = [DualAscent().step(case.risk, state, rng) for _ in range(12)]
+        bounds = np.array([finding.lower_bound for finding in findings])
+        assert (np.diff(bounds) >= -1e-9 * (1.0 + np.abs(bounds[:-1]))).all(), (case, bounds)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "huber", "squared_hinge"])
+def test_examples_that_rest_change_nothing_but_the_work(loss, monkeypatch):
+    X, y = examples(loss, 5, 400, 6)
+    work, results = [], []
+    for caution in (0.1, np.inf):  # with infinite slack nobody rests
+        monkeypatch.setattr("stepless.solvers.batch.dual_ascent._CAUTION", caution)
+        results.append(solved(problem(LOSSES[loss](), X, y, 1e-2, True)))
+        assert results[-1].stopped_by == "gap"
+        work.append(results[-1].state.work)
+    assert results[0].objective == pytest.approx(results[1].objective, rel=2e-6)
+    np.testing.assert_allclose(results[0].w, results[1].w, rtol=0.02, atol=0.02)
+    assert work[0] < work[1]
+    assert 0 < results[0].state.active < 400 <= results[1].state.active
+
+
+def test_who_rests_in_vain_is_called_back():
+    X, y = examples("hinge", 0, 60, 3)
+    risk = problem(Hinge(), X, y, 1e-2)
+    state, rng = DualAscent().start(risk, np.zeros(3), 0.0), np.random.default_rng(0)
+    state.active = 0  # all rest, although all duals are still 0
+    DualAscent().step(risk, state, rng)
+    assert state.active > 20
+    bounds = [DualAscent().step(risk, state, rng).lower_bound for _ in range(40)]
+    assert bounds[-1] == pytest.approx(solved(risk).objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["zeros and ones", "float32", "two threads"])
+def test_other_layouts_give_the_same_certified_optimum(kind):
+    rng = np.random.default_rng(2)
+    shape = (4000, 60) if kind == "two threads" else (300, 12)
+    X = (rng.random(shape) < 0.3).astype(float)
+    if kind != "zeros and ones":
+        X *= rng.normal(size=shape).astype(np.float32)
+    y = np.where(X[:, :4].sum(axis=1) + rng.normal(size=shape[0]) > 0.5, 1.0, -1.0)
+    exact = solved(problem(Hinge(), X, y, 1e-2, True))
+    if kind == "two threads":
+        X = np.hstack([X, np.zeros((shape[0], 40))])
+        other = solved(problem(Hinge(), X, y, 1e-2, True, threads=2))
+        assert len(Source(X, y, threads=2).blocks()) == 2
+    else:
+        X = sparse.csr_matrix(X, dtype=np.float32 if kind == "float32" else float)
+        other = solved(problem(Hinge(), X, y, 1e-2, True))
+    assert exact.stopped_by == other.stopped_by == "gap"
+    assert other.lower_bound <= exact.objective * (1 + 1e-12)
+    assert exact.lower_bound <= other.objective * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_start_is_offered_before_anything_worse(intercept):
+    X, y = examples("hinge", 7, 200, 4)
+    risk = problem(Hinge(), X, y, 1e-3, intercept)
+    best = solved(risk, gap=1e-7, passes=2000)
+    again = solved(risk, gap=0.0, passes=1, start=(best.w, best.b))
+    assert again.objective <= best.objective
+    near = problem(Hinge(), X, y, 1.2e-3, intercept)
+    warm, cold = (solved(near, start=start) for start in ((best.w, best.b), None))
+    assert warm.stopped_by == cold.stopped_by == "gap"
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
+    assert warm.trace[0].objective < cold.trace[0].objective
+
+
+# -- hard cases -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "size"), [(Squared(), 1.0), (Absolute(), 1.0), (Quantile(0.9), 1e4), (Absolute(), 1e4)]
+)
+def test_targets_far_from_0(loss, size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5)) + 2.0
+    y = size * (X @ rng.normal(size=5) + 1000.0 + rng.normal(size=500))
+    for strength in (1.0, 1e-2):
+        risk = problem(loss, X, y, strength, True)
+        result = solved(risk, gap=1e-3, passes=300)
+        assert result.stopped_by == "gap", (strength, result.rel_gap)
+        other = minimize(risk, ProximalBundle(), Stopping(gap=1e-5, passes=1000))
+        assert result.lower_bound <= other.objective
+        assert other.lower_bound <= result.objective
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Logistic()])
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_classes_of_very_different_size(loss, share):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1000, 5)) + 1.0
+    y = np.where(X[:, 0] > np.quantile(X[:, 0], 1 - share), 1.0, -1.0)
+    for strength in (1.0, 1e-2, 1e-4):
+        risk = problem(loss, X, y, strength, True)
+        result = solved(risk, gap=1e-3, passes=1000)
+        assert result.stopped_by == "gap", (strength, result.rel_gap)
+        other = minimize(risk, ProximalBundle(), Stopping(gap=1e-5, passes=1000))
+        assert result.lower_bound <= other.objective
+        assert other.lower_bound <= result.objective
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("strength", [1.0, 1e-4, 1e-9])
+@pytest.mark.parametrize("loss", DUAL)
+def test_no_bound_is_false_where_rounding_is_worst(loss, strength, intercept):
+    signs = LOSSES[loss].targets == "signs"
+    rng = np.random.default_rng(4)
+    base = rng.integers(-2, 3, size=(40, 3)).astype(float)
+    separable = np.where(base[:, 0] > 0, 1.0, -1.0)
+    cases = [
+        (base, separable if signs else base @ [1.0, 2.0, 0.0]),  # ties, fitted exactly
+        (1e6 * base, separable if signs else 1e6 * separable + 1e6),
+        (1e-6 * base, rng.choice([-1.0, 1.0], 40) * (1.0 if signs else 1e6)),
+        (np.repeat(base[:1], 40, axis=0), rng.choice([-1.0, 1.0], 40)),  # one example, two targets
+    ]
+    for X, y in cases:
+        risk = problem(LOSSES[loss](), X, y, strength, intercept)
+        result = solved(risk, gap=0.0, passes=25)
+        assert np.isfinite(result.w).all()
+        other = minimize(risk, ProximalBundle(), Stopping(gap=1e-9, passes=60))
+        lowest = min(result.objective, other.objective)
+        raw = DualAscent().step(risk, result.state, np.random.default_rng(0)).lower_bound
+        assert raw <= lowest + 1e-15, (raw, lowest)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_empty_rows_and_weights_of_0(intercept):
+    X, y = examples("hinge", 2, 50, 3)
+    X[::7] = 0.0
+    s = np.ones(50)
+    s[::5] = 0.0
+    for loss in (Hinge(), Logistic(), Squared()):
+        whole = solved(problem(loss, X, y, 1e-2, intercept, s))
+        kept = solved(problem(loss, X[s > 0], y[s > 0], 1e-2, intercept))
+        assert whole.stopped_by == kept.stopped_by == "gap"
+        assert whole.objective == pytest.approx(kept.objective, rel=2e-6)
+    nothing = solved(problem(Hinge(), np.zeros((6, 2)), np.tile([1.0, -1.0], 3), 0.1, intercept))
+    assert nothing.stopped_by == "gap"
+    assert nothing.objective == pytest.approx(1.0)
+
+
+class Bare(Loss):
+    def value(self, z, y):
+        return abs(z - y)
+
+    def slope(self, z, y):
+        return 1.0 if z > y else -1.0
+
+
+def test_what_it_lacks_comes_with_a_remedy():
+    for objective, remedy in (
+        (Objective(Hinge(), Zero()), "penalty='l2'"),
+        (Objective(Hinge(), SquaredL2(1.0), L2Ball(1.0)), "solver='bundle'"),
+        (Objective(Bare(), SquaredL2(1.0)), "Bare has not both; use solver='proximal-bundle'"),
+    ):
+        assert remedy in DualAscent().lacks(objective)
+    assert DualAscent().lacks(Objective(Hinge(), SquaredL2(1e-9))) is None
