@@ -200,8 +200,17 @@ def _softplus(u):
 
 def _poisson(z, y):
     e = np.exp(np.minimum(z, EXACT(80)))
-    constant = np.where(y > 0, y * np.log(np.where(y > 0, y, EXACT(1))) - y, EXACT(0))
-    return np.maximum(e + e * np.maximum(z - 80, 0) - y * z + constant, 0)
+    none = e + e * np.maximum(z - 80, 0) - y * z
+    some = np.where(y > 0, y, EXACT(1))
+    # y(eᵘ − 1 − u): y log y is not there to cancel, and a series is where eᵘ − 1 and u would
+    u = z - np.log(some)
+    series, term = u * u / 2, u * u / 2
+    for k in range(3, 12):
+        term = term * u / k
+        series = series + term
+    near = np.where(np.abs(u) < 0.02, series, np.expm1(np.minimum(u, EXACT(200))) - u)
+    beyond = np.maximum(none + some * np.log(some) - some, 0)
+    return np.where(y > 0, np.where(z > 80, beyond, y * near), none)
 
 
 def _huber(z, y, delta):
@@ -232,7 +241,8 @@ class Referee:
         self.X, self.y = X.astype(EXACT), setting.y.astype(EXACT)
         s = np.ones(self.y.size) if setting.s is None else setting.s
         self.s = s.astype(EXACT) / s.astype(EXACT).sum()
-        self.loss = REFEREES[NAMES[type(setting.loss)]]
+        self.name = NAMES[type(setting.loss)]
+        self.loss = REFEREES[self.name]
         self.parameters = [EXACT(getattr(setting.loss, f)) for f in setting.loss._fields]
         self.strength = EXACT(setting.strength)
 
@@ -245,7 +255,7 @@ class Referee:
     def cancels(self, w: NDArray, b: float) -> float:
         """Size of what cancels in the losses at (w, b)."""
         reach = np.abs(self.X * w).sum(axis=1) + abs(b) + np.abs(self.y) + 1
-        slope = 1.0 + reach if "squared" in self.loss.__name__ else 1.0
+        slope = reach if self.name in ("squared", "squared_hinge", "poisson") else 1.0
         return float((self.s * reach * slope).sum())
 
 

@@ -12,7 +12,7 @@ from numba import njit
 from stepless.kernels.flags import FAST
 from stepless.term import Term
 
-_AHEAD = 8  # rows between asking for one and using it
+_AHEAD = 4  # rows between asking for one and using it
 _WITHIN = 1e-3  # of |y_i|: a conjugate that is 0 may be the difference of terms of that size
 
 # Positions in the `motion` array: what a sweep reads and changes besides a and w.

@@ -16,7 +16,7 @@ from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding
 
-_LONGEST = 8.0  # sweeps a step at most, so that a limit of seconds is kept
+_SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _CAUTION = 0.1  # of a sweep's largest move: how far from moving an example must be to rest
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
@@ -55,8 +55,8 @@ class DualAscent:
                 after O((m + L²R²/(λε)) log) coordinate steps for an L-Lipschitz loss,
                 O((m + βR²/λ) log 1/ε) for a β-smooth one, ‖x_i‖ ≤ R (Shalev-Shwartz & Zhang,
                 "Stochastic dual coordinate ascent methods" (2013), Th. 2 and 5)
-    Cost        a step is √t sweeps (t: those before it; 1 to 8) over the examples that move, on one
-                thread, and a pass on all; memory O(m + d)
+    Cost        a step is √t sweeps (t: those before it; 2 to 8) over the examples that move, on one
+                thread, and one pass over all on all threads; memory O(m + d)
     Needs       λ > 0, no domain, and of the loss `implicit_slope` and `conjugate`
     Differs     An example rests if its step is none at predictions a tenth of the last sweep's
                 largest move away, too; the certificate's pass over all examples calls back those
@@ -118,7 +118,7 @@ class DualAscent:
         scale = kernels.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
-        until = state.work + min(_LONGEST, math.sqrt(max(state.work, 1.0)))
+        until = state.work + min(_LONGEST, max(_SHORTEST, math.sqrt(state.work)))
         moves = True
         while state.work < until and moves:
             order = state.order[: state.active]
