@@ -15,20 +15,24 @@ from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
+_WEAK = 0.01  # λm below which single examples pull too hard for a coordinate method
 
 
 def choose(risk: Risk, gap: float) -> Solver:
     """Return the solver that certifies this relative gap soonest (benchmarks/auto.py).
 
-    | problem                                          | solver                               |
-    |--------------------------------------------------|--------------------------------------|
-    | weights in a ball                                | bundle                               |
-    | no penalty, or a loss without curvature, corners | proximal-bundle                      |
-    | a smooth loss                                    | newton                               |
-    | piecewise linear, up to 1500 features            | smoothed-newton, then interior-point |
-    | piecewise linear, more features                  | dual-ascent, then smoothed-newton    |
+    | problem                                          | solver                             |
+    |--------------------------------------------------|------------------------------------|
+    | weights in a ball                                | bundle                             |
+    | no penalty, or a loss without curvature, corners | proximal-bundle                    |
+    | a smooth loss, up to 1500 features               | newton                             |
+    | a smooth loss, more features                     | dual-ascent, newton                |
+    | piecewise linear                                 | dual-ascent, smoothed-newton, and, |
+    |                                                  | up to 1500 features,               |
+    |                                                  | interior-point                     |
 
-    Where there are two, the second one takes over when the first one's gap stalls.
+    Where there are several, the next one takes over when the gap is not in sight. For λm < 0.01
+    dual ascent is left out.
     """
     objective = risk.objective
     loss = objective.loss
@@ -36,10 +40,14 @@ def choose(risk: Risk, gap: float) -> Solver:
         return Bundle()
     if objective.strength == 0.0:
         return ProximalBundle()
+    legs: list[tuple[Solver, int]] = []
+    if loss.offers("implicit_slope", "conjugate") and objective.strength * risk.m >= _WEAK:
+        legs.append((DualAscent(), 6))
     if loss.offers("curvature"):
-        return Newton()
-    if loss.offers("corners") and risk.d <= _MANY:
-        return Relay(SmoothedNewton(gap), InteriorPoint())
-    if loss.offers("corners", "implicit_slope", "conjugate"):
-        return Relay(DualAscent(), SmoothedNewton(gap))
-    return ProximalBundle()
+        return Newton() if risk.d <= _MANY or not legs else Relay(gap, *legs, (Newton(), 60))
+    if not loss.offers("corners"):
+        return ProximalBundle()
+    legs.append((SmoothedNewton(gap), 60))
+    if risk.d <= _MANY:
+        legs.append((InteriorPoint(), 100))
+    return Relay(gap, *legs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,55 +13,61 @@ from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding, Resumable, Solver
 
-_PATIENCE = 40  # steps in which the gap has to be halved
-
 
 @dataclass
 class State:
-    """Whose turn it is, its own state, the best point so far, and when the gap was halved last."""
+    """Whose turn it is, its own state, the best point so far, and its relative gaps."""
 
     turn: int
     own: Any
     w: NDArray
     b: float
     objective: float = math.inf
-    lower_bound: float = -math.inf
-    halved: float = math.inf
-    waited: int = 0
+    lower_bound: float = 0.0
+    gaps: list[float] = field(default_factory=list)  # after each step of this turn
 
 
 class Relay:
-    """Runs a solver until its gap stalls, then the next one from the best point.
+    """Runs a solver for as long as it promises to be done soon, then the next from the best point.
 
-    The gap stalls when 40 steps have not halved it; the last solver has no successor and goes on.
+    A solver is given so many steps, and more only while the pace of the latter half of its steps
+    would reach the gap within as many again; the last solver goes on to the end.
+
+    Parameters
+    ----------
+    gap
+        The relative gap to be reached.
+    legs
+        Solvers, each with its number of steps.
 
     Examples
     --------
     >>> from stepless.solvers import InteriorPoint, SmoothedNewton
-    >>> Relay(SmoothedNewton(), InteriorPoint()).name
+    >>> Relay(1e-3, (SmoothedNewton(), 60), (InteriorPoint(), 100)).name
     'smoothed-newton, interior-point'
     """
 
     online = False
 
-    def __init__(self, *solvers: Solver) -> None:
-        self.solvers = solvers
-        self.name = ", ".join(solver.name for solver in solvers)
+    def __init__(self, gap: float, *legs: tuple[Solver, int]) -> None:
+        self.gap = gap
+        self.legs = legs
+        self.name = ", ".join(solver.name for solver, _ in legs)
 
     def lacks(self, objective: Objective) -> str | None:
-        return next((lack for s in self.solvers if (lack := s.lacks(objective))), None)
+        return next((lack for solver, _ in self.legs if (lack := solver.lacks(objective))), None)
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        return State(0, self.solvers[0].start(risk, w, b), w.copy(), b)
+        return State(0, self.legs[0][0].start(risk, w, b), w.copy(), b)
 
     def resume(self, risk: Risk, state: State) -> State:
-        solver = self.solvers[state.turn]
+        solver, _ = self.legs[state.turn]
         if not isinstance(solver, Resumable):
             return self.start(risk, state.w, state.b)
         return State(state.turn, solver.resume(risk, state.own), state.w, state.b)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
-        solver = self.solvers[state.turn]
+        solver, _ = self.legs[state.turn]
         finding = solver.step(risk, state.own, rng)
         objective = finding.objective
         if objective is None:
@@ -69,12 +75,18 @@ class Relay:
         if objective < state.objective:
             state.objective, state.w, state.b = objective, finding.w, finding.b
         state.lower_bound = max(state.lower_bound, finding.lower_bound)
-        gap = state.objective - state.lower_bound
-        state.waited += 1
-        if gap <= 0.5 * state.halved:
-            state.halved, state.waited = gap, 0
-        if state.waited >= _PATIENCE and state.turn + 1 < len(self.solvers):
+        state.gaps.append((state.objective - state.lower_bound) / max(state.objective, 1e-300))
+        if state.turn + 1 < len(self.legs) and not self._promising(state):
             state.turn += 1
-            state.own = self.solvers[state.turn].start(risk, state.w, state.b)
-            state.waited = 0
+            state.own = self.legs[state.turn][0].start(risk, state.w, state.b)
+            state.gaps = []
         return replace(finding, objective=objective, solver=solver.name)
+
+    def _promising(self, state: State) -> bool:
+        given, gaps = self.legs[state.turn][1], state.gaps
+        if len(gaps) < given:
+            return True
+        half = len(gaps) // 2
+        gained = math.log(max(gaps[half], 1e-300) / max(gaps[-1], 1e-300))
+        left = math.log(max(gaps[-1] / max(self.gap, 1e-16), 1.0))
+        return left * (len(gaps) - 1 - half) <= gained * given

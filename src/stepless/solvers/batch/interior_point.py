@@ -156,7 +156,7 @@ class InteriorPoint:
             return turn, move_b, move, [*parts[:, :2].max(axis=0), *parts[:, 2:].sum(axis=0)]
 
         weigh((0.0, 0.0))
-        system = System(source, c, ridge(risk), free)
+        system = System(source, c, ridge(risk), free, thrifty=False)
         *_, (dual, primal, A, B, C) = towards((0.0, 0.0))
         r, t = 1.0 / max(dual, 1.0), 1.0 / max(primal, 1.0)
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product

@@ -17,6 +17,8 @@ from stepless.risk import Risk
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
 _PRECISE = 1e-13  # of the largest diagonal entry, added to all: what rounding leaves of a Hessian
 _LEAST = 1e-300  # keeps a quotient finite
+_ENOUGH = 8  # rows a feature, to factor instead of all
+_LONG = 20  # entries from which on a row is long
 _FORCING = 0.1  # conjugate gradients stop at this share of the gradient's length
 _MOST_PRODUCTS = 100
 _SEARCH = 0.1  # share of the first slope at which a line search is over
@@ -28,25 +30,52 @@ _FEWEST = 2000
 class System:
     """Σ c_i x_i x_iᵀ + diag(damping), to be solved with; with `ones`, each x_i ends in a 1.
 
-    Up to 1500 features it is factored; beyond, conjugate gradients with its diagonal as
-    preconditioner solve it, to a tenth of the right-hand side.
+    Up to 1500 features it is factored. Where there are many more long rows than features, only some
+    of the rows are; conjugate gradients do the rest, with these factors as preconditioner, or, for
+    more features, with the diagonal. They stop at a tenth of the right-hand side.
     """
 
-    def __init__(self, source: Source, c: NDArray, damping: NDArray, ones: bool) -> None:
+    def __init__(
+        self, source: Source, c: NDArray, damping: NDArray, ones: bool, thrifty: bool = True
+    ) -> None:
         self.source = source
         self.c = c
         self.damping = damping
         self.ones = ones
-        self.factor = self._factored() if source.shape[1] <= _DENSE else None
+        self.exact = False
+        self.factor = self.diagonal = None
+        if source.shape[1] <= _DENSE:
+            some = self._some() if thrifty else c
+            self.exact = some is c
+            self.factor = self._factored(some)
+        else:
+            diagonal = source.squares(c)
+            if ones:
+                diagonal = np.append(diagonal, max(float(c.sum()), _LEAST))
+            self.diagonal = diagonal + damping
 
     def solve(self, right: NDArray) -> NDArray:
         """Return the solution, or one near it."""
-        if self.factor is None:
-            return self._conjugate(right)
-        return dpotrs(self.factor, right, lower=0)[0]
+        return self._precondition(right) if self.exact else self._conjugate(right)
 
-    def _factored(self) -> NDArray:
-        H = self.source.gram(self.c, self.ones)
+    def _precondition(self, r: NDArray) -> NDArray:
+        if self.factor is None:
+            return r / self.diagonal
+        return dpotrs(self.factor, r, lower=0)[0]
+
+    def _some(self) -> NDArray:
+        """Weights of the rows to factor: one in so many, weighing as much more, or all."""
+        m, d = self.source.shape
+        rows = np.flatnonzero(self.c)
+        stride = rows.size // (_ENOUGH * d)
+        if stride < 2 or self.source.X.nnz < _LONG * m:
+            return self.c
+        some = np.zeros(m)
+        some[rows[::stride]] = stride * self.c[rows[::stride]]
+        return some
+
+    def _factored(self, c: NDArray) -> NDArray:
+        H = self.source.gram(c, self.ones)
         diagonal = np.einsum("ii->i", H)
         extra = _PRECISE * float(diagonal.max())
         diagonal += self.damping
@@ -65,12 +94,8 @@ class System:
         return np.append(self.source.combination(inner), inner.sum()) + self.damping * v
 
     def _conjugate(self, right: NDArray) -> NDArray:
-        diagonal = self.source.squares(self.c)
-        if self.ones:
-            diagonal = np.append(diagonal, max(float(self.c.sum()), _LEAST))
-        diagonal += self.damping
         x, r = np.zeros_like(right), right
-        v = z = r / diagonal
+        v = z = self._precondition(r)
         rz = float(r @ z)
         enough = _FORCING**2 * rz
         for _ in range(_MOST_PRODUCTS):
@@ -79,7 +104,7 @@ class System:
             q = self._product(v)
             length = rz / float(v @ q)
             x, r = x + length * v, r - length * q
-            z = r / diagonal
+            z = self._precondition(r)
             rz, before = float(r @ z), rz
             v = z + (rz / before) * v
         return x

@@ -21,6 +21,8 @@ _NARROWER = 2.0
 _NARROWEST = 1e-6
 _SETTLED = 0.25  # share of the smoothing's gap that a step may still promise when it is made finer
 _ROUGH = 0.01  # relative gap for which a sample is smoothed
+_SAMPLED = 20  # steps on a sample at most
+_LEAST_AIM = 1e-12
 _DAMPED = 0.1  # the first damping; it adapts
 _LEAST_DAMPING = 1e-6
 
@@ -94,42 +96,49 @@ class SmoothedNewton:
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        return State(w.copy(), b, min(max(self.aim, 1e-12), 0.1))
+        return State(w.copy(), b, min(max(self.aim, _LEAST_AIM), 0.1))
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.risk is None:
             warm = state.w.any()
-            if not warm:
-                self._sample(risk, state, rng)
+            promised = 0.0 if warm else self._sample(risk, state, rng)
             state.risk = Piecewise.of(risk)
             state.scale = risk.source.squares(risk.source.s / risk.m)
             state.p = risk.source.predictions(state.w, state.b)
             state.slopes, state.g = np.zeros(risk.m), state.risk.base
+            value = risk.value_at(state.p)
             if warm:
-                self._narrow(risk, state)
+                self._widen(risk, state, 10.0 * state.aim * value)
+            elif promised > 0.0:
+                self._widen(risk, state, 0.25 * max(value - promised, state.aim * value))
         else:
             self._move(risk, state)
         return self._look(risk, state)
 
-    def _sample(self, risk: Risk, state: State, rng: np.random.Generator) -> None:
-        """Begin with the weights, width and damping that a sample of the examples gives."""
+    def _sample(self, risk: Risk, state: State, rng: np.random.Generator) -> float:
+        """Begin with the weights that a sample of the examples gives; return its risk."""
         sample = head_start(risk, rng)
         if sample is None:
-            return
+            return 0.0
         own = self.start(sample, state.w, state.b)
         own.aim = max(_ROUGH, risk.d / sample.m)
-        for _ in range(40):
+        for _ in range(_SAMPLED):
             finding = self.step(sample, own, rng)
             fine = own.aim * (finding.objective or 0.0)
-            if own.coarseness <= fine and own.decrease <= 0.1 * fine:
+            if own.coarseness <= fine and own.decrease <= fine:
                 break
-        state.w, state.b = finding.w, finding.b
-        state.width, state.damping = own.width, own.damping
+        state.w, state.b, state.width = finding.w, finding.b, own.width
+        return (finding.objective or 0.0) - sample.objective.penalty(finding.w)
 
-    def _narrow(self, risk: Risk, state: State) -> None:
-        """Begin with a smoothing that does not blur what weights from elsewhere have reached."""
-        enough = 10.0 * state.aim * risk.value_at(state.p)
-        while self._survey(risk, state, False)[0] > enough and state.width > _NARROWEST:
+    def _widen(self, risk: Risk, state: State, cost: float) -> None:
+        """Choose the width at which smoothing costs about this much.
+
+        Weights from elsewhere are not to be blurred; but if a sample's weights are worse on all
+        examples than it promised, its width is too narrow for the way that is left.
+        """
+        while state.width < _WIDE and self._survey(risk, state, False)[0] < cost:
+            state.width *= 4.0
+        while state.width > _NARROWEST and self._survey(risk, state, False)[0] > cost:
             state.width /= 4.0
 
     def _look(self, risk: Risk, state: State) -> Finding:
@@ -152,7 +161,7 @@ class SmoothedNewton:
     ) -> None:
         state.coarseness = coarseness
         if gap <= state.aim * objective:
-            state.aim *= 0.1
+            state.aim = max(0.1 * state.aim, _LEAST_AIM)
         if coarseness > 0.5 * state.aim * objective and state.decrease <= _SETTLED * coarseness:
             terms = state.risk
             assert terms is not None
