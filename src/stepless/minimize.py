@@ -138,4 +138,6 @@ def _run(
         if reason is None and any(stops):
             reason = "watcher"
         if reason is not None:
-            return Result(w, b, lowest, event.lower_bound, trace, reason, state, certifier.planes, solver.name)
+            return Result(
+                w, b, lowest, event.lower_bound, trace, reason, state, certifier.planes, solver.name
+            )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.source import Source
-from stepless.kernels import columns, oracle
+from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
 
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
@@ -106,9 +106,7 @@ class Risk:
     @cached_property
     def sizes(self) -> NDArray:
         """Root mean square of each feature."""
-        problem, out = self.problem, np.empty_like(self._g)
-        self.source.map(lambda k, lo, hi: columns.squares(problem.X, problem.s, out[k], lo, hi))
-        return np.sqrt(out.sum(axis=0) / self.m)
+        return np.sqrt(self.source.squares(self.source.s) / self.m)
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -54,7 +53,6 @@ class Source:
         """Return a copy of some examples; they keep the weights that they have here."""
         other = copy(self)
         other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
-        vars(other).pop("row_length", None)
         return other
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
@@ -97,12 +95,6 @@ class Source:
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
-
-    @cached_property
-    def row_length(self) -> float:
-        """The root of the mean of ‖x_i‖²."""
-        ones = np.ones(self.shape[0])
-        return math.sqrt(float(self.squares(ones).sum()) / self.shape[0])
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, one for each thread that is worth its while."""

@@ -83,8 +83,8 @@ def push(p, terms, target, point, moves, dp, lo, hi):
             db = (dp[i] + p[i] - k[n, i] + low / b - high / rest) / (al / b + ga / rest)
             da = low / b - al - al / b * db
             dg = high / rest - ga + ga / rest * db
-            dual = max(dual, max(-db / b, db / rest))
-            primal = max(primal, max(-da / al, -dg / ga))
+            dual = max(dual, -db / b, db / rest)
+            primal = max(primal, -da / al, -dg / ga)
             A += sigma[n, i] * db * (al - ga)
             B += sigma[n, i] * (b * da + rest * dg)
             C += sigma[n, i] * db * (da - dg)
@@ -111,14 +111,13 @@ def advance(terms, dual, primal, point, moves, lo, hi):
 def survey(p, terms, point, slopes, give, lo, hi):
     """Write slopes, give: each row's Σσβ, and Σσβ(1 − β), by which it may give way.
 
-    Return Σσ(βα + (1 − β)γ), Σσ(max(0, t) − βt) with t = p − k, the sizes in it, and the sums of
-    slopes, of `give`, and of give·t.
+    Return Σσ(βα + (1 − β)γ), Σσ(max(0, t) − βt) with t = p − k, and the sums of slopes, of `give`,
+    and of give·t.
     """
     k, sigma = terms
     beta, alpha, gamma = point
     product = 0.0
     gap = 0.0
-    rough = 0.0
     tilt = 0.0
     room = 0.0
     cost = 0.0
@@ -131,11 +130,10 @@ def survey(p, terms, point, slopes, give, lo, hi):
             t = p[i] - k[n, i]
             product += sigma[n, i] * (b * alpha[n, i] + (1.0 - b) * gamma[n, i])
             gap += sigma[n, i] * (max(0.0, t) - b * t)
-            rough += sigma[n, i] * b * (abs(p[i]) + abs(k[n, i]))
             way = sigma[n, i] * b * (1.0 - b)
             slopes[i] += sigma[n, i] * b
             give[i] += way
             tilt += sigma[n, i] * b
             room += way
             cost += way * t
-    return product, gap, rough, tilt, room, cost
+    return product, gap, tilt, room, cost

@@ -1,8 +1,8 @@
 """Terms σ_i max(0, p_i − k_i) with their corners rounded, over a range of rows.
 
 The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
-β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Arrays k, σ,
-centre are (corners, rows).
+β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Arrays k,
+σ, centre are (corners, rows).
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from stepless.kernels.flags import FAST
 def survey(p, k, sigma, centre, width, shift, slopes, c, lo, hi):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
-    Return Σσβ, Σσ/width, the gap Σσ(max(0, t) − βt) that the rounding costs, and the sizes in it.
+    Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the smoothing costs.
     """
     tilt = 0.0
     bend = 0.0
     gap = 0.0
-    rough = 0.0
     for i in range(lo, hi):
         slopes[i] = 0.0
         c[i] = 0.0
@@ -37,8 +36,7 @@ def survey(p, k, sigma, centre, width, shift, slopes, c, lo, hi):
             c[i] += inside
             bend += inside
             gap += sigma[n, i] * (max(0.0, t) - beta * t)
-            rough += here * (abs(p[i]) + abs(k[n, i]))
-    return tilt, bend, gap, rough
+    return tilt, bend, gap
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,15 @@ class Solver(Protocol):
     says what it found. A state is plain data: pickled and restored, it goes on identically.
     """
 
-    name: ClassVar[str]
-    online: ClassVar[bool]  # one example a time: can learn from a stream
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def online(self) -> bool:
+        """Whether it takes one example a time, and so can learn from a stream."""
+        ...
 
     def lacks(self, objective: Objective) -> str | None:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""

@@ -37,6 +37,28 @@ def implicit_exponential(c, step):
     return min(u, steepest)
 
 
+@njit(cache=True, inline="always")
+def beyond_tangent(u):
+    """Eᵘ − 1 − u, without cancellation near 0."""
+    if abs(u) > 0.05:
+        return math.expm1(u) - u
+    series = 0.0
+    for k in range(10, 2, -1):  # 1 + u/3 (1 + u/4 (1 + …))
+        series = u / k * (1.0 + series)
+    return 0.5 * u * u * (1.0 + series)
+
+
+@njit(cache=True, inline="always")
+def entropy_beyond_tangent(t):
+    """(1 + t) log(1 + t) − t for t ≥ −1, without cancellation near 0."""
+    if abs(t) > 0.05:
+        return (1.0 + t) * math.log1p(t) - t if t > -1.0 else 1.0
+    series = 0.0
+    for k in range(12, 1, -1):
+        series = 1.0 / (k * (k - 1)) - t * series
+    return t * t * series
+
+
 class Poisson(Loss):
     """ℓ(z, y) = eᶻ − yz + y log y − y ≥ 0, y ≥ 0; the mean of a prediction is eᶻ.
 
@@ -53,9 +75,9 @@ class Poisson(Loss):
     linked: ClassVar[bool] = True
 
     def value(self, z, y):
-        e = math.exp(min(z, _STEEP))
-        fit = e + e * max(z - _STEEP, 0.0) - y * z
-        return max(fit + (y * math.log(y) - y if y > 0.0 else 0.0), 0.0)
+        below = min(z, _STEEP)
+        fit = y * beyond_tangent(below - math.log(y)) if y > 0.0 else math.exp(below)
+        return fit + (math.exp(_STEEP) - y) * (z - below)
 
     def slope(self, z, y):
         return math.exp(min(z, _STEEP)) - y
@@ -70,8 +92,9 @@ class Poisson(Loss):
         u = a + y
         if u < 0.0 or u > math.exp(_STEEP):
             return math.inf
-        own = u * math.log(u) - u if u > 0.0 else 0.0
-        return own - (y * math.log(y) - y if y > 0.0 else 0.0)
+        if y == 0.0:
+            return u * math.log(u) - u if u > 0.0 else 0.0
+        return a * math.log(y) + y * entropy_beyond_tangent(a / y)
 
     def mean(self, z):
         """Return the expected count at prediction z."""

@@ -9,14 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.certificates import fenchel
 from stepless.kernels import barrier
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import System, ridge
-from stepless.solvers.batch.piecewise import Piecewise
+from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
-_WIDE = 1.0  # μ of the first point
+_WIDE = 1.0  # μ of the first point, at least
 _TRUSTED = 1.0  # times μ: size up to which second-order terms are believed
 _SHY = 0.95  # share of the longest step that is taken
 
@@ -29,13 +30,26 @@ class State:
 
     w: NDArray
     b: float
-    risk: Piecewise | None = None  # None before the first step
-    p: NDArray | None = None
-    point: Arrays | None = None  # β, α, γ
-    moves: Arrays | None = None
-    g: NDArray | None = None
+    p: NDArray
+    terms: Piecewise
+    point: Arrays  # β, α, γ
+    moves: Arrays
+    g: NDArray
     tilt: float = 0.0
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
+    moving: bool = False  # the first step only looks
+
+
+@dataclass(frozen=True)
+class Course:
+    """Where a system's solution leads: moves of w, b and p, and how long they may be."""
+
+    turn: NDArray
+    turn_b: float
+    move: NDArray
+    dual: float  # largest −Δx/x of β and 1 − β
+    primal: float  # and of α and γ
+    bends: tuple[float, float, float]  # of Σσ(βα + (1 − β)γ) along both
 
 
 class InteriorPoint:
@@ -65,106 +79,107 @@ class InteriorPoint:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0 or not math.isinf(objective.radius):
-            return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
-        if not objective.loss.offers("corners"):
-            return (
-                f"needs the corners of {type(objective.loss).__name__}; use solver='newton' for a "
-                "smooth loss, or 'proximal-bundle'"
-            )
-        return None
+        return lacks(objective)
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        return State(w.copy(), b)
+        terms, p = Piecewise.of(risk), risk.source.predictions(w, b)
+        shape = terms.k.shape
+        point = np.empty(shape), np.empty(shape), np.empty(shape)
+        moves = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        mu = max(_WIDE, float(np.abs(p - terms.k).mean()))
+        risk.source.map(lambda k, lo, hi: barrier.centre(p, terms.k, mu, *point, lo, hi))
+        return State(w.copy(), b, p, terms, point, moves, terms.base)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
-        if state.risk is None:
-            state.risk = Piecewise.of(risk)
-            state.p = risk.source.predictions(state.w, state.b)
-            shape = state.risk.k.shape
-            state.point = np.empty(shape), np.empty(shape), np.empty(shape)
-            state.moves = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-            wide = max(_WIDE, float(np.abs(state.p - state.risk.k).mean()))
-            risk.source.map(
-                lambda k, lo, hi: barrier.centre(
-                    state.p, state.risk.k, wide, *state.point, lo, hi
-                )
-            )
-        else:
+        if state.moving:
             self._move(risk, state)
+        state.moving = True
         return self._look(risk, state)
 
     def _look(self, risk: Risk, state: State) -> Finding:
-        terms, p, strength = state.risk, state.p, risk.objective.strength
-        assert terms is not None and p is not None
+        """Objective, gradient and certificate."""
+        terms, p, pair = state.terms, state.p, (state.terms.k, state.terms.sigma)
         slopes, give = np.empty(risk.m), np.empty(risk.m)
         parts = risk.source.map(
-            lambda k, lo, hi: barrier.survey(
-                p, (terms.k, terms.sigma), state.point, slopes, give, lo, hi
-            )
+            lambda k, lo, hi: barrier.survey(p, pair, state.point, slopes, give, lo, hi)
         )
-        state.product, gap, rough, tilt, room, cost = np.sum(parts, axis=0).tolist()
+        state.product, gap, tilt, room, way = np.sum(parts, axis=0).tolist()
         state.g = terms.base + risk.source.combination(slopes)
-        r = strength * state.w + state.g
-        state.tilt = 0.0
+        residual = risk.objective.strength * state.w + state.g
         left = 0.0
         if risk.objective.intercept:
             state.tilt = tilt + terms.tilt
-            # β gives way, each by β(1 − β) times the same, until it is level in b
+            # each β gives way by β(1 − β) times the same, until they are level in b
             share = state.tilt / room if room > 0.0 else math.inf
             if abs(share) < 1.0:
-                gap += share * cost
-                r = r - share * risk.source.combination(give)
+                gap += share * way
+                residual = residual - share * risk.source.combination(give)
                 left = 1e-15 * terms.steepness
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
-        gap += float(r @ r) / (2.0 * strength)
-        gap += terms.slack(risk, p, left, rough + objective, r)
-        return Finding(state.w, state.b, objective=objective, lower_bound=objective - gap)
+        bound = fenchel(
+            risk,
+            objective,
+            gap,
+            residual,
+            steepness=2.0 * terms.steepness,
+            sizes=terms.sizes(risk, p),
+            tilt=left,
+            reach=float(np.abs(p).max()),
+        )
+        return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:
-        source, strength, terms = risk.source, risk.objective.strength, state.risk
-        p, g, free = state.p, state.g, risk.objective.intercept
-        assert terms is not None and p is not None and g is not None
-        pair = (terms.k, terms.sigma)
+        """Predictor, corrector, step."""
         c, h = np.empty(risk.m), np.empty(risk.m)
-        residual = strength * state.w + g
-        mu = state.product / (2.0 * float(terms.sigma.sum()))
-
-        def weigh(target: tuple[float, float]) -> None:
-            source.map(
-                lambda k, lo, hi: barrier.weigh(
-                    p, pair, target, state.point, state.moves, c, h, lo, hi
-                )
-            )
-
-        def towards(target: tuple[float, float]) -> tuple[NDArray, float, NDArray, list[float]]:
-            right = -(residual + source.combination(h))
-            if free:
-                right = np.append(right, -(state.tilt + float(h.sum())))
-            delta = system.solve(right)
-            turn, move_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-            move = source.predictions(turn, move_b)
-            parts = np.array(
-                source.map(
-                    lambda k, lo, hi: barrier.push(
-                        p, pair, target, state.point, state.moves, move, lo, hi
-                    )
-                )
-            )
-            return turn, move_b, move, [*parts[:, :2].max(axis=0), *parts[:, 2:].sum(axis=0)]
-
-        weigh((0.0, 0.0))
-        system = System(source, c, ridge(risk), free, thrifty=False)
-        *_, (dual, primal, A, B, C) = towards((0.0, 0.0))
-        r, t = 1.0 / max(dual, 1.0), 1.0 / max(primal, 1.0)
+        mu = state.product / (2.0 * float(state.terms.sigma.sum()))
+        target = 0.0, 0.0
+        _weigh(risk, state, target, c, h)
+        system = System(risk.source, c, ridge(risk), risk.objective.intercept, thrifty=False)
+        course = _course(risk, state, system, target, h)
+        r, t, (A, B, C) = 1.0 / max(course.dual, 1.0), 1.0 / max(course.primal, 1.0), course.bends
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
-        weigh(target)
-        turn, move_b, move, (dual, primal, *_) = towards(target)
-        r, t = min(_SHY / dual, 1.0) if dual else 1.0, min(_SHY / primal, 1.0) if primal else 1.0
-        source.map(
+        _weigh(risk, state, target, c, h)
+        course = _course(risk, state, system, target, h)
+        r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
+        pair = state.terms.k, state.terms.sigma
+        risk.source.map(
             lambda k, lo, hi: barrier.advance(pair, r, t, state.point, state.moves, lo, hi)
         )
-        state.w, state.b, state.p = state.w + t * turn, state.b + t * move_b, p + t * move
+        state.w = state.w + t * course.turn
+        state.b += t * course.turn_b
+        state.p = state.p + t * course.move
+
+
+def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
+    pair = state.terms.k, state.terms.sigma
+    risk.source.map(
+        lambda k, lo, hi: barrier.weigh(
+            state.p, pair, target, state.point, state.moves, c, h, lo, hi
+        )
+    )
+
+
+def _course(
+    risk: Risk, state: State, system: System, target: tuple[float, float], h: NDArray
+) -> Course:
+    """Solve for the moves of w and b, and follow them with β, α, γ."""
+    source, free, pair = risk.source, risk.objective.intercept, (state.terms.k, state.terms.sigma)
+    right = -(risk.objective.strength * state.w + state.g + source.combination(h))
+    if free:
+        right = np.append(right, -(state.tilt + float(h.sum())))
+    delta = system.solve(right)
+    turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
+    move = source.predictions(turn, turn_b)
+    parts = np.array(
+        source.map(
+            lambda k, lo, hi: barrier.push(
+                state.p, pair, target, state.point, state.moves, move, lo, hi
+            )
+        )
+    )
+    dual, primal = parts[:, :2].max(axis=0).tolist()
+    A, B, C = parts[:, 2:].sum(axis=0).tolist()
+    return Course(turn, turn_b, move, dual, primal, (A, B, C))

@@ -9,13 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.certificates import fenchel
 from stepless.kernels import smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import System, head_start, level, ridge, search
 from stepless.solvers.solver import Finding
 
-_ROUGH = 0.01  # relative decrease that a sample's next step would bring at which it has done its work
+_ROUGH = 0.01  # relative decrease promised by a sample's next step at which it has done its work
+_SAMPLED = 20  # steps on a sample at most
 
 
 @dataclass
@@ -24,20 +26,20 @@ class State:
 
     w: NDArray
     b: float
-    p: NDArray | None = None  # None before the first step
-    g: NDArray | None = None  # gradient of the risk
-    c: NDArray | None = None  # curvatures s_i ℓ''_i
-    tilt: float = 0.0
+    p: NDArray
+    g: NDArray  # gradient of the risk
+    c: NDArray  # curvatures s_i ℓ''_i/m
+    tilt: float = 0.0  # slope in b
     decrease: float = math.inf  # that the last step's model promised
+    moving: bool = False  # the first step only looks
 
 
 class Newton:
     """Newton steps on a twice differentiable risk, with an exact line search.
 
     Solves      min_w (λ/2)‖w‖² + R(w, b), ℓ with a curvature
-    Algorithm   (XᵀCX/m + λI) δ = −∇J, C = diag(s_i ℓ''_i), by Cholesky factors or, for many
-                features, by conjugate gradients with the diagonal as preconditioner, to a tenth of
-                the gradient; w += tδ, t where φ'(t) = d/dt J(w + tδ) has fallen to a tenth
+    Algorithm   (XᵀCX/m + λI) δ = −∇J, C = diag(s_i ℓ''_i), by Cholesky factors or conjugate
+                gradients (see `System`); w += tδ, t where d/dt J(w + tδ) has fallen to a tenth
     Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end
     Cost        two passes and a Hessian (or as many products with it as it takes) a step, O(m) a
                 trial of t: predictions are kept; O(m + d²) memory
@@ -67,34 +69,32 @@ class Newton:
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        return State(w.copy(), b)
+        if not w.any():
+            w, b = self._sampled(risk, w, b)
+        p = risk.source.predictions(w, b)
+        return State(w.copy(), b, p, np.zeros(risk.d), np.zeros(risk.m))
+
+    def _sampled(self, risk: Risk, w: NDArray, b: float) -> tuple[NDArray, float]:
+        """Weights from a sample of the examples, if there are enough of them."""
+        sample = head_start(risk)
+        if sample is None:
+            return w, b
+        state, rng = self.start(sample, w, b), np.random.default_rng(0)
+        for _ in range(_SAMPLED):
+            finding = self.step(sample, state, rng)
+            if state.decrease <= _ROUGH * (finding.objective or 0.0):
+                break
+        return finding.w, finding.b
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
-        if state.p is None:
-            if not state.w.any():
-                self._sample(risk, state, rng)
-            state.p = risk.source.predictions(state.w, state.b)
-        else:
+        if state.moving:
             self._move(risk, state)
+        state.moving = True
         return self._look(risk, state)
-
-    def _sample(self, risk: Risk, state: State, rng: np.random.Generator) -> None:
-        """Begin with the weights that a sample of the examples gives."""
-        sample = head_start(risk, rng)
-        if sample is None:
-            return
-        own = self.start(sample, state.w, state.b)
-        for _ in range(20):
-            finding = self.step(sample, own, rng)
-            if own.decrease <= _ROUGH * (finding.objective or 0.0):
-                break
-        state.w, state.b = finding.w, finding.b
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
-        p, strength = state.p, risk.objective.strength
-        assert p is not None
-        slopes, c = np.empty(risk.m), np.empty(risk.m)
+        p, slopes, c = state.p, np.empty(risk.m), np.empty(risk.m)
         sums = [0.0, 0.0, 0.0, 0.0]
 
         def survey(shift: float) -> tuple[float, float]:
@@ -109,41 +109,42 @@ class Newton:
             shift = level(survey, 1e-15 * float(np.abs(slopes).mean()))
             p += shift
             state.b += shift
-        total, tilt, _, rough = sums
+            state.tilt = sums[1]
         state.g, state.c = risk.source.combination(slopes) / risk.m, c / risk.m
-        state.tilt = tilt if risk.objective.intercept else 0.0
-        r = strength * state.w + state.g
-        objective = total + risk.objective.penalty(state.w)
-        # rounding of the gradient, of the predictions, and what is left of the slope in b
-        blur = risk.rounding * math.sqrt(slopes @ slopes / risk.m) * risk.source.row_length
-        slack = blur * (2.0 * math.sqrt(r @ r) + blur) / (2.0 * strength)
-        slack += risk.rounding * (objective + rough)
-        slack += abs(state.tilt) * (1.0 + float(np.abs(p).max()))
-        bound = objective - float(r @ r) / (2.0 * strength) - slack
+        objective = sums[0] + risk.objective.penalty(state.w)
+        heaviest = float(risk.source.s.max())
+        bound = fenchel(
+            risk,
+            objective,
+            0.0,
+            risk.objective.strength * state.w + state.g,
+            steepness=math.sqrt(heaviest * (slopes @ slopes) / risk.m),
+            sizes=sums[3],
+            tilt=state.tilt,
+            reach=float(np.abs(p).max()),
+        )
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:
-        source, strength, w = risk.source, risk.objective.strength, state.w
-        free = risk.objective.intercept
-        p, g, c = state.p, state.g, state.c
-        assert p is not None and g is not None and c is not None
-        gradient = strength * w + g
+        source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
+        gradient = strength * state.w + state.g
         if free:
             gradient = np.append(gradient, state.tilt)
-        delta = System(source, c, ridge(risk), free).solve(-gradient)
+        delta = System(source, state.c, ridge(risk), free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
-        turn, move_b = delta[: risk.d], float(delta[risk.d]) if free else 0.0
-        turn = np.ascontiguousarray(turn)
-        move = source.predictions(turn, move_b)
-        along, bend = strength * float(w @ turn), strength * float(turn @ turn)
+        turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
+        move = source.predictions(turn, turn_b)
+        along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
             parts = source.map(
-                lambda k, lo, hi: smooth.along(risk.problem, p, move, t, lo, hi)
+                lambda k, lo, hi: smooth.along(risk.problem, state.p, move, t, lo, hi)
             )
             first, second = (np.sum(parts, axis=0) / risk.m).tolist()
             return first + along + t * bend, second + bend
 
         t = search(slope, derivatives)
-        state.w, state.b, state.p = w + t * turn, state.b + t * move_b, p + t * move
+        state.w = state.w + t * turn
+        state.b += t * turn_b
+        state.p = state.p + t * move

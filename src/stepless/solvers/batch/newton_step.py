@@ -158,9 +158,7 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
     return here
 
 
-def head_start(
-    risk: Risk, rng: np.random.Generator
-) -> Risk | None:
+def head_start(risk: Risk) -> Risk | None:
     """A sample of an eighth of the examples, or None if that would be too few.
 
     A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
@@ -169,6 +167,6 @@ def head_start(
     n = risk.m // _SHARE
     if n < _FEWEST or n < 4 * risk.d:
         return None
-    rows = np.arange(n) * _SHARE + rng.integers(0, _SHARE, n)
+    rows = np.arange(n) * _SHARE + np.random.default_rng(n).integers(0, _SHARE, n)
     strength = max(risk.objective.strength, 0.1 / n)
     return Risk(replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows))

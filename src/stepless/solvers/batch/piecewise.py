@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.objective import Objective
 from stepless.risk import Risk
 
 
@@ -20,37 +20,35 @@ class Piecewise:
 
     k: NDArray
     sigma: NDArray
-    centre: NDArray  # of the smoothed slopes' range 0 … 1
     base: NDArray
     tilt: float
-    steepness: float  # sum of all slopes' sizes
+    steepness: float  # of the steepest slope anywhere
 
     @classmethod
     def of(cls, risk: Risk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         low, k, rise = risk.objective.loss.corners(risk.source.y)
         share = risk.source.s / risk.m
-        sigma = np.ascontiguousarray(share * rise)
         return cls(
             np.ascontiguousarray(k),
-            sigma,
-            np.full(k.shape, 0.5),
+            np.ascontiguousarray(share * rise),
             risk.source.combination(share * low),
             float(share @ low),
-            float(share @ np.abs(low)) + float(sigma.sum()),
+            float(np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0))).max()),
         )
 
-    def slack(self, risk: Risk, p: NDArray, tilt: float, sizes: float, r: NDArray) -> float:
-        """What rounding may add to a gap that is a sum of terms of such sizes and ‖r‖²/(2λ).
+    def sizes(self, risk: Risk, p: NDArray) -> float:
+        """What cancels in Σ s_i a_i p_i/m, at most."""
+        return 2.0 * self.steepness * float(risk.source.s @ np.abs(p)) / risk.m
 
-        A slope in b that is not quite 0 could be taken off any slopes inside their range: that
-        changes the bound by no more than its size times theirs.
-        """
-        reach = float(np.abs(p).max())
-        blur = 4.0 * risk.rounding * self.steepness * risk.source.row_length
-        rough = risk.rounding * (sizes + self.steepness * reach)
+
+def lacks(objective: Objective) -> str | None:
+    """What an objective lacks for a solver of piecewise-linear risks."""
+    if objective.strength == 0.0 or not np.isinf(objective.radius):
+        return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
+    if not objective.loss.offers("corners"):
         return (
-            rough
-            + blur * (2.0 * math.sqrt(r @ r) + blur) / (2.0 * risk.objective.strength)
-            + abs(tilt) * (1.0 + reach)
+            f"needs the corners of {type(objective.loss).__name__}; use solver='newton' for a "
+            "smooth loss, or 'proximal-bundle'"
         )
+    return None
