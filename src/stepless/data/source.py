@@ -42,6 +42,7 @@ class Source:
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
         self.s = s * (s.size / s.sum())
         self.threads = threads or available_cores()
+        self._blocks = self._cut()
 
     def relabelled(self, y: NDArray) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
@@ -53,6 +54,7 @@ class Source:
         """Return a copy of some examples; they keep the weights that they have here."""
         other = copy(self)
         other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
+        other._blocks = other._cut()
         return other
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
@@ -98,6 +100,9 @@ class Source:
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, one for each thread that is worth its while."""
+        return self._blocks
+
+    def _cut(self) -> list[tuple[int, int]]:
         count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD))
         cuts = np.linspace(0, self.shape[0], count + 1).astype(int).tolist()
         return list(pairwise(cuts))

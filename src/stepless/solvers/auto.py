@@ -15,6 +15,9 @@ from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
+_TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
+_LIGHT = 2e7  # if these take fewer products than that;
+_TINY = 1e6  # and for any gap, if fewer than that
 _WEAK = 0.01  # λm below which single examples pull too hard for a coordinate method
 
 
@@ -27,12 +30,13 @@ def choose(risk: Risk, gap: float) -> Solver:
     | no penalty, or a loss without curvature, corners | proximal-bundle                    |
     | a smooth loss, up to 1500 features               | newton                             |
     | a smooth loss, more features                     | dual-ascent, newton                |
+    | piecewise linear, small                          | interior-point                     |
     | piecewise linear                                 | dual-ascent, smoothed-newton, and, |
     |                                                  | up to 1500 features,               |
     |                                                  | interior-point                     |
 
     Where there are several, the next one takes over when the gap is not in sight. For λm < 0.01
-    dual ascent is left out.
+    dual ascent is left out; for a gap below 1e-4, smoothed-newton, if Hessians are cheap.
     """
     objective = risk.objective
     loss = objective.loss
@@ -40,14 +44,18 @@ def choose(risk: Risk, gap: float) -> Solver:
         return Bundle()
     if objective.strength == 0.0:
         return ProximalBundle()
+    products = risk.source.X.nnz**2 / risk.m  # in a Hessian
+    if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
+        return InteriorPoint()
     legs: list[tuple[Solver, int]] = []
     if loss.offers("implicit_slope", "conjugate") and objective.strength * risk.m >= _WEAK:
-        legs.append((DualAscent(), 6))
+        legs.append((DualAscent(), 2 if risk.d <= _MANY else 10))
     if loss.offers("curvature"):
         return Newton() if risk.d <= _MANY or not legs else Relay(gap, *legs, (Newton(), 60))
     if not loss.offers("corners"):
         return ProximalBundle()
-    legs.append((SmoothedNewton(gap), 60))
+    if not (gap < _TIGHT and risk.d <= _MANY and products < _LIGHT):
+        legs.append((SmoothedNewton(gap), 60))
     if risk.d <= _MANY:
         legs.append((InteriorPoint(), 100))
     return Relay(gap, *legs)

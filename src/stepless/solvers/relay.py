@@ -13,6 +13,8 @@ from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding, Resumable, Solver
 
+_NEAR = 0.5  # relative gap
+
 
 @dataclass
 class State:
@@ -30,15 +32,16 @@ class State:
 class Relay:
     """Runs a solver for as long as it promises to be done soon, then the next from the best point.
 
-    A solver is given so many steps, and more only while the pace of the latter half of its steps
-    would reach the gap within as many again; the last solver goes on to the end.
+    A solver is given n steps to certify a relative gap of ½. It goes on then, and from 3n steps on
+    for as long as the pace of the latter half of them promises the gap within 10n more. The last
+    solver goes on to the end.
 
     Parameters
     ----------
     gap
         The relative gap to be reached.
     legs
-        Solvers, each with its number of steps.
+        Solvers, each with its n.
 
     Examples
     --------
@@ -77,16 +80,19 @@ class Relay:
         state.lower_bound = max(state.lower_bound, finding.lower_bound)
         state.gaps.append((state.objective - state.lower_bound) / max(state.objective, 1e-300))
         if state.turn + 1 < len(self.legs) and not self._promising(state):
+            # weights as far off as that are no better a start than none
+            near = state.gaps[-1] <= _NEAR
+            at = (state.w, state.b) if near else (np.zeros(risk.d), 0.0)
             state.turn += 1
-            state.own = self.legs[state.turn][0].start(risk, state.w, state.b)
+            state.own = self.legs[state.turn][0].start(risk, *at)
             state.gaps = []
         return replace(finding, objective=objective, solver=solver.name)
 
     def _promising(self, state: State) -> bool:
         given, gaps = self.legs[state.turn][1], state.gaps
-        if len(gaps) < given:
-            return True
+        if len(gaps) < 3 * given:
+            return len(gaps) < given or gaps[-1] <= _NEAR
         half = len(gaps) // 2
         gained = math.log(max(gaps[half], 1e-300) / max(gaps[-1], 1e-300))
         left = math.log(max(gaps[-1] / max(self.gap, 1e-16), 1.0))
-        return left * (len(gaps) - 1 - half) <= gained * given
+        return left * (len(gaps) - 1 - half) <= gained * 10 * given
