@@ -253,7 +253,7 @@ def test_exit_3_says_what_ended_the_run_and_writes_the_model(folder, limit, word
 
 def test_exit_3_with_json(folder):
     result = run(
-        "fit", "cancer.svm", "-o", "x.model", "--json", "--gap", "1e-9", "--passes", "4", code=3
+        "fit", "cancer.svm", "-o", "x.model", "--json", "--gap", "1e-9", "--passes", "10", code=3
     )
     facts = json.loads(result.stdout)
     assert facts["gap_met"] is False
