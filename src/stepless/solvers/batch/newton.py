@@ -112,13 +112,14 @@ class Newton:
             state.tilt = sums[1]
         state.g, state.c = risk.source.combination(slopes) / risk.m, c / risk.m
         objective = sums[0] + risk.objective.penalty(state.w)
-        heaviest = float(risk.source.s.max())
+        # a slope's own rounding is that of its prediction, times the curvature
+        steep, heaviest = np.abs(slopes) + np.abs(c * p), float(risk.source.s.max())
         bound = fenchel(
             risk,
             objective,
             0.0,
             risk.objective.strength * state.w + state.g,
-            steepness=math.sqrt(heaviest * (slopes @ slopes) / risk.m),
+            steepness=math.sqrt(heaviest * (steep @ steep) / risk.m),
             sizes=sums[3],
             tilt=state.tilt,
             reach=float(np.abs(p).max()),
