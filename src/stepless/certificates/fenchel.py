@@ -18,6 +18,7 @@ def fenchel(
     *,
     steepness: float,
     sizes: float,
+    drift: float,
     tilt: float = 0.0,
     reach: float = 0.0,
 ) -> float:
@@ -36,12 +37,14 @@ def fenchel(
         Root mean square of the slopes.
     sizes
         Σ s_i |a_i p_i|/m, or what else cancels in the first sum.
+    drift
+        How far predictions may be from ⟨w, x_i⟩ + b.
     tilt, reach
         Σ s_i a_i/m, which a free intercept wants to be 0, and the largest |p_i|. A tilt that is not
         quite 0 could be taken off slopes inside their range, at the cost of its size times theirs.
     """
     blur = risk.rounding * steepness * risk.sizes  # of g
     lift = float(blur @ (2.0 * np.abs(residual) + blur)) + float(residual @ residual)
-    slack = risk.rounding * (objective + sizes) + abs(tilt) * (1.0 + reach)
+    slack = risk.rounding * (objective + sizes) + abs(tilt) * (1.0 + reach) + drift * steepness
     bound = objective - spread - lift / (2.0 * risk.objective.strength) - slack
     return bound if math.isfinite(bound) else -math.inf

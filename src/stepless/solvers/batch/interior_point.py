@@ -13,7 +13,7 @@ from stepless.certificates import fenchel
 from stepless.kernels import barrier
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.batch.newton_step import System, ridge
+from stepless.solvers.batch.newton_step import Predictions, System, ridge
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -30,7 +30,7 @@ class State:
 
     w: NDArray
     b: float
-    p: NDArray
+    kept: Predictions
     terms: Piecewise
     point: Arrays  # β, α, γ
     moves: Arrays
@@ -88,7 +88,7 @@ class InteriorPoint:
         moves = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         mu = max(_WIDE, float(np.abs(p - terms.k).mean()))
         risk.source.map(lambda k, lo, hi: barrier.centre(p, terms.k, mu, *point, lo, hi))
-        return State(w.copy(), b, p, terms, point, moves, terms.base)
+        return State(w.copy(), b, Predictions(p), terms, point, moves, terms.base)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
@@ -98,7 +98,7 @@ class InteriorPoint:
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective, gradient and certificate."""
-        terms, p, pair = state.terms, state.p, (state.terms.k, state.terms.sigma)
+        terms, p, pair = state.terms, state.kept.p, (state.terms.k, state.terms.sigma)
         slopes, give = np.empty(risk.m), np.empty(risk.m)
         parts = risk.source.map(
             lambda k, lo, hi: barrier.survey(p, pair, state.point, slopes, give, lo, hi)
@@ -126,7 +126,8 @@ class InteriorPoint:
             steepness=2.0 * terms.steepness,
             sizes=terms.sizes(risk, p),
             tilt=left,
-            reach=float(np.abs(p).max()),
+            drift=state.kept.drift,
+            reach=state.kept.reach,
         )
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
@@ -150,14 +151,14 @@ class InteriorPoint:
         )
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
-        state.p = state.p + t * course.move
+        state.kept.follow(risk.source, t * course.move, state.w, state.b)
 
 
 def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
     pair = state.terms.k, state.terms.sigma
     risk.source.map(
         lambda k, lo, hi: barrier.weigh(
-            state.p, pair, target, state.point, state.moves, c, h, lo, hi
+            state.kept.p, pair, target, state.point, state.moves, c, h, lo, hi
         )
     )
 
@@ -176,7 +177,7 @@ def _course(
     parts = np.array(
         source.map(
             lambda k, lo, hi: barrier.push(
-                state.p, pair, target, state.point, state.moves, move, lo, hi
+                state.kept.p, pair, target, state.point, state.moves, move, lo, hi
             )
         )
     )

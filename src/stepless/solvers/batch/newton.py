@@ -13,7 +13,7 @@ from stepless.certificates import fenchel
 from stepless.kernels import smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.batch.newton_step import System, head_start, level, ridge, search
+from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
 from stepless.solvers.solver import Finding
 
 _ROUGH = 0.01  # relative decrease promised by a sample's next step at which it has done its work
@@ -26,7 +26,7 @@ class State:
 
     w: NDArray
     b: float
-    p: NDArray
+    kept: Predictions
     g: NDArray  # gradient of the risk
     c: NDArray  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
@@ -71,8 +71,8 @@ class Newton:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         if not w.any():
             w, b = self._sampled(risk, w, b)
-        p = risk.source.predictions(w, b)
-        return State(w.copy(), b, p, np.zeros(risk.d), np.zeros(risk.m))
+        kept = Predictions(risk.source.predictions(w, b))
+        return State(w.copy(), b, kept, np.zeros(risk.d), np.zeros(risk.m))
 
     def _sampled(self, risk: Risk, w: NDArray, b: float) -> tuple[NDArray, float]:
         """Weights from a sample of the examples, if there are enough of them."""
@@ -94,7 +94,7 @@ class Newton:
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
-        p, slopes, c = state.p, np.empty(risk.m), np.empty(risk.m)
+        p, slopes, c = state.kept.p, np.empty(risk.m), np.empty(risk.m)
         sums = [0.0, 0.0, 0.0, 0.0]
 
         def survey(shift: float) -> tuple[float, float]:
@@ -107,7 +107,7 @@ class Newton:
         survey(0.0)
         if risk.objective.intercept:
             shift = level(survey, 1e-15 * float(np.abs(slopes).mean()))
-            p += shift
+            state.kept.shift(shift)
             state.b += shift
             state.tilt = sums[1]
         state.g, state.c = risk.source.combination(slopes) / risk.m, c / risk.m
@@ -122,7 +122,8 @@ class Newton:
             steepness=math.sqrt(heaviest * (steep @ steep) / risk.m),
             sizes=sums[3],
             tilt=state.tilt,
-            reach=float(np.abs(p).max()),
+            drift=state.kept.drift,
+            reach=state.kept.reach,
         )
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
@@ -140,7 +141,7 @@ class Newton:
 
         def derivatives(t: float) -> tuple[float, float]:
             parts = source.map(
-                lambda k, lo, hi: smooth.along(risk.problem, state.p, move, t, lo, hi)
+                lambda k, lo, hi: smooth.along(risk.problem, state.kept.p, move, t, lo, hi)
             )
             first, second = (np.sum(parts, axis=0) / risk.m).tolist()
             return first + along + t * bend, second + bend
@@ -148,4 +149,4 @@ class Newton:
         t = search(slope, derivatives)
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.p = state.p + t * move
+        state.kept.follow(source, t * move, state.w, state.b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ _ENOUGH = 8  # rows a feature, to factor instead of all
 _LONG = 20  # entries from which on a row is long
 _FORCING = 0.1  # conjugate gradients stop at this share of the gradient's length
 _MOST_PRODUCTS = 100
+_INEXACT = 1e-13  # relative to predictions: the drift at which they are computed anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
 _SHARE = 8  # one example in so many makes the sample that gives a head start
@@ -156,6 +157,35 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
                 if not low < shift < high:
                     break
     return here
+
+
+@dataclass
+class Predictions:
+    """p = Xw + b, carried along with w, and how far it may be off by now."""
+
+    p: NDArray
+    drift: float = 0.0
+    reach: float = field(init=False)  # the largest |p_i|
+
+    def __post_init__(self) -> None:
+        self.reach = float(np.abs(self.p).max())
+
+    def shift(self, b: float) -> None:
+        """Follow a move of the intercept."""
+        self.p += b
+        self._measure()
+
+    def follow(self, source: Source, move: NDArray, w: NDArray, b: float) -> None:
+        """Follow a move of the weights to w and b; where that has become inexact, begin anew."""
+        self.p = self.p + move
+        self._measure()
+        if self.drift > _INEXACT * self.reach:
+            self.p, self.drift = source.predictions(w, b), 0.0
+            self.reach = float(np.abs(self.p).max())
+
+    def _measure(self) -> None:
+        before, self.reach = self.reach, float(np.abs(self.p).max())
+        self.drift += 2.0**-52 * (before + self.reach)
 
 
 def head_start(risk: Risk) -> Risk | None:

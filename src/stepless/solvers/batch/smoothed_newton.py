@@ -13,7 +13,7 @@ from stepless.certificates import fenchel
 from stepless.kernels import smoothing
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
-from stepless.solvers.batch.newton_step import System, head_start, level, search
+from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -34,7 +34,7 @@ class State:
 
     w: NDArray
     b: float
-    p: NDArray
+    kept: Predictions
     terms: Piecewise
     centre: NDArray  # β̄ of each term
     width: float
@@ -93,14 +93,14 @@ class SmoothedNewton:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
-            _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.p))
+            _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
             return state
         sample = head_start(risk)
         if sample is None:
             return self._at(risk, w, b, _WIDEST)
         w, b, width, promised = self._sampled(sample, w, b)
         state = self._at(risk, w, b, width)
-        value = risk.value_at(state.p)
+        value = risk.value_at(state.kept.p)
         _fit_width(risk, state, 0.25 * max(value - promised, state.aim * value))
         return state
 
@@ -109,7 +109,7 @@ class SmoothedNewton:
         return State(
             w.copy(),
             b,
-            risk.source.predictions(w, b),
+            Predictions(risk.source.predictions(w, b)),
             terms,
             np.full(terms.k.shape, 0.5),
             width,
@@ -140,8 +140,8 @@ class SmoothedNewton:
         """Objective and certificate at the predictions; a finer smoothing if it is time."""
         w, free, terms = state.w, risk.objective.intercept, state.terms
         state.cost = _survey(risk, state, free)
-        objective = risk.value_at(state.p) + risk.objective.penalty(w)
-        sizes = terms.sizes(risk, state.p)
+        objective = risk.value_at(state.kept.p) + risk.objective.penalty(w)
+        sizes = terms.sizes(risk, state.kept.p)
         bound = fenchel(
             risk,
             objective,
@@ -150,7 +150,8 @@ class SmoothedNewton:
             steepness=_UPDATED * terms.steepness,
             sizes=sizes,
             tilt=state.tilt,
-            reach=float(np.abs(state.p).max()),
+            drift=state.kept.drift,
+            reach=state.kept.reach,
         )
         offset = objective - risk.objective.penalty(w) - float(state.g @ w) - state.cost
         plane = Plane(
@@ -166,7 +167,7 @@ class SmoothedNewton:
 
     def _move(self, risk: Risk, state: State) -> None:
         source, strength, terms = risk.source, risk.objective.strength, state.terms
-        free, p = risk.objective.intercept, state.p
+        free, p = risk.objective.intercept, state.kept.p
         gradient = strength * state.w + state.g
         damping = strength + state.damping * risk.sizes**2
         if free:  # no row may be near a corner: then nothing but the damping bends J in b
@@ -196,7 +197,7 @@ class SmoothedNewton:
             state.damping /= 4.0
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.p = p + t * move
+        state.kept.follow(source, t * move, state.w, state.b)
 
 
 def _survey(risk: Risk, state: State, free: bool) -> float:
@@ -204,7 +205,7 @@ def _survey(risk: Risk, state: State, free: bool) -> float:
 
     With `free`, the intercept is moved to its best first.
     """
-    p, terms = state.p, state.terms
+    p, terms = state.kept.p, state.terms
     slopes, c = np.empty(risk.m), np.empty(risk.m)
     sums = [0.0, 0.0, 0.0]
 
@@ -219,7 +220,7 @@ def _survey(risk: Risk, state: State, free: bool) -> float:
 
     if free:
         shift = level(survey, 1e-15 * terms.steepness)
-        p += shift
+        state.kept.shift(shift)
         state.b += shift
     else:
         survey(0.0)
@@ -249,7 +250,7 @@ def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
     if state.cost > 0.5 * state.aim * objective and state.decrease <= _SETTLED * state.cost:
         risk.source.map(
             lambda k, lo, hi: smoothing.recentre(
-                state.p, state.terms.k, state.centre, state.width, lo, hi
+                state.kept.p, state.terms.k, state.centre, state.width, lo, hi
             )
         )
         state.width /= 2.0
