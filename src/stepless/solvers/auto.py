@@ -18,7 +18,9 @@ _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
 _LIGHT = 2e7  # if these take fewer products than that;
 _TINY = 1e6  # and for any gap, if fewer than that
-_WEAK = 0.01  # λm below which single examples pull too hard for a coordinate method
+# mean ‖x‖²/(λm), by which an example pulls at its own prediction: the most for dual ascent,
+_MILD = 30.0  # where there are other ways,
+_HARD = 1000.0  # and where there are many features
 
 
 def choose(risk: Risk, gap: float) -> Solver:
@@ -35,8 +37,8 @@ def choose(risk: Risk, gap: float) -> Solver:
     |                                                  | up to 1500 features,               |
     |                                                  | interior-point                     |
 
-    Where there are several, the next one takes over when the gap is not in sight. For λm < 0.01
-    dual ascent is left out; for a gap below 1e-4, smoothed-newton, if Hessians are cheap.
+    Where there are several, the next one takes over when the gap is not in sight. Dual ascent is
+    left out for large mean ‖x‖²/(λm); for a gap below 1e-4, smoothed-newton, if Hessians are cheap.
     """
     objective = risk.objective
     loss = objective.loss
@@ -48,8 +50,12 @@ def choose(risk: Risk, gap: float) -> Solver:
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     legs: list[tuple[Solver, int]] = []
-    if loss.offers("implicit_slope", "conjugate") and objective.strength * risk.m >= _WEAK:
-        legs.append((DualAscent(), 2 if risk.d <= _MANY else 10))
+    pull = float(risk.sizes @ risk.sizes) / (objective.strength * risk.m)
+    if loss.offers("implicit_slope", "conjugate"):
+        if risk.d > _MANY and pull <= _HARD:
+            legs.append((DualAscent(), 10))
+        elif pull <= _MILD:
+            legs.append((DualAscent(), 2))
     if loss.offers("curvature"):
         return Newton() if risk.d <= _MANY or not legs else Relay(gap, *legs, (Newton(), 60))
     if not loss.offers("corners"):
