@@ -1,0 +1,143 @@
+"""What Newton's methods share, against numpy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from stepless.certificates import fenchel
+from stepless.data import Source
+from stepless.minimize import minimize
+from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
+from stepless.risk import Risk
+from stepless.solvers import Newton, ProximalBundle, SmoothedNewton
+from stepless.solvers.batch import newton_step
+from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
+from stepless.stopping import Stopping
+
+
+def source(m, d, density=1.0, seed=0, threads=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)) * (rng.random((m, d)) < density)
+    X = sparse.csr_matrix(X) if density < 1.0 else X
+    return Source(X, np.where(rng.random(m) < 0.5, 1.0, -1.0), threads=threads)
+
+
+def rows(given):
+    w = np.eye(given.shape[1])
+    return np.stack([given.predictions(column) for column in w]).T
+
+
+@pytest.mark.parametrize("density", [1.0, 0.3])
+@pytest.mark.parametrize("ones", [False, True])
+def test_products_are_numpys(density, ones):
+    m = 12_000
+    given = source(m, 60, density)
+    assert len(given.blocks()) == 2
+    X, rng = rows(given), np.random.default_rng(1)
+    a, c, v = rng.normal(size=m), rng.random(m) * (rng.random(m) < 0.5), rng.normal(size=60)
+    np.testing.assert_allclose(given.combination(a), X.T @ a, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(given.squares(c), (X * X).T @ c, rtol=1e-10)
+    np.testing.assert_allclose(given.curved(c, v), X.T @ (c * (X @ v)), rtol=1e-9)
+    Z = np.column_stack([X, np.ones(m)]) if ones else X
+    np.testing.assert_allclose(
+        np.tril(given.gram(c, ones)), np.tril(Z.T @ (c[:, None] * Z)), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("density", [1.0, 0.3])
+def test_taken_rows_are_those_rows(density):
+    given = source(300, 7, density)
+    chosen = np.array([5, 5, 0, 299])
+    np.testing.assert_array_equal(rows(given.take(chosen)), rows(given)[chosen])
+    np.testing.assert_array_equal(given.take(chosen).y, given.y[chosen])
+
+
+@pytest.mark.parametrize("ones", [False, True])
+@pytest.mark.parametrize("way", ["factors", "some rows", "diagonal"])
+def test_a_system_is_solved(monkeypatch, way, ones):
+    given = source(3000, 25)
+    if way == "diagonal":
+        monkeypatch.setattr(newton_step, "_DENSE", 10)
+    monkeypatch.setattr(newton_step, "_FORCING", 1e-9)
+    rng = np.random.default_rng(2)
+    c, damping = rng.random(3000), np.full(25 + ones, 1e-3)
+    system = System(given, c, damping, ones, thrifty=way == "some rows")
+    assert system.exact == (way == "factors")
+    X = np.column_stack([rows(given), np.ones(3000)]) if ones else rows(given)
+    H = X.T @ (c[:, None] * X) + np.diag(damping)
+    right = rng.normal(size=25 + ones)
+    np.testing.assert_allclose(system.solve(right), np.linalg.solve(H, right), rtol=1e-6)
+
+
+def test_a_singular_hessian_is_no_failure():
+    given = Source(np.ones((50, 3)), np.ones(50))
+    solved = System(given, np.ones(50), np.zeros(4), ones=True).solve(np.ones(4))
+    assert np.isfinite(solved).all()
+
+
+def test_the_search_ends_at_the_minimum_of_a_piecewise_quadratic():
+    # φ'(t) = −1 + t up to 3, then steeper; the minimum is at 1
+    assert (
+        search(-1.0, lambda t: (t - 1.0 if t < 3 else 2 + 9 * (t - 3), 1.0 if t < 3 else 9.0)) == 1
+    )
+    far = search(-1.0, lambda t: (-1.0 + max(0.0, t - 500.0), float(t > 500.0)))
+    assert far == pytest.approx(501.0, abs=0.2)
+
+
+def test_levelling_finds_the_root_of_a_monotone_slope():
+    asked = []
+
+    def tilt(shift):
+        asked.append(shift)
+        return np.tanh(shift - 37.5), 0.0  # a curvature that says nothing
+
+    assert level(tilt, 1e-14) == pytest.approx(37.5)
+    assert asked[-1] == pytest.approx(37.5)
+
+
+def test_drifted_predictions_are_computed_anew():
+    given = source(100, 3)
+    w = np.array([1.0, -2.0, 0.5])
+    kept = Predictions(given.predictions(w))
+    far = given.predictions(np.full(3, 1e9))
+    kept.follow(given, far, w + 1e9, 0.0)
+    kept.follow(given, -far, w, 0.0)  # 1e9 has cost seven digits
+    np.testing.assert_array_equal(kept.p, given.predictions(w))
+    assert kept.drift == 0.0
+
+
+def test_a_sample_is_an_eighth_with_a_strength_to_match():
+    risk = Risk(Objective(Hinge(), SquaredL2(1e-9)), source(20_000, 4))
+    sample = head_start(risk)
+    assert sample.m == 2500
+    assert sample.objective.strength == pytest.approx(0.1 / 2500)
+    assert head_start(sample) is None
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("loss", "solver"), [(Logistic(), Newton()), (Hinge(), SmoothedNewton())])
+def test_many_features_and_many_examples(monkeypatch, loss, solver, intercept):
+    """Samples, sampled factors and conjugate gradients lead to the optimum too."""
+    given = source(24_000, 30, density=0.8)
+    risk = Risk(Objective(loss, SquaredL2(1e-3), intercept=intercept), given)
+    best = minimize(risk, ProximalBundle(), Stopping(gap=1e-5, passes=500))
+    for dense in (1500, 10):
+        monkeypatch.setattr(newton_step, "_DENSE", dense)
+        result = minimize(risk, solver, Stopping(gap=1e-5, passes=200))
+        assert result.stopped_by == "gap", result.rel_gap
+        assert result.lower_bound <= best.objective
+        assert best.lower_bound <= result.objective
+
+
+def test_fenchels_bound_is_that_of_the_paper():
+    given = source(40, 3, threads=1)
+    risk = Risk(Objective(Squared(), SquaredL2(0.1), intercept=False), given)
+    X, w = rows(given), np.array([0.3, -0.2, 0.1])
+    a = X @ w - given.y
+    J = 0.05 * w @ w + 0.5 * (a @ a) / 40
+    r = 0.1 * w + X.T @ a / 40
+    bound = fenchel(risk, J, 0.0, r, steepness=1.0, sizes=1.0, drift=0.0)
+    dual = -(0.5 * a @ a + a @ given.y) / 40 - (X.T @ a / 40) @ (X.T @ a / 40) / 0.2
+    assert bound == pytest.approx(dual)
+    assert bound < dual
+    assert fenchel(risk, J, np.inf, r, steepness=1.0, sizes=1.0, drift=0.0) == -np.inf
