@@ -19,6 +19,7 @@ from stepless.solvers.solver import Finding
 
 _WIDE = 1.0  # μ of the first point, at least
 _TRUSTED = 1.0  # times μ: size up to which second-order terms are believed
+_LEAST = 1e-200  # μ
 _SHY = 0.95  # share of the longest step that is taken
 
 Arrays = tuple[NDArray, NDArray, NDArray]
@@ -135,6 +136,8 @@ class InteriorPoint:
         """Predictor, corrector, step."""
         c, h = np.empty(risk.m), np.empty(risk.m)
         mu = state.product / (2.0 * float(state.terms.sigma.sum()))
+        if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
+            return
         target = 0.0, 0.0
         _weigh(risk, state, target, c, h)
         system = System(risk.source, c, ridge(risk), risk.objective.intercept, thrifty=False)

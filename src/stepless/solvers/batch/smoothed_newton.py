@@ -25,6 +25,7 @@ _SAMPLED = 20  # steps on a sample at most
 _LEAST_AIM = 1e-12
 _DAMPED = 0.1  # the first damping; it adapts
 _LEAST_DAMPING = 1e-6
+_STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model, or not
 _UPDATED = 4.0  # slopes' gradient is updated, not summed anew: its rounding, in units of one sum's
 
 
@@ -98,10 +99,10 @@ class SmoothedNewton:
         sample = head_start(risk)
         if sample is None:
             return self._at(risk, w, b, _WIDEST)
-        w, b, width, promised = self._sampled(sample, w, b)
-        state = self._at(risk, w, b, width)
+        own, promised = self._sampled(sample, w, b)
+        state = self._at(risk, own.w, own.b, own.width)
         value = risk.value_at(state.kept.p)
-        _fit_width(risk, state, 0.25 * max(value - promised, state.aim * value))
+        _fit_width(risk, state, max(0.25 * (value - promised), 0.5 * state.aim * value))
         return state
 
     def _at(self, risk: Risk, w: NDArray, b: float, width: float) -> State:
@@ -119,8 +120,8 @@ class SmoothedNewton:
             terms.base,
         )
 
-    def _sampled(self, sample: Risk, w: NDArray, b: float) -> tuple[NDArray, float, float, float]:
-        """Weights and width that a sample of the examples gives, and the sample's risk there."""
+    def _sampled(self, sample: Risk, w: NDArray, b: float) -> tuple[State, float]:
+        """Where a sample of the examples leads, and its risk there."""
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
         aim = state.aim = max(_ROUGH, sample.d / sample.m)
         for _ in range(_SAMPLED):
@@ -128,7 +129,7 @@ class SmoothedNewton:
             objective = finding.objective or 0.0
             if max(state.cost, state.decrease) <= aim * objective:
                 break
-        return finding.w, finding.b, state.width, objective - sample.objective.penalty(finding.w)
+        return state, objective - sample.objective.penalty(finding.w)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
@@ -192,9 +193,9 @@ class SmoothedNewton:
 
         t = search(slope, derivatives)
         if t < 0.25:
-            state.damping = 8.0 * max(state.damping, _LEAST_DAMPING)
+            state.damping = _STIFFER * max(state.damping, _LEAST_DAMPING)
         elif t > 0.5:
-            state.damping /= 4.0
+            state.damping /= _LOOSER
         state.w = state.w + t * turn
         state.b += t * turn_b
         state.kept.follow(source, t * move, state.w, state.b)
@@ -238,9 +239,9 @@ def _fit_width(risk: Risk, state: State, cost: float) -> None:
     examples than it promised, its width is too narrow for the way that is left.
     """
     while state.width < _WIDEST and _survey(risk, state, False) < cost:
-        state.width *= 4.0
+        state.width *= 2.0
     while state.width > _NARROWEST and _survey(risk, state, False) > cost:
-        state.width /= 4.0
+        state.width /= 2.0
 
 
 def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
