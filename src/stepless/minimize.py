@@ -28,6 +28,7 @@ class Result:
     w: NDArray
     b: float
     objective: float
+    risk: float  # the objective without the penalty
     lower_bound: float
     trace: Trace
     stopped_by: str  # "gap", "passes", "seconds", "watcher", or "solver": its theorem is satisfied
@@ -93,12 +94,14 @@ def _run(
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
+    before = start if isinstance(start, Result) else None
     w, b, lowest = np.zeros(risk.d), 0.0, math.inf
     if start is not None:
-        w, b = (start.w, start.b) if isinstance(start, Result) else (start[0].copy(), start[1])
+        given, b = (start.w, start.b) if isinstance(start, Result) else start
+        w = given.copy()
         risk.objective.domain.project(w)  # a start from elsewhere may lie outside
-        lowest = risk.objective.penalty(w) + risk.value(w, b)
-    before = start if isinstance(start, Result) else None
+        known = before.risk if before and np.array_equal(w, given) else risk.value(w, b)
+        lowest = risk.objective.penalty(w) + known
     certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
     if before and before.runner == solver.name and isinstance(solver, Resumable):
         state = solver.resume(risk, before.state)
@@ -139,5 +142,14 @@ def _run(
             reason = "watcher"
         if reason is not None:
             return Result(
-                w, b, lowest, event.lower_bound, trace, reason, state, certifier.planes, solver.name
+                w=w,
+                b=b,
+                objective=lowest,
+                risk=lowest - risk.objective.penalty(w),
+                lower_bound=event.lower_bound,
+                trace=trace,
+                stopped_by=reason,
+                state=state,
+                planes=certifier.planes,
+                runner=solver.name,
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,10 +102,15 @@ class Risk:
     def _plane(self, offset: float, haze: float) -> Plane:
         return Plane(self._g.sum(axis=0) / self.m, offset, haze=haze, sizes=self.sizes)
 
-    @cached_property
+    def prediction_rounding(self, w: NDArray, b: float) -> float:
+        """How far predictions are off on average: relative to what cancels in them."""
+        cancelling = float(self.sizes @ np.abs(w)) + abs(b)
+        return (self.rounding + self.d * 2.0**-53) * cancelling
+
+    @property
     def sizes(self) -> NDArray:
         """Root mean square of each feature."""
-        return np.sqrt(self.source.squares(self.source.s) / self.m)
+        return self.source.sizes
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.

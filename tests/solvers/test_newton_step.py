@@ -136,8 +136,9 @@ def test_fenchels_bound_is_that_of_the_paper():
     a = X @ w - given.y
     J = 0.05 * w @ w + 0.5 * (a @ a) / 40
     r = 0.1 * w + X.T @ a / 40
-    bound = fenchel(risk, J, 0.0, r, steepness=1.0, sizes=1.0, drift=0.0)
+    at = w, 0.0
+    bound = fenchel(risk, at, J, 0.0, r, steepness=1.0, sizes=1.0, drift=0.0)
     dual = -(0.5 * a @ a + a @ given.y) / 40 - (X.T @ a / 40) @ (X.T @ a / 40) / 0.2
     assert bound == pytest.approx(dual)
     assert bound < dual
-    assert fenchel(risk, J, np.inf, r, steepness=1.0, sizes=1.0, drift=0.0) == -np.inf
+    assert fenchel(risk, at, J, np.inf, r, steepness=1.0, sizes=1.0, drift=0.0) == -np.inf

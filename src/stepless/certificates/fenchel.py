@@ -12,6 +12,7 @@ from stepless.risk import Risk
 
 def fenchel(
     risk: Risk,
+    at: tuple[NDArray, float],
     objective: float,
     spread: float,
     residual: NDArray,
@@ -29,8 +30,8 @@ def fenchel(
 
     Parameters
     ----------
-    risk
-        R, with its λ.
+    risk, at
+        R, with its λ; w and b.
     objective, spread, residual
         J(w, b), the first sum, and λw + g.
     steepness
@@ -38,13 +39,15 @@ def fenchel(
     sizes
         Σ s_i |a_i p_i|/m, or what else cancels in the first sum.
     drift
-        How far predictions may be from ⟨w, x_i⟩ + b.
+        How far predictions may be from ⟨w, x_i⟩ + b, beside the rounding of that sum itself.
     tilt, reach
         Σ s_i a_i/m, which a free intercept wants to be 0, and the largest |p_i|. A tilt that is not
         quite 0 could be taken off slopes inside their range, at the cost of its size times theirs.
     """
-    blur = risk.rounding * steepness * risk.sizes  # of g
+    w, b = at
+    blur = (risk.rounding * steepness + abs(tilt)) * risk.sizes  # of g
     lift = float(blur @ (2.0 * np.abs(residual) + blur)) + float(residual @ residual)
-    slack = risk.rounding * (objective + sizes) + abs(tilt) * (1.0 + reach) + drift * steepness
+    slack = risk.rounding * (objective + sizes) + abs(tilt) * (1.0 + reach)
+    slack += (drift + risk.prediction_rounding(w, b)) * steepness
     bound = objective - spread - lift / (2.0 * risk.objective.strength) - slack
     return bound if math.isfinite(bound) else -math.inf

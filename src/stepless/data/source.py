@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -55,6 +55,7 @@ class Source:
         other = copy(self)
         other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
         other._blocks = other._cut()
+        vars(other).pop("sizes", None)
         return other
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
@@ -97,6 +98,11 @@ class Source:
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
+
+    @cached_property
+    def sizes(self) -> NDArray:
+        """Root mean square of each feature."""
+        return np.sqrt(self.squares(self.s) / self.shape[0])
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, one for each thread that is worth its while."""

@@ -7,6 +7,8 @@ change of a_i, q_i = s_i‖x_i‖²/(λm), and ends where a_i is the slope: at `
 
 from __future__ import annotations
 
+import math
+
 from numba import njit
 
 from stepless.kernels.flags import FAST
@@ -56,6 +58,26 @@ def explain(problem, q, z, a):
     loss, _, y, _ = problem
     for i in range(z.size):
         a[i] = _ascend(loss, z[i], y[i], q[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def scaled(problem, a, share):
+    """Σ s_i ℓ*(share·a_i)."""
+    loss, _, y, s = problem
+    total = 0.0
+    for i in range(a.size):
+        total += s[i] * loss.conjugate(share * a[i], y[i])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def extend(problem, before, step, a):
+    """Write a: `step` times further along a − before, where that is still a slope of the loss."""
+    loss, _, y, _ = problem
+    for i in range(a.size):
+        ahead = a[i] + step * (a[i] - before[i])
+        if loss.conjugate(ahead, y[i]) < math.inf:
+            a[i] = ahead
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from stepless.risk import Risk
 from stepless.solvers.solver import Finding
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
+_SHARES = 5  # that are tried, of the dual variables of another strength
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _CAUTION = 0.1  # of a sweep's largest move: how far from moving an example must be to rest
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
@@ -37,8 +38,11 @@ class State:
     lift: float  # r²; 0 without an intercept
     order: NDArray  # the examples, active ones first
     active: int
+    strength: float  # λ
     tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
     work: float = 0.0  # sweeps so far
+    before: tuple[NDArray, float] | None = None  # a at another strength, and log of that
+    resumed: bool = False  # then the first step is short
     given: tuple[float, NDArray, float] | None = None  # J, w, b of a start not yet offered
 
 
@@ -98,14 +102,61 @@ class DualAscent:
         q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
         order = np.flatnonzero(s).astype(np.uint32)
         motion = np.array([b, math.inf, 0.0])
-        state = State(np.zeros(risk.m), w.copy(), motion, q, length, lift, order, order.size)
+        a, strength = np.zeros(risk.m), objective.strength
+        state = State(a, w.copy(), motion, q, length, lift, order, order.size, strength)
         if w.any():
-            self._resume(risk, state)
+            self._explain(risk, state)
         elif objective.intercept:
             motion[kernels.BIAS] = risk.tangent(w, b).b
         return state
 
-    def _resume(self, risk: Risk, state: State) -> None:
+    def resume(self, risk: Risk, state: State) -> State:
+        """Dual variables are feasible at every strength: take them scaled, or foretold by two.
+
+        Scaled: any share θ of them is feasible too, w(θa) = θ(λ/λ')w, and the θ of the least gap is
+        taken, from weights that stay to such that grow. Foretold: from those of two other
+        strengths, along log λ. The higher dual objective wins.
+        """
+        strength, ratio = risk.objective.strength, state.strength / risk.objective.strength
+        b = float(state.motion[kernels.BIAS])
+        z = risk.source.predictions(state.w)
+        square = 0.5 * strength * float(state.w @ state.w)
+
+        def dual(share: float) -> float:
+            conjugates = kernels.scaled(risk.problem, state.a, share) / risk.m
+            return -conjugates - (share * ratio) ** 2 * square
+
+        def gap(share: float) -> float:
+            grown = share * ratio
+            return grown**2 * square + risk.value_at(grown * z + b) - dual(share)
+
+        share = min(np.linspace(min(1.0 / ratio, 1.0), 1.0, _SHARES), key=gap)
+        a, w = share * state.a, share * ratio * state.w
+        if state.before is not None:
+            before, far = state.before
+            ahead, here = state.a.copy(), math.log(state.strength)
+            kernels.extend(risk.problem, before, math.log(ratio) / (far - here), ahead)
+            grown = risk.source.combination(risk.source.s * ahead) / (-strength * risk.m)
+            height = -kernels.scaled(risk.problem, ahead, 1.0) / risk.m
+            if height - 0.5 * strength * float(grown @ grown) > dual(share):
+                a, w = ahead, grown
+        return replace(
+            state,
+            a=a,
+            w=w,
+            motion=np.array([b, math.inf, 0.0]),
+            q=state.q * ratio,
+            order=state.order.copy(),
+            active=state.order.size,
+            strength=strength,
+            before=(state.a, math.log(state.strength)) if ratio != 1.0 else None,
+            tilt=math.inf,
+            work=0.0,
+            given=None,
+            resumed=True,
+        )
+
+    def _explain(self, risk: Risk, state: State) -> None:
         """Take the slopes at w for dual variables, and then their own weights for w."""
         z, w, b = np.empty(risk.m), state.w, float(state.motion[kernels.BIAS])
         risk.source.map(lambda k, lo, hi: oracle.predictions(risk.source.X, w, b, z, lo, hi))
@@ -118,7 +169,8 @@ class DualAscent:
         scale = kernels.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
-        until = state.work + min(_LONGEST, max(_SHORTEST, math.sqrt(state.work)))
+        least = 1.0 if state.resumed and not state.work else _SHORTEST
+        until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
         moves = True
         while state.work < until and moves:
             order = state.order[: state.active]

@@ -121,6 +121,7 @@ class InteriorPoint:
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
         bound = fenchel(
             risk,
+            (state.w, state.b),
             objective,
             gap,
             residual,

@@ -116,6 +116,7 @@ class Newton:
         steep, heaviest = np.abs(slopes) + np.abs(c * p), float(risk.source.s.max())
         bound = fenchel(
             risk,
+            (state.w, state.b),
             objective,
             0.0,
             risk.objective.strength * state.w + state.g,

@@ -145,6 +145,7 @@ class SmoothedNewton:
         sizes = terms.sizes(risk, state.kept.p)
         bound = fenchel(
             risk,
+            (w, state.b),
             objective,
             state.cost,
             risk.objective.strength * w + state.g,
@@ -155,9 +156,10 @@ class SmoothedNewton:
             reach=state.kept.reach,
         )
         offset = objective - risk.objective.penalty(w) - float(state.g @ w) - state.cost
+        blur = state.kept.drift + risk.prediction_rounding(w, state.b)
         plane = Plane(
             state.g,
-            offset - risk.rounding * (objective + sizes),
+            offset - risk.rounding * (objective + sizes) - blur * terms.steepness,
             haze=_UPDATED * risk.rounding * terms.steepness,
             sizes=risk.sizes,
         )
