@@ -1,9 +1,20 @@
-"""All benchmarks, one after the other; of the race, a short one."""
+"""All benchmarks, one after the other; of the grid and the race, short ones."""
 
-from benchmarks import auto, dlf_table1, epochs, qp, race, read_svmlight, small_penalties, startup
+from benchmarks import (
+    auto,
+    dlf_table1,
+    epochs,
+    qp,
+    race,
+    read_svmlight,
+    small_penalties,
+    startup,
+    threads,
+)
 
 SHORT = ["--tasks=hinge,logistic", "--sets=a9a,w8a", "--lambdas=1e-5", "--only=LIBLINEAR,Snap ML"]
 
-for benchmark in (startup, read_svmlight, epochs, small_penalties, auto, qp, dlf_table1):
+for benchmark in (startup, read_svmlight, epochs, small_penalties, threads, qp, dlf_table1):
     benchmark.main()
+auto.main(sets=("a9a", "w8a", "imdb"), strengths=(1e-4, 1e-6), gaps=(1e-3,))
 race.main(SHORT)
