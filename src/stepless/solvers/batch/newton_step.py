@@ -15,7 +15,7 @@ from stepless.objective import SquaredL2
 from stepless.risk import Risk
 
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
-_PRECISE = 1e-13  # of the largest diagonal entry, added to all: what rounding leaves of a Hessian
+_PRECISE = 1e-14  # added to a diagonal of ones: what rounding leaves of a Hessian
 _LEAST = 1e-300  # keeps a quotient finite
 _ENOUGH = 8  # rows a feature, to factor instead of all
 _LONG = 20  # entries from which on a row is long
@@ -45,6 +45,7 @@ class System:
         self.ones = ones
         self.exact = False
         self.factor = self.diagonal = None
+        self.scale: NDArray
         if source.shape[1] <= _DENSE:
             some = self._some() if thrifty else c
             self.exact = some is c
@@ -62,7 +63,7 @@ class System:
     def _precondition(self, r: NDArray) -> NDArray:
         if self.factor is None:
             return r / self.diagonal
-        return dpotrs(self.factor, r, lower=0)[0]
+        return self.scale * dpotrs(self.factor, self.scale * r, lower=0)[0]
 
     def _some(self) -> NDArray:
         """Weights of the rows to factor: one in so many, weighing as much more, or all."""
@@ -76,16 +77,20 @@ class System:
         return some
 
     def _factored(self, c: NDArray) -> NDArray:
+        """Factors of the matrix, scaled to a diagonal of ones: features differ by magnitudes."""
         H = self.source.gram(c, self.ones)
         diagonal = np.einsum("ii->i", H)
-        extra = _PRECISE * float(diagonal.max())
         diagonal += self.damping
+        self.scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        H *= self.scale
+        H *= self.scale[:, None]
+        extra = _PRECISE
         while True:
             diagonal += extra
             factor, failed = dpotrf(H.T, lower=0)  # numpy's lower triangle is Fortran's upper one
             if not failed:
                 return factor
-            extra = 10.0 * extra + _LEAST
+            extra *= 10.0
 
     def _product(self, v: NDArray) -> NDArray:
         if not self.ones:
@@ -147,15 +152,14 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
         if abs(tilt) <= tiny:
             break
         low, high = (low, here) if tilt > 0.0 else (here, high)
-        shift = here - tilt / bend if bend > 0.0 else math.nan
+        # a curvature of next to nothing would lead anywhere: steps grow by a factor only
+        move = min(abs(tilt) / bend, reach) if bend > 0.0 else reach
+        shift = here - math.copysign(move, tilt)
+        reach *= 8.0
         if not low < shift < high:
-            if math.isinf(high - low):
-                shift = here - math.copysign(reach, tilt)
-                reach *= 8.0
-            else:
-                shift = 0.5 * (low + high)
-                if not low < shift < high:
-                    break
+            shift = 0.5 * (low + high)
+            if not low < shift < high:
+                break
     return here
 
 
