@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-
 from benchmarks.soak import Tally, runs, setting
+
 from stepless import LinearClassifier, LinearRegressor
 
 NEWTONS = ["auto", "newton", "smoothed-newton", "interior-point"]
