@@ -86,7 +86,7 @@ def _split(name: str, load: Callable[..., Any]) -> Split:
 
 
 def _fit(split: Split, model: LinearClassifier | LinearRegressor, live: Live | None) -> Summary:
-    clone(model).set_params(passes=1).fit(split.X, split.y)  # compiles
+    clone(model).fit(split.X, split.y)  # compiles
     if live is not None:
         live.update(line(f"fitting {split.name} with {model.loss} loss"))
     model.fit(split.X, split.y)
