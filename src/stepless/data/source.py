@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from stepless.kernels import oracle, products
 
 T = TypeVar("T")
 
+_LINE = 16  # numbers: two cache lines
 _WORTH_A_THREAD = 100_000  # entries; below, handing work over costs more than doing it
 
 
@@ -82,9 +84,12 @@ class Source:
         return self._sum((size, size), products.gram, c, self.shape[1])
 
     def _sum(self, shape: tuple[int, ...], kernel: Any, *factors: Any) -> NDArray:
-        parts = np.empty((len(self.blocks()), *shape))
+        # A gap between the parts: threads that write to one cache line wait for each other.
+        size = math.prod(shape)
+        room = np.empty((len(self.blocks()), size + _LINE))
+        parts = [row[:size].reshape(shape) for row in room]
         self.map(lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi))
-        return parts[0] if len(parts) == 1 else parts.sum(axis=0)
+        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
     def _column(self, name: str, values: Any) -> NDArray:
         """One number for each row: kernels do not look whether there is one."""
@@ -119,7 +124,8 @@ class Source:
         if len(blocks) == 1:
             return [function(0, *blocks[0])]
         pool = _pool(os.getpid(), self.threads)
-        return list(pool.map(lambda k: function(k, *blocks[k]), range(len(blocks))))
+        rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
+        return [function(0, *blocks[0]), *(part.result() for part in rest)]
 
 
 def available_cores() -> int:
