@@ -16,7 +16,7 @@ from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
 from stepless.solvers.solver import Finding
 
-_ROUGH = 0.01  # relative decrease promised by a sample's next step at which it has done its work
+_ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
 
 

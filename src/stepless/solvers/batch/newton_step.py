@@ -19,7 +19,7 @@ _PRECISE = 1e-14  # added to a diagonal of ones: what rounding leaves of a Hessi
 _LEAST = 1e-300  # keeps a quotient finite
 _ENOUGH = 8  # rows a feature, to factor instead of all
 _LONG = 20  # entries from which on a row is long
-_FORCING = 0.1  # conjugate gradients stop at this share of the gradient's length
+_FORCING = 0.1  # conjugate gradients stop at this share of the right-hand side
 _MOST_PRODUCTS = 100
 _INEXACT = 1e-13  # relative to predictions: the drift at which they are computed anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
@@ -67,10 +67,11 @@ class System:
 
     def _some(self) -> NDArray:
         """Weights of the rows to factor: one in so many, weighing as much more, or all."""
-        m, d = self.source.shape
+        (m, d), entries = self.source.shape, self.source.X.nnz
         rows = np.flatnonzero(self.c)
-        stride = rows.size // (_ENOUGH * d)
-        if stride < 2 or self.source.X.nnz < _LONG * m:
+        # as many as cost no more than three products do, m entries a row for each
+        stride = int(rows.size // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
+        if stride < 2 or entries < _LONG * m:
             return self.c
         some = np.zeros(m)
         some[rows[::stride]] = stride * self.c[rows[::stride]]
