@@ -419,6 +419,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=math.inf)
     given = parser.parse_args()
     chosen = given.solvers.split(",") if given.solvers else ["auto", *SOLVERS]
+    if unknown := set(chosen) - {"auto", *SOLVERS}:
+        parser.error(f"no solver {unknown.pop()}: choose of auto, {', '.join(SOLVERS)}")
     tally, began = Tally(), perf_counter()
     for seed in range(given.seed, given.seed + given.problems):
         problem = setting(seed)

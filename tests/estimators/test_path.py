@@ -52,9 +52,16 @@ def test_numbers():
 
 def test_bad_paths(cancer):
     X, y = cancer
-    with pytest.raises(ValueError, match="alphas must be positive numbers, at least one, not"):
-        alpha_path(X, y, [])
-    with pytest.raises(ValueError, match="alphas must be positive"):
-        alpha_path(X, y, [1.0, 0.0])
+    for alphas in ([], [1.0, 0.0], [np.nan], "abc", 1e-3, [[1.0]]):
+        with pytest.raises(ValueError, match="alphas must be a list of positive numbers, at least"):
+            alpha_path(X, y, alphas)
+    with pytest.raises(TypeError, match="loss must be a name or a Loss, not int"):
+        alpha_path(X, y, [1.0], loss=3)
+    with pytest.raises(ValueError, match="there is no setting 'gpa': did you mean 'gap'"):
+        alpha_path(X, y, [1.0], gpa=1e-3)
+    with pytest.raises(ValueError, match="sets alpha and warm_start itself"):
+        alpha_path(X, y, [1.0], alpha=1.0)
+    with pytest.raises(ValueError, match="over the strength of penalty='l2', which 'none' has not"):
+        alpha_path(X, y, [1.0], penalty="none")
     with pytest.raises(ValueError, match="y holds 3 classes: a path is of two"):
         alpha_path(X, np.arange(len(y)) % 3, [1.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stepless.certificates import fenchel
+from stepless.certificates import Point, Slopes, fenchel
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
@@ -136,9 +136,9 @@ def test_fenchels_bound_is_that_of_the_paper():
     a = X @ w - given.y
     J = 0.05 * w @ w + 0.5 * (a @ a) / 40
     r = 0.1 * w + X.T @ a / 40
-    at = w, 0.0
-    bound = fenchel(risk, at, J, 0.0, r, steepness=1.0, sizes=1.0, drift=0.0)
+    point = Point(w, 0.0, J, drift=0.0, reach=1.0)
+    bound = fenchel(risk, point, Slopes(0.0, r, steepness=1.0, sizes=1.0))
     dual = -(0.5 * a @ a + a @ given.y) / 40 - (X.T @ a / 40) @ (X.T @ a / 40) / 0.2
     assert bound == pytest.approx(dual)
     assert bound < dual
-    assert fenchel(risk, at, J, np.inf, r, steepness=1.0, sizes=1.0, drift=0.0) == -np.inf
+    assert fenchel(risk, point, Slopes(np.inf, r, steepness=1.0, sizes=1.0)) == -np.inf

@@ -1,7 +1,7 @@
 """Lower bounds on the optimum: how far an answer is from the best one."""
 
 from stepless.certificates.certifier import Certifier
-from stepless.certificates.fenchel import fenchel
+from stepless.certificates.fenchel import Point, Slopes, fenchel
 from stepless.certificates.planes import Planes
 
-__all__ = ["Certifier", "Planes", "fenchel"]
+__all__ = ["Certifier", "Planes", "Point", "Slopes", "fenchel"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,44 +11,40 @@ from numpy.typing import NDArray
 from stepless.risk import Risk
 
 
-def fenchel(
-    risk: Risk,
-    at: tuple[NDArray, float],
-    objective: float,
-    spread: float,
-    residual: NDArray,
-    *,
-    steepness: float,
-    sizes: float,
-    drift: float,
-    tilt: float = 0.0,
-    reach: float = 0.0,
-) -> float:
-    """Return a lower bound on J* from slopes a_i, each a slope of its example's loss somewhere.
+@dataclass(frozen=True)
+class Point:
+    """Weights, intercept, their objective, and how good the predictions behind it are."""
 
-    J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ), g = Σ s_i a_i x_i/m: Fenchel's
-    gap. Rounding is counted against the bound, relative to what cancels.
+    w: NDArray
+    b: float
+    objective: float
+    drift: float  # how far predictions may be from ⟨w, x_i⟩ + b, beside that sum's own rounding
+    reach: float  # the largest of them
 
-    Parameters
-    ----------
-    risk, at
-        R, with its λ; w and b.
-    objective, spread, residual
-        J(w, b), the first sum, and λw + g.
-    steepness
-        Root mean square of the slopes.
-    sizes
-        Σ s_i |a_i p_i|/m, or what else cancels in the first sum.
-    drift
-        How far predictions may be from ⟨w, x_i⟩ + b, beside the rounding of that sum itself.
-    tilt, reach
-        Σ s_i a_i/m, which a free intercept wants to be 0, and the largest |p_i|. A tilt that is not
-        quite 0 could be taken off slopes inside their range, at the cost of its size times theirs.
+
+@dataclass(frozen=True)
+class Slopes:
+    """Slopes a_i, one an example, each a slope of its loss somewhere."""
+
+    spread: float  # Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m
+    residual: NDArray  # λw + g, g = Σ s_i a_i x_i/m
+    steepness: float  # root mean square of what is added up to a_i
+    sizes: float  # Σ s_i |a_i p_i|/m, or what else cancels in the spread
+    tilt: float = 0.0  # Σ s_i a_i/m, which a free intercept wants to be 0
+
+
+def fenchel(risk: Risk, point: Point, slopes: Slopes) -> float:
+    """Return a lower bound on J*, rounding counted against it relative to what cancels.
+
+    J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ): Fenchel's gap. With a free
+    intercept it holds if Σ s_i a_i = 0. What is left of that sum, and what its rounding may hide,
+    could be taken off slopes inside their range, at the cost of its size times theirs.
     """
-    w, b = at
-    blur = (risk.rounding * steepness + abs(tilt)) * risk.sizes  # of g
+    rounding, steepness, residual = risk.rounding, slopes.steepness, slopes.residual
+    tilt = abs(slopes.tilt) + rounding * steepness if risk.objective.intercept else 0.0
+    blur = (rounding * steepness + tilt) * risk.sizes  # of g
     lift = float(blur @ (2.0 * np.abs(residual) + blur)) + float(residual @ residual)
-    slack = risk.rounding * (objective + sizes) + abs(tilt) * (1.0 + reach)
-    slack += (drift + risk.prediction_rounding(w, b)) * steepness
-    bound = objective - spread - lift / (2.0 * risk.objective.strength) - slack
+    slack = rounding * (point.objective + slopes.sizes) + tilt * (1.0 + point.reach)
+    slack += (point.drift + risk.prediction_rounding(point.w, point.b)) * steepness
+    bound = point.objective - slopes.spread - lift / (2.0 * risk.objective.strength) - slack
     return bound if math.isfinite(bound) else -math.inf

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.regressor import LinearRegressor
 from stepless.minimize import Result
 from stepless.objective import LOSSES, Loss
-from stepless.registry import named
+from stepless.registry import UnknownName, named
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,12 @@ def alpha_path(
     >>> [point.alpha for point in path], all(point.rel_gap <= 1e-2 for point in path)
     ([0.0001, 0.01], True)
     """
-    strengths = [float(alpha) for alpha in alphas]
-    if not strengths or not all(0.0 < alpha < math.inf for alpha in strengths):
-        raise ValueError(f"alphas must be positive numbers, at least one, not {list(alphas)}")
+    strengths = _strengths(alphas)
     found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+    if not isinstance(found, Loss):
+        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
+    _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
     source = model._source(X, y, sample_weight)
     points: dict[float, PathPoint] = {}
@@ -98,3 +100,29 @@ def alpha_path(
             last.stopped_by,
         )
     return [points[alpha] for alpha in strengths]
+
+
+def _strengths(alphas: Any) -> list[float]:
+    """Return strengths as numbers, if they are."""
+    try:
+        strengths = np.asarray(alphas, dtype=float)
+    except (TypeError, ValueError):
+        strengths = np.array([math.nan])
+    if (
+        strengths.ndim != 1
+        or not strengths.size
+        or not ((strengths > 0.0) & (strengths < math.inf)).all()
+    ):
+        raise ValueError(f"alphas must be a list of positive numbers, at least one, not {alphas!r}")
+    return strengths.tolist()
+
+
+def _refuse_settings(settings: dict[str, Any], known: dict[str, Any]) -> None:
+    if unknown := sorted(settings.keys() - known.keys()):
+        raise UnknownName("setting", unknown[0], known)
+    if settings.keys() & {"alpha", "warm_start"}:
+        raise ValueError("a path sets alpha and warm_start itself: say the strengths in alphas")
+    if settings.get("penalty", "l2") != "l2":
+        raise ValueError(
+            f"a path is over the strength of penalty='l2', which {settings['penalty']!r} has not"
+        )

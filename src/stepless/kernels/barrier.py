@@ -2,7 +2,8 @@
 
 The term's slope is σβ with 0 < β < 1; α, γ > 0 are the multipliers of these bounds, and
 p − k + α − γ = 0. On the central path βα = (1 − β)γ = μ. Arrays are (corners, rows); Σσ/Θ over a
-row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian.
+row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Kernels take `terms` =
+(k, σ) and `at` = (point, moves), each of β, α, γ.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ def centre(p, k, mu, beta, alpha, gamma, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def weigh(p, terms, target, point, moves, c, h, lo, hi):
+def weigh(p, terms, target, at, out, lo, hi):
     """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
 
     `target` is (μ, trust): second-order terms of `moves` are counted in up to `trust`.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
     mu, trust = target
+    c, h = out
     for i in range(lo, hi):
         c[i] = 0.0
         h[i] = 0.0
@@ -57,15 +58,14 @@ def weigh(p, terms, target, point, moves, c, h, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def push(p, terms, target, point, moves, dp, lo, hi):
+def push(p, terms, target, at, dp, lo, hi):
     """Write moves: how β, α, γ follow the predictions' move dp.
 
     Return the largest of −Δx/x for β and 1 − β, and for α and γ: their inverses are the longest
     steps; and A, B, C of Σσ(βα + (1 − β)γ) + Ar + Bt + Crt after steps r of β and t of the others.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
     mu, trust = target
     dual = 0.0
     primal = 0.0
@@ -95,11 +95,10 @@ def push(p, terms, target, point, moves, dp, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def advance(terms, dual, primal, point, moves, lo, hi):
+def advance(terms, at, dual, primal, lo, hi):
     """Write point: steps of these lengths."""
     k, _ = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
     for n in range(k.shape[0]):
         for i in range(lo, hi):
             beta[n, i] += dual * dbeta[n, i]

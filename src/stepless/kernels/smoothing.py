@@ -1,8 +1,8 @@
 """Terms σ_i max(0, p_i − k_i) with their corners rounded, over a range of rows.
 
 The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
-β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Arrays k,
-σ, centre are (corners, rows).
+β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Kernels
+take `terms` = (k, σ, centre, width); the arrays are (corners, rows).
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from stepless.kernels.flags import FAST
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def survey(p, k, sigma, centre, width, shift, slopes, c, lo, hi):
+def survey(p, terms, shift, slopes, c, lo, hi):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
     Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the smoothing costs.
     """
+    k, sigma, centre, width = terms
     tilt = 0.0
     bend = 0.0
     gap = 0.0
@@ -40,8 +41,9 @@ def survey(p, k, sigma, centre, width, shift, slopes, c, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def along(p, k, sigma, centre, width, move, length, lo, hi):
+def along(p, terms, move, length, lo, hi):
     """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
+    k, sigma, centre, width = terms
     first = 0.0
     second = 0.0
     for n in range(k.shape[0]):
@@ -55,8 +57,9 @@ def along(p, k, sigma, centre, width, move, length, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def recentre(p, k, centre, width, lo, hi):
+def recentre(p, terms, lo, hi):
     """Write centre: β itself, the dual point so far."""
+    k, _, centre, width = terms
     for n in range(k.shape[0]):
         for i in range(lo, hi):
             free = centre[n, i] + (p[i] - k[n, i]) / width

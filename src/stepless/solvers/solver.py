@@ -56,6 +56,13 @@ class Solver(Protocol):
         ...
 
 
+def needs_ridge(objective: Objective) -> str | None:
+    """What is lacking if there is no ridge, or a domain."""
+    if objective.strength == 0.0 or not math.isinf(objective.radius):
+        return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
+    return None
+
+
 @runtime_checkable
 class Resumable(Protocol):
     """A solver that can go on from its own last state at another strength of the penalty."""

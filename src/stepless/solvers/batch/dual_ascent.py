@@ -14,7 +14,7 @@ from stepless.kernels import oracle
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
@@ -83,14 +83,12 @@ class DualAscent:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0 or not math.isinf(objective.radius):
-            return "needs penalty='l2' and no domain; use solver='bundle'"
         if not objective.loss.offers("implicit_slope", "conjugate"):
             return (
                 "needs a loss with implicit_slope and conjugate, "
                 f"and {type(objective.loss).__name__} has not both; use solver='proximal-bundle'"
             )
-        return None
+        return needs_ridge(objective)
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         X, s, objective = risk.source.X, risk.source.s, risk.objective
@@ -203,7 +201,7 @@ class DualAscent:
         slope = float(np.sqrt(level @ level))
         # Σ s|a|‖x‖/m, what cancels in it, is at most √(Σ sa²/m · Σ s‖x‖²/m)
         steep = math.sqrt(float(s @ (a * a)) / risk.m * state.length)
-        slack = _ROUNDING * (rough + steep * slope / objective.strength)
+        slack = max(_ROUNDING, risk.rounding) * (rough + steep * slope / objective.strength)
         bound = objective.floor(slope, -conjugates) - slack
         best = objective.penalty(w) + total, w, b
         if state.given is not None and state.given[0] < best[0]:

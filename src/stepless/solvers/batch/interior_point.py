@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import fenchel
+from stepless.certificates import Slopes, fenchel
 from stepless.kernels import barrier
 from stepless.objective import Objective
 from stepless.risk import Risk
@@ -39,6 +39,16 @@ class State:
     tilt: float = 0.0
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
     moving: bool = False  # the first step only looks
+
+    @property
+    def pair(self) -> tuple[NDArray, NDArray]:
+        """The terms as kernels take them."""
+        return self.terms.k, self.terms.sigma
+
+    @property
+    def at(self) -> tuple[Arrays, Arrays]:
+        """Point and moves as kernels take them."""
+        return self.point, self.moves
 
 
 @dataclass(frozen=True)
@@ -99,15 +109,14 @@ class InteriorPoint:
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective, gradient and certificate."""
-        terms, p, pair = state.terms, state.kept.p, (state.terms.k, state.terms.sigma)
+        terms, p = state.terms, state.kept.p
         slopes, give = np.empty(risk.m), np.empty(risk.m)
         parts = risk.source.map(
-            lambda k, lo, hi: barrier.survey(p, pair, state.point, slopes, give, lo, hi)
+            lambda k, lo, hi: barrier.survey(p, state.pair, state.point, slopes, give, lo, hi)
         )
         state.product, gap, tilt, room, way = np.sum(parts, axis=0).tolist()
         state.g = terms.base + risk.source.combination(slopes)
         residual = risk.objective.strength * state.w + state.g
-        left = 0.0
         if risk.objective.intercept:
             state.tilt = tilt + terms.tilt
             # each β gives way by β(1 − β) times the same, until they are level in b
@@ -115,22 +124,16 @@ class InteriorPoint:
             if abs(share) < 1.0:
                 gap += share * way
                 residual = residual - share * risk.source.combination(give)
-                left = 1e-15 * terms.steepness
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
-        bound = fenchel(
-            risk,
-            (state.w, state.b),
-            objective,
-            gap,
-            residual,
+        proof = Slopes(
+            spread=gap,
+            residual=residual,
             steepness=2.0 * terms.steepness,
             sizes=terms.sizes(risk, p),
-            tilt=left,
-            drift=state.kept.drift,
-            reach=state.kept.reach,
         )
+        bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:
@@ -149,21 +152,15 @@ class InteriorPoint:
         _weigh(risk, state, target, c, h)
         course = _course(risk, state, system, target, h)
         r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
-        pair = state.terms.k, state.terms.sigma
-        risk.source.map(
-            lambda k, lo, hi: barrier.advance(pair, r, t, state.point, state.moves, lo, hi)
-        )
+        risk.source.map(lambda k, lo, hi: barrier.advance(state.pair, state.at, r, t, lo, hi))
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
         state.kept.follow(risk.source, t * course.move, state.w, state.b)
 
 
 def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
-    pair = state.terms.k, state.terms.sigma
     risk.source.map(
-        lambda k, lo, hi: barrier.weigh(
-            state.kept.p, pair, target, state.point, state.moves, c, h, lo, hi
-        )
+        lambda k, lo, hi: barrier.weigh(state.kept.p, state.pair, target, state.at, (c, h), lo, hi)
     )
 
 
@@ -171,7 +168,7 @@ def _course(
     risk: Risk, state: State, system: System, target: tuple[float, float], h: NDArray
 ) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
-    source, free, pair = risk.source, risk.objective.intercept, (state.terms.k, state.terms.sigma)
+    source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(h))
     if free:
         right = np.append(right, -(state.tilt + float(h.sum())))
@@ -180,9 +177,7 @@ def _course(
     move = source.predictions(turn, turn_b)
     parts = np.array(
         source.map(
-            lambda k, lo, hi: barrier.push(
-                state.kept.p, pair, target, state.point, state.moves, move, lo, hi
-            )
+            lambda k, lo, hi: barrier.push(state.kept.p, state.pair, target, state.at, move, lo, hi)
         )
     )
     dual, primal = parts[:, :2].max(axis=0).tolist()

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import fenchel
+from stepless.certificates import Slopes, fenchel
 from stepless.kernels import smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_ridge
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
@@ -59,14 +59,12 @@ class Newton:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0 or not math.isinf(objective.radius):
-            return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; use "
                 "solver='smoothed-newton' for a piecewise-linear loss, or 'proximal-bundle'"
             )
-        return None
+        return needs_ridge(objective)
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         if not w.any():
@@ -114,18 +112,14 @@ class Newton:
         objective = sums[0] + risk.objective.penalty(state.w)
         # a slope's own rounding is that of its prediction, times the curvature
         steep, heaviest = np.abs(slopes) + np.abs(c * p), float(risk.source.s.max())
-        bound = fenchel(
-            risk,
-            (state.w, state.b),
-            objective,
-            0.0,
-            risk.objective.strength * state.w + state.g,
+        proof = Slopes(
+            spread=0.0,
+            residual=risk.objective.strength * state.w + state.g,
             steepness=math.sqrt(heaviest * (steep @ steep) / risk.m),
             sizes=sums[3],
             tilt=state.tilt,
-            drift=state.kept.drift,
-            reach=state.kept.reach,
         )
+        bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:

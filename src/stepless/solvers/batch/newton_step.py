@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from stepless.certificates import Point
 from stepless.data import Source
 from stepless.objective import SquaredL2
 from stepless.risk import Risk
@@ -174,6 +175,10 @@ class Predictions:
 
     def __post_init__(self) -> None:
         self.reach = float(np.abs(self.p).max())
+
+    def point(self, w: NDArray, b: float, objective: float) -> Point:
+        """For a certificate."""
+        return Point(w, b, objective, self.drift, self.reach)
 
     def shift(self, b: float) -> None:
         """Follow a move of the intercept."""

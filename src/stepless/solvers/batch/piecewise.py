@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.objective import Objective
 from stepless.risk import Risk
+from stepless.solvers.solver import needs_ridge
 
 
 @dataclass
@@ -44,11 +45,9 @@ class Piecewise:
 
 def lacks(objective: Objective) -> str | None:
     """What an objective lacks for a solver of piecewise-linear risks."""
-    if objective.strength == 0.0 or not np.isinf(objective.radius):
-        return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
     if not objective.loss.offers("corners"):
         return (
             f"needs the corners of {type(objective.loss).__name__}; use solver='newton' for a "
             "smooth loss, or 'proximal-bundle'"
         )
-    return None
+    return needs_ridge(objective)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import fenchel
+from stepless.certificates import Slopes, fenchel
 from stepless.kernels import smoothing
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
@@ -49,6 +49,11 @@ class State:
     decrease: float = math.inf  # that the last step's model promised
     moving: bool = False  # the first step only looks
 
+    @property
+    def rounded(self) -> tuple[NDArray, NDArray, NDArray, float]:
+        """The terms as kernels take them."""
+        return self.terms.k, self.terms.sigma, self.centre, self.width
+
 
 class SmoothedNewton:
     """Newton steps on a piecewise-linear risk with rounded corners, made finer as they go.
@@ -86,6 +91,8 @@ class SmoothedNewton:
     online: ClassVar[bool] = False
 
     def __init__(self, aim: float = 1e-3) -> None:
+        if not 0.0 <= aim < math.inf:
+            raise ValueError(f"aim must be a relative gap, 0 or more, not {aim:g}")
         self.aim = aim
 
     def lacks(self, objective: Objective) -> str | None:
@@ -143,18 +150,14 @@ class SmoothedNewton:
         state.cost = _survey(risk, state, free)
         objective = risk.value_at(state.kept.p) + risk.objective.penalty(w)
         sizes = terms.sizes(risk, state.kept.p)
-        bound = fenchel(
-            risk,
-            (w, state.b),
-            objective,
-            state.cost,
-            risk.objective.strength * w + state.g,
+        proof = Slopes(
+            spread=state.cost,
+            residual=risk.objective.strength * w + state.g,
             steepness=_UPDATED * terms.steepness,
             sizes=sizes,
             tilt=state.tilt,
-            drift=state.kept.drift,
-            reach=state.kept.reach,
         )
+        bound = fenchel(risk, state.kept.point(w, state.b, objective), proof)
         offset = objective - risk.objective.penalty(w) - float(state.g @ w) - state.cost
         blur = state.kept.drift + risk.prediction_rounding(w, state.b)
         plane = Plane(
@@ -170,7 +173,7 @@ class SmoothedNewton:
 
     def _move(self, risk: Risk, state: State) -> None:
         source, strength, terms = risk.source, risk.objective.strength, state.terms
-        free, p = risk.objective.intercept, state.kept.p
+        free, p, rounded = risk.objective.intercept, state.kept.p, state.rounded
         gradient = strength * state.w + state.g
         damping = strength + state.damping * risk.sizes**2
         if free:  # no row may be near a corner: then nothing but the damping bends J in b
@@ -185,11 +188,7 @@ class SmoothedNewton:
         bend = strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
-            parts = source.map(
-                lambda k, lo, hi: smoothing.along(
-                    p, terms.k, terms.sigma, state.centre, state.width, move, t, lo, hi
-                )
-            )
+            parts = source.map(lambda k, lo, hi: smoothing.along(p, rounded, move, t, lo, hi))
             first, second = np.sum(parts, axis=0).tolist()
             return first + along + t * bend, second + bend
 
@@ -208,15 +207,13 @@ def _survey(risk: Risk, state: State, free: bool) -> float:
 
     With `free`, the intercept is moved to its best first.
     """
-    p, terms = state.kept.p, state.terms
+    p, terms, rounded = state.kept.p, state.terms, state.rounded
     slopes, c = np.empty(risk.m), np.empty(risk.m)
     sums = [0.0, 0.0, 0.0]
 
     def survey(shift: float) -> tuple[float, float]:
         parts = risk.source.map(
-            lambda k, lo, hi: smoothing.survey(
-                p, terms.k, terms.sigma, state.centre, state.width, shift, slopes, c, lo, hi
-            )
+            lambda k, lo, hi: smoothing.survey(p, rounded, shift, slopes, c, lo, hi)
         )
         sums[:] = np.sum(parts, axis=0).tolist()
         return sums[0] + terms.tilt, sums[1]
@@ -251,11 +248,7 @@ def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
     if gap <= state.aim * objective:
         state.aim = max(0.1 * state.aim, _LEAST_AIM)
     if state.cost > 0.5 * state.aim * objective and state.decrease <= _SETTLED * state.cost:
-        risk.source.map(
-            lambda k, lo, hi: smoothing.recentre(
-                state.kept.p, state.terms.k, state.centre, state.width, lo, hi
-            )
-        )
+        risk.source.map(lambda k, lo, hi: smoothing.recentre(state.kept.p, state.rounded, lo, hi))
         state.width /= 2.0
         state.decrease = math.inf
         _survey(risk, state, False)
