@@ -58,8 +58,10 @@ class Solver(Protocol):
 
 def needs_ridge(objective: Objective) -> str | None:
     """What is lacking if there is no ridge, or a domain."""
-    if objective.strength == 0.0 or not math.isinf(objective.radius):
-        return "needs penalty='l2' and no domain; use solver='proximal-bundle' or 'bundle'"
+    if not math.isinf(objective.radius):
+        return "does not know domains; use solver='bundle'"
+    if objective.strength == 0.0:
+        return "needs a penalty; use solver='proximal-bundle', or penalty='l2'"
     return None
 
 
