@@ -17,7 +17,26 @@ if TYPE_CHECKING:
     )
     from stepless.data import Source, read_svmlight
     from stepless.estimators import LinearClassifier, LinearRegressor, alpha_path
-    from stepless.objective import Domain, Loss, Objective, Regularizer
+    from stepless.objective import (
+        L1,
+        Box,
+        Domain,
+        ElasticNet,
+        Free,
+        GroupsL2,
+        GroupsLInf,
+        L1Ball,
+        L2Ball,
+        Loss,
+        Nonnegative,
+        Objective,
+        Regularizer,
+        RowsL2,
+        RowsLInf,
+        Simplex,
+        SquaredL2,
+        Zero,
+    )
     from stepless.report import load_model, save_model
     from stepless.risk import Risk
     from stepless.solvers import SOLVERS
@@ -26,17 +45,31 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "SOLVERS": "solvers",
+    "Box": "objective",
     "ContractError": "checks",
     "Domain": "objective",
+    "ElasticNet": "objective",
+    "Free": "objective",
+    "GroupsL2": "objective",
+    "GroupsLInf": "objective",
+    "L1": "objective",
+    "L1Ball": "objective",
+    "L2Ball": "objective",
     "LinearClassifier": "estimators",
     "LinearRegressor": "estimators",
     "Loss": "objective",
+    "Nonnegative": "objective",
     "Objective": "objective",
     "Regularizer": "objective",
     "Risk": "risk",
+    "RowsL2": "objective",
+    "RowsLInf": "objective",
+    "SOLVERS": "solvers",
+    "Simplex": "objective",
     "Source": "data",
+    "SquaredL2": "objective",
     "Stopping": "stopping",
+    "Zero": "objective",
     "alpha_path": "estimators",
     "check_domain": "checks",
     "check_loss": "checks",
@@ -48,17 +81,31 @@ _HOME = {
 }
 
 __all__ = [
+    "L1",
     "SOLVERS",
+    "Box",
     "ContractError",
     "Domain",
+    "ElasticNet",
+    "Free",
+    "GroupsL2",
+    "GroupsLInf",
+    "L1Ball",
+    "L2Ball",
     "LinearClassifier",
     "LinearRegressor",
     "Loss",
+    "Nonnegative",
     "Objective",
     "Regularizer",
     "Risk",
+    "RowsL2",
+    "RowsLInf",
+    "Simplex",
     "Source",
+    "SquaredL2",
     "Stopping",
+    "Zero",
     "alpha_path",
     "check_domain",
     "check_loss",

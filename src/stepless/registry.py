@@ -31,7 +31,7 @@ def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:
     >>> named("loss", "quantile(0.9)", LOSSES)
     Quantile(tau=0.9)
     """
-    shape = re.fullmatch(r"\s*([\w-]+)\s*(?:\(([^()]*)\))?\s*", name)
+    shape = re.fullmatch(r"\s*([\w/-]+)\s*(?:\(([^()]*)\))?\s*", name)
     bare, inside = shape.groups() if shape else (name, None)
     if bare not in registry:
         raise UnknownName(kind, bare, registry)

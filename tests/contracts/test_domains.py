@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 from stepless import ContractError, Domain, check_domain
-from stepless.objective import DOMAINS, Free, L2Ball
+from stepless.objective import DOMAINS, Free, L1Ball, L2Ball, Nonnegative, Simplex
+from stepless.objective import Box as TrueBox
 
-PARAMETERS = {"ball": (1e-6, 0.3, 1.0, 1e5)}
-MEMBERS = [
-    kind(*values)
-    for name, kind in DOMAINS.items()
-    for values in ([(p,) for p in PARAMETERS[name]] if name in PARAMETERS else [()])
-]
+SIZES = [(1e-6,), (0.3,), (1.0,), (1e5,)]
+PARAMETERS = {
+    "ball": SIZES,
+    "l1_ball": SIZES,
+    "simplex": SIZES,
+    "box": [(-1.0, 1.0), (-1e-6, 0.0), (0.0, 3.0), (-0.1, 1e5)],
+}
+MEMBERS = [kind(*values) for name, kind in DOMAINS.items() for values in PARAMETERS.get(name, [()])]
 
 
 @pytest.mark.parametrize("domain", MEMBERS, ids=repr)
@@ -50,9 +53,19 @@ def test_free_moves_nothing_and_has_no_vertex():
 
 
 @pytest.mark.parametrize("bound", [0.0, -1.0, math.nan, math.inf])
-def test_impossible_radii_get_one_clear_sentence(bound):
-    with pytest.raises(ValueError, match=f"positive radius, not {bound:g}") as caught:
-        L2Ball(bound)
+@pytest.mark.parametrize("kind", [L1Ball, L2Ball, Simplex])
+def test_impossible_radii_get_one_clear_sentence(kind, bound):
+    with pytest.raises(ValueError, match=f"positive (radius|sum), not {bound:g}") as caught:
+        kind(bound)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "ends", [(0.1, 1.0), (-1.0, -0.1), (0.0, 0.0), (-math.inf, 1.0), (0.0, math.nan)]
+)
+def test_impossible_boxes_get_one_clear_sentence(ends):
+    with pytest.raises(ValueError, match="finite low ≤ 0 ≤ high") as caught:
+        TrueBox(*ends)
     assert "\n" not in str(caught.value)
 
 
@@ -146,13 +159,84 @@ class Uncompilable(L2Ball):
         L2Ball(self.bound).project(w)
 
 
+class IgnoresTheMetric(L2Ball):
+    def project_in(self, w, h):
+        self.project(w)
+
+
+class IgnoresTheBall(L2Ball):
+    def project_in(self, w, h):
+        w *= 1.0
+
+
+class AnotherBall(L2Ball):
+    def project_in(self, w, h):
+        for j in range(w.size):
+            w[j] = 0.0
+
+
+class UnderstatedReach(L1Ball):
+    def reach(self):
+        return 0.9 * self.bound
+
+
+class UnderstatedWidth(TrueBox):
+    def width(self):
+        return self.high
+
+
+class ClipsToo(TrueBox):
+    def project(self, w):
+        for j in range(w.size):
+            w[j] = min(max(w[j], 0.5 * self.low), self.high)
+
+    def vertex(self, g, w):
+        w[:] = 0.0
+
+
+class Away(TrueBox):
+    def clip(self, wj):
+        return min(max(wj, 0.5 * self.high), self.high)
+
+
+class HighFloor(L1Ball):
+    def floor(self, a):
+        return -self.bound * np.abs(a).mean()
+
+
+class NoFloor(Nonnegative):
+    def floor(self, a):
+        return math.nan
+
+
+class UncompilableMetric(L2Ball):
+    def project_in(self, w, h):
+        L2Ball(self.bound).project_in(w, h)
+
+
 BROKEN = [
+    (
+        IgnoresTheMetric(),
+        r"^IgnoresTheMetric\.project_in takes .* in the metric .*, but nearer ones",
+    ),
+    (
+        IgnoresTheBall(),
+        r"^IgnoresTheBall\.project_in takes .* to .* in the metric \(1, 1, 1, 1\), but",
+    ),
+    (AnotherBall(), r"^AnotherBall\.project_in takes .*, but project to"),
+    (UnderstatedReach(), r"^UnderstatedReach\.reach\(\) is 0\.9, but .* has a weight of"),
+    (UnderstatedWidth(), r"^UnderstatedWidth\.width\(\) is 1, but .* and .* are 2 apart"),
+    (ClipsToo(), r"^ClipsToo\.clip takes .* to .*, but project to"),
+    (Away(), r"^Away\.project moves the origin"),
+    (HighFloor(), r"^HighFloor\.floor at .* is .*, but ⟨a, ·⟩ is .* at"),
+    (NoFloor(), r"^NoFloor\.floor\(.*\) is nan$"),
+    (UncompilableMetric(), r"^UncompilableMetric\.project_in cannot be compiled: "),
     (ReturnsACopy(), r"^ReturnsACopy\.project returns something, but must write into w instead"),
     (Scales(1e-6), r"^Scales\.project takes \(.*\) to \(.*\), but nearer ones lie towards"),
     (Scales(), r"^Scales\.project takes \(.*\) to \(.*\), but nearer ones lie towards"),
     (Shell(), r"^Shell\.project takes"),
     (Drifts(), r"^Drifts\.radius\(\) is 1, but"),
-    (Elsewhere(), r"^Elsewhere\.project moves the origin"),
+    (Elsewhere(), r"^Elsewhere\.vertex at .*, outside of the domain"),
     (UnderstatedRadius(), r"^UnderstatedRadius\.radius\(\) is 1\.5, but .* has length"),
     (UphillVertex(), r"^UphillVertex\.vertex at .*, but ⟨g, ·⟩ is lower at"),
     (LowVertex(), r"^LowVertex\.vertex at .*, but ⟨g, ·⟩ is lower at"),

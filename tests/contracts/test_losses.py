@@ -431,10 +431,10 @@ class PlainHelper(Loss):
 
 
 class UnknownAttribute(Squared):
-    width = 2.0  # no annotation: not a field
+    breadth = 2.0  # no annotation: not a field
 
     def slope(self, z, y):
-        return (z - y) * (self.width / 2.0)
+        return (z - y) * (self.breadth / 2.0)
 
 
 class ConjugateOfAnother(Squared):
@@ -527,7 +527,10 @@ BROKEN = [
     (NoSlope(), r"^NoSlope\.slope\(.*\) raises NotImplementedError"),
     (TooFewParameters(), r"value\(.*\) raises TypeError: .*takes 2 positional arguments but 3"),
     (PlainHelper(), r"^PlainHelper\.value cannot be compiled: .*'square'"),
-    (UnknownAttribute(), r"^UnknownAttribute\.slope cannot be compiled: Unknown attribute 'width'"),
+    (
+        UnknownAttribute(),
+        r"^UnknownAttribute\.slope cannot be compiled: Unknown attribute 'breadth'",
+    ),
     (ConjugateOfAnother(), r"conjugate\(.*\) is .*, but az − value is .* where that is the slope"),
     (ConjugateTooLow(), r"conjugate\(.*\) is .*, below az − value, which is"),
     (ConjugateInfinite(), r"conjugate\(1, -1\) is inf, but az − value is"),

@@ -2,16 +2,44 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from stepless import ContractError, Regularizer, check_regularizer
-from stepless.objective import REGULARIZERS, SquaredL2, Zero
+from stepless.objective import (
+    REGULARIZERS,
+    ElasticNet,
+    GroupsL2,
+    GroupsLInf,
+    RowsL2,
+    RowsLInf,
+    SquaredL2,
+    Zero,
+)
+
+STRENGTHS = [1e-8, 1e-3, 1.0, 50.0]
+FURTHER = {"elasticnet": [(0.0,), (0.3,), (1.0 - 1e-9,), (1.0,)]}
 
 
-@pytest.mark.parametrize("alpha", [1e-8, 1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("alpha", STRENGTHS)
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_contract(name, alpha):
     check_regularizer(REGULARIZERS[name](alpha))
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"), [(name, numbers) for name in FURTHER for numbers in FURTHER[name]]
+)
+def test_contract_with_further_numbers(name, numbers):
+    for alpha in STRENGTHS:
+        check_regularizer(REGULARIZERS[name](alpha, *numbers))
+
+
+@pytest.mark.parametrize("alpha", STRENGTHS)
+@pytest.mark.parametrize("groups", ["abaca", "aaaaa", "abcde", "ab"])
+@pytest.mark.parametrize("kind", [GroupsL2, GroupsLInf])
+def test_contract_of_groups(kind, groups, alpha):
+    check_regularizer(kind.of(alpha, list(groups)), features=len(groups))
 
 
 def test_known_values():
@@ -25,12 +53,24 @@ def test_known_values():
     assert Zero().conjugate(0.0) == 0.0
     assert Zero().conjugate(1e-300) == math.inf
     assert Zero().strong_convexity() == 0.0
+    assert ElasticNet(2.0, 0.25).strong_convexity() == 1.5
+    assert ElasticNet(2.0, 0.25).conjugate(-3.5) == 3.0
+    assert ElasticNet(2.0, 1.0).conjugate(2.0) == 0.0
+    assert ElasticNet(2.0, 1.0).conjugate(2.0 + 1e-15) == math.inf
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, math.nan, math.inf])
-def test_impossible_strengths_get_one_clear_sentence(alpha):
+@pytest.mark.parametrize("name", [name for name in REGULARIZERS if name != "none"])
+def test_impossible_strengths_get_one_clear_sentence(name, alpha):
     with pytest.raises(ValueError, match=f"alpha must be positive, not {alpha:g}") as caught:
-        SquaredL2(alpha)
+        REGULARIZERS[name](alpha)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ratio", [-0.1, 1.1, math.nan])
+def test_impossible_shares_get_one_clear_sentence(ratio):
+    with pytest.raises(ValueError, match=f"between 0 and 1, not be {ratio:g}") as caught:
+        ElasticNet(1.0, ratio)
     assert "\n" not in str(caught.value)
 
 
@@ -53,7 +93,7 @@ class L1(Regularizer):
         return 0.0
 
 
-class ElasticNet(Regularizer):
+class Both(Regularizer):
     alpha: float = 0.5
     ridge: float = 2.0
 
@@ -74,12 +114,12 @@ class ElasticNet(Regularizer):
         return self.ridge
 
 
-@pytest.mark.parametrize("regularizer", [L1(), L1(1e-4), ElasticNet(), ElasticNet(3.0, 1e-3)])
+@pytest.mark.parametrize("regularizer", [L1(), L1(1e-4), Both(), Both(3.0, 1e-3)])
 def test_regularizers_of_ones_own_are_accepted(regularizer):
     check_regularizer(regularizer)
 
 
-class ShrinksTooLittle(ElasticNet):
+class ShrinksTooLittle(Both):
     def prox(self, wj, step):
         return math.copysign(max(abs(wj) - step * self.alpha, 0.0), wj)
 
@@ -89,7 +129,7 @@ class ForgetsTheStep(SquaredL2):
         return wj / (1.0 + self.alpha)
 
 
-class Overstated(ElasticNet):
+class Overstated(Both):
     def strong_convexity(self):
         return 1.1 * self.ridge
 
@@ -134,7 +174,94 @@ class Uncompilable(SquaredL2):
         return float(f"{uj / self.alpha:.17g}")
 
 
+class OnceIsEnough(SquaredL2):
+    def prox_times(self, wj, step, times):
+        return self.prox(wj, step)
+
+
+class CountsHalf(SquaredL2):
+    def total(self, w):
+        return 0.25 * self.alpha * np.sum(w * w)
+
+
+class RowsOfOneStep(RowsL2):  # as if all steps were the first
+    def shrink_row(self, v, steps):
+        size = math.sqrt(np.sum(v * v))
+        v *= max(1.0 - self.alpha * steps[0] / size, 0.0) if size > 0.0 else 0.0
+
+
+class RowsTooShort(RowsL2):
+    def shrink(self, w, steps):
+        for j in range(w.shape[0]):
+            self.shrink_row(w[j], 1.01 * steps[j])
+
+
+class RowsOfTheirOwn(RowsLInf):
+    def shrink(self, w, steps):
+        RowsL2(self.alpha).shrink(w, steps)
+
+
+class RowsApart(RowsL2):
+    def shrink(self, w, steps):
+        RowsL2(self.alpha).shrink(w, steps)
+
+    def shrink_row(self, v, steps):
+        v[:] = 0.0
+
+
+class RootedRows(RowsL2):
+    def total(self, w):
+        return self.alpha * np.sum(np.sqrt(np.abs(w)))
+
+
+class BelowZero(RowsL2):
+    def total(self, w):
+        return -self.alpha * np.sum(np.abs(w))
+
+
+class LiftedRows(RowsL2):
+    def total(self, w):
+        return 1.0 + self.alpha * np.sum(np.abs(w))
+
+
+class HighFloor(RowsLInf):  # the norm in place of its dual
+    def floor(self, a, ceiling=math.inf):
+        return RowsL2(self.alpha).floor(a, ceiling)
+
+
+class NoFloor(RowsL2):
+    def floor(self, a, ceiling=math.inf):
+        return math.nan
+
+
+class NotInPlace(RowsL2):
+    def shrink_row(self, v, steps):
+        return v / 2.0
+
+    def shrink(self, w, steps):
+        return w / 2.0
+
+
+class UncompilableRows(RowsL2):
+    def total(self, w):
+        return float(f"{RowsL2.total(self, w):.17g}")
+
+
 BROKEN = [
+    (OnceIsEnough(), r"^OnceIsEnough\.prox_times\(.*, 0\) is .*, but prox so many times is"),
+    (CountsHalf(), r"^CountsHalf\.total\(.*\) is .*, but the values of its weights add up to"),
+    (RowsOfOneStep(), r"^RowsOfOneStep\.shrink takes \(.*\) to \(.*\), but .* falls from there"),
+    (RowsTooShort(), r"^RowsTooShort\.shrink takes \(.*\) to \(.*\), but .* falls from there"),
+    (RowsOfTheirOwn(), r"^RowsOfTheirOwn\.shrink takes \(.*\) to \(.*\), but .* falls from there"),
+    (RowsApart(), r"^RowsApart\.shrink_row takes \(.*\) to \(0, 0, 0\), but shrink to"),
+    (RootedRows(), r"^RootedRows\.total is not convex between"),
+    (BelowZero(), r"^BelowZero\.total\(.*\) is -.*, below 0"),
+    (LiftedRows(), r"^LiftedRows\.total\(.*\) is 1, but must be 0"),
+    (HighFloor(), r"^HighFloor\.floor\(.*\) is .*, but total \+ ⟨a, w⟩ is .* at"),
+    (NoFloor(), r"^NoFloor\.floor\(.*\) is nan$"),
+    (NotInPlace(), r"^NotInPlace\.shrink returns something, but must write into w instead"),
+    (UncompilableRows(), r"^UncompilableRows\.total cannot be compiled: "),
+    (GroupsL2.of(1.0, [0, 1]), r"total\(.*\) raises ValueError: the groups name another number of"),
     (ShrinksTooLittle(), r"^ShrinksTooLittle\.prox\(.*\) is .*, but at .* is lower"),
     (ForgetsTheStep(2.0), r"^ForgetsTheStep\.prox\(.*, 0\.01\) is .*, but at .* is lower"),
     (Overstated(), r"^Overstated\.strong_convexity\(\) is 2\.2, but the value is less curved"),

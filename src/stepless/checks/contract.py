@@ -34,16 +34,18 @@ def instance(term: Any, kind: type[Term], example: str) -> str:
     return type(term).__name__
 
 
-def number(term: Any, method: str, *arguments: float, finite: bool = True) -> float:
-    """Call a method of plain numbers; it must return one, and a finite one (or +∞, if allowed)."""
-    arguments = tuple(map(float, arguments))
+def number(
+    term: Any, method: str, *arguments: Any, finite: bool = True, infinity: float = math.inf
+) -> float:
+    """Call a method of numbers or arrays; it must return a finite number (or that infinity)."""
+    arguments = tuple(a if isinstance(a, np.ndarray | int) else float(a) for a in arguments)
     try:
         result = getattr(term, method)(*arguments)
     except Exception as error:
         raise ContractError(f"{call(term, method, *arguments)} raises {told(error)}") from error
     if not isinstance(result, Real):
         raise ContractError(f"{call(term, method, *arguments)} is {result!r}, not a number")
-    if math.isnan(result) or (math.isinf(result) and (finite or result < 0)):
+    if not math.isfinite(result) and (finite or result != infinity):
         raise ContractError(f"{call(term, method, *arguments)} is {float(result)}")
     return float(result)
 
@@ -52,6 +54,20 @@ def numbers(term: Any, method: str, *columns: Any, finite: bool = True) -> NDArr
     """Call a method at each row of columns of numbers."""
     rows = zip(*np.broadcast_arrays(*columns), strict=True)
     return np.array([number(term, method, *row, finite=finite) for row in rows])
+
+
+def written(term: Any, method: str, *arguments: NDArray, into: int = 0) -> NDArray:
+    """Call a method that writes into one of its arguments; return what it made of a copy."""
+    copies, name = [a.copy() for a in arguments], f"{type(term).__name__}.{method}"
+    try:
+        result = getattr(term, method)(*copies)
+    except Exception as error:
+        raise ContractError(f"{name} raises {told(error)}") from error
+    if result is not None:
+        raise ContractError(f"{name} returns something, but must write into w instead")
+    if not np.isfinite(copies[into]).all():
+        raise ContractError(f"{name} writes {point(copies[into])}")
+    return copies[into]
 
 
 def constant(term: Any, method: str) -> float:
@@ -108,14 +124,29 @@ def same(term: Term, method: str, rows: NDArray, results: NDArray) -> None:
             )
 
 
-def call(term: Any, method: str, *arguments: float) -> str:
+def same_arrays(term: Term, method: str, given: NDArray, plain: NDArray, fast: NDArray) -> None:
+    """Compare what compiled code wrote, at each of the given, with plain Python."""
+    off, size = (np.abs(x).reshape(len(plain), -1).max(axis=1) for x in (fast - plain, plain))
+    refuse(
+        ~(off <= SLACK * size),
+        lambda i: (
+            f"{type(term).__name__}.{method} at {point(given[i])} gives {point(plain[i])} "
+            f"in Python, but {point(fast[i])} when compiled"
+        ),
+    )
+
+
+def call(term: Any, method: str, *arguments: Any) -> str:
     """Write a call as a user would."""
-    return f"{type(term).__name__}.{method}({', '.join(f'{a:.6g}' for a in arguments)})"
+    told = (point(a) if isinstance(a, np.ndarray) else f"{a:.6g}" for a in arguments)
+    return f"{type(term).__name__}.{method}({', '.join(told)})"
 
 
-def point(w: NDArray) -> str:
-    """Write a vector."""
-    return f"({', '.join(f'{v:.4g}' for v in w)})"
+def point(w: Any) -> str:
+    """Write a number, a vector or a matrix."""
+    if np.ndim(w) == 0:
+        return f"{w:.4g}"
+    return f"({('; ' if np.ndim(w) > 1 else ', ').join(map(point, w))})"
 
 
 def told(error: Exception) -> str:

@@ -16,9 +16,12 @@ from stepless.checks.contract import (
     compiled,
     constant,
     instance,
+    number,
+    numbers,
     point,
     refuse,
-    told,
+    same_arrays,
+    written,
 )
 from stepless.objective import Domain
 
@@ -28,9 +31,11 @@ _WIDTH = 4
 def check_domain(domain: Domain) -> None:
     """Check that a domain is what solvers and certificates rely on.
 
-    `project` turns its argument into the nearest point of a convex set around the origin, and
-    leaves points of the set alone; `vertex` minimises linear functions, if the set is bounded; no
-    point is farther out than `radius`; compiled code computes the same numbers.
+    `project` turns its argument into the nearest point of a convex set, and leaves points of the
+    set alone; so does `project_in`, if there is one, in the metric that it is given, and `clip`, of
+    a separable domain, for each weight; `vertex` minimises linear functions, if the set is bounded,
+    and `floor` is not above their minimum; no point is farther out than `radius` and `reach`, no
+    two are farther apart than `width`; compiled code computes the same numbers.
 
     Raises
     ------
@@ -43,76 +48,124 @@ def check_domain(domain: Domain) -> None:
     >>> from stepless.objective import L2Ball
     >>> check_domain(L2Ball(2.0))
     """
-    name = instance(domain, Domain, "L2Ball(1.0)")
-    radius = constant(domain, "radius")
-    bounded = not math.isinf(radius)
+    instance(domain, Domain, "L2Ball(1.0)")
+    radius, reach = constant(domain, "radius"), constant(domain, "reach")
+    bounded = min(radius, reach) < math.inf
+    unit = min(radius, reach) if bounded else 1.0
     rng = np.random.default_rng(0)
-    unit = radius if bounded else 1.0
     sizes = np.geomspace(1e-3, 1e3, 40)[:, None] * unit
     axes = 10.0 * sizes[-1] * np.eye(_WIDTH)
     w = np.concatenate([np.zeros((1, _WIDTH)), rng.normal(size=(40, _WIDTH)) * sizes, axes, -axes])
-
-    p = _projections(domain, w, radius, unit)
-    if p[0].any():
-        raise ContractError(f"{name}.project moves the origin, which every domain contains")
-    # p is nearest iff no u of the set lies beyond it, seen from w: ⟨w − p, u − p⟩ ≤ 0
-    beyond = (w - p) @ p.T - np.sum((w - p) * p, axis=1, keepdims=True)
-    margin = SLACK * np.linalg.norm(w, axis=1) * (unit + np.linalg.norm(p, axis=1).max())
-    if (beyond > margin[:, None]).any():
-        i, k = np.argwhere(beyond > margin[:, None])[0]
-        raise ContractError(
-            f"{name}.project takes {point(w[i])} to {point(p[i])}, "
-            f"but nearer ones lie towards {point(p[k])}"
-        )
+    metric = 10.0 ** rng.uniform(-3.0, 3.0, size=w.shape)
     g = rng.normal(size=(20, _WIDTH))
-    v = _vertices(domain, g, p, radius) if bounded else g
-    _check_compiled(domain, "project", _project, w, p)
+
+    p = np.array([written(domain, "project", row) for row in w])
+    _sized(domain, p)
+    _nearest(domain, "project", w, np.ones_like(w), p, p, unit)
+    if domain.separable:
+        _clipped(domain, w, p)
+    has_metric = domain.separable or type(domain).project_in is not Domain.project_in
+    q = _in_a_metric(domain, w, metric, p, unit) if has_metric else p
+    v = _vertices(domain, g, p, unit) if bounded else p
+    _floored(domain, g, np.concatenate([p, q, v]))
+    _check_compiled(domain, "project", _project, (w,), p)
+    if has_metric:
+        _check_compiled(domain, "project_in", _project_in, (w, metric), q)
     if bounded:
-        _check_compiled(domain, "vertex", _vertex, g, v)
+        _check_compiled(domain, "vertex", _vertex, (g, np.zeros_like(g)), v, into=1)
 
 
-def _projections(domain: Domain, w: NDArray, radius: float, unit: float) -> NDArray:
+def _sized(domain: Domain, p: NDArray) -> None:
+    """Compare points of the domain with the sizes that it tells."""
     name = type(domain).__name__
-    p = np.array([_moved(domain, "project", row) for row in w])
-    lengths = np.linalg.norm(p, axis=1)
+    lengths, largest = np.linalg.norm(p, axis=1), np.abs(p).max(axis=1)
+    for method, what, found in (("radius", "length", lengths), ("reach", "a weight of", largest)):
+        told = constant(domain, method)
+        refuse(
+            found > told * (1 + SLACK),
+            lambda i, told=told, method=method, what=what, found=found: (  # type: ignore[misc]
+                f"{name}.{method}() is {told:.6g}, but {point(p[i])}, "
+                f"which is of the domain, has {what} {found[i]:.6g}"
+            ),
+        )
+    low, high, told = p.argmin(axis=0), p.argmax(axis=0), constant(domain, "width")
     refuse(
-        lengths > radius * (1 + SLACK),
-        lambda i: (
-            f"{name}.radius() is {radius:.6g}, but {point(p[i])}, the projection of "
-            f"{point(w[i])}, has length {lengths[i]:.6g}"
+        p.max(axis=0) - p.min(axis=0) > told * (1 + SLACK),
+        lambda j: (
+            f"{name}.width() is {told:.6g}, but {point(p[low[j]])} and {point(p[high[j]])}, "
+            f"both of the domain, are {p[high[j], j] - p[low[j], j]:.6g} apart"
         ),
     )
-    again = np.array([_moved(domain, "project", row) for row in p])
+
+
+def _nearest(
+    domain: Domain, method: str, w: NDArray, h: NDArray, p: NDArray, u: NDArray, unit: float
+) -> None:
+    """Refuse projections p of w in the metrics h that are not of the domain, or not nearest."""
+    name, lengths = type(domain).__name__, np.linalg.norm(p, axis=1)
+    again = np.array([written(domain, "project", row) for row in p])
     refuse(
         np.linalg.norm(again - p, axis=1) > SLACK * (unit + lengths),
         lambda i: (
-            f"{name}.project takes {point(w[i])} to {point(p[i])}, "
-            f"and that to {point(again[i])}: it must leave its own results alone"
+            f"{name}.{method} takes {point(w[i])} to {point(p[i])}, and project takes that to "
+            f"{point(again[i])}: it must leave points of the domain alone"
         ),
     )
-    return p
+    # p is nearest iff no u of the set lies beyond it, seen from w: ⟨h(w − p), u − p⟩ ≤ 0
+    beyond = (h * (w - p)) @ u.T - np.sum(h * (w - p) * p, axis=1, keepdims=True)
+    apart = np.linalg.norm(h * (np.abs(w) + np.abs(p)), axis=1)
+    margin = SLACK * apart * (unit + np.linalg.norm(u, axis=1).max())
+    if (beyond > margin[:, None]).any():
+        i, k = np.argwhere(beyond > margin[:, None])[0]
+        metric = "" if (h == 1.0).all() else f" in the metric {point(h[i])}"
+        raise ContractError(
+            f"{name}.{method} takes {point(w[i])} to {point(p[i])}{metric}, "
+            f"but nearer ones lie towards {point(u[k])}"
+        )
 
 
-def _vertices(domain: Domain, g: NDArray, p: NDArray, radius: float) -> NDArray:
+def _clipped(domain: Domain, w: NDArray, p: NDArray) -> None:
     name = type(domain).__name__
-    v = np.array([_moved(domain, "vertex", np.full(_WIDTH, np.nan), row) for row in g])
-    lengths = np.linalg.norm(v, axis=1)
+    if p[0].any():
+        raise ContractError(f"{name}.project moves the origin, which a separable domain contains")
+    clipped = np.array([numbers(domain, "clip", row) for row in w])
     refuse(
-        lengths > radius * (1 + SLACK),
+        np.abs(clipped - p).max(axis=1) > SLACK * np.abs(p).max(axis=1),
         lambda i: (
-            f"{name}.radius() is {radius:.6g}, but {point(v[i])}, the vertex at "
-            f"{point(g[i])}, has length {lengths[i]:.6g}"
+            f"{name}.clip takes {point(w[i])} to {point(clipped[i])}, but project to {point(p[i])}"
         ),
     )
-    back = np.array([_moved(domain, "project", row) for row in v])
+
+
+def _in_a_metric(domain: Domain, w: NDArray, metric: NDArray, p: NDArray, unit: float) -> NDArray:
+    ones = np.ones(_WIDTH)
+    plain = np.array([written(domain, "project_in", row, ones) for row in w])
     refuse(
-        np.linalg.norm(back - v, axis=1) > SLACK * radius,
+        np.linalg.norm(plain - p, axis=1) > SLACK * (unit + np.linalg.norm(p, axis=1)),
+        lambda i: (
+            f"{type(domain).__name__}.project_in takes {point(w[i])} to {point(plain[i])} "
+            f"in the metric {point(ones)}, but project to {point(p[i])}"
+        ),
+    )
+    q = np.array([written(domain, "project_in", *pair) for pair in zip(w, metric, strict=True)])
+    _sized(domain, np.concatenate([p, q]))
+    _nearest(domain, "project_in", w, metric, q, np.concatenate([p, q]), unit)
+    return q
+
+
+def _vertices(domain: Domain, g: NDArray, p: NDArray, unit: float) -> NDArray:
+    name, blank = type(domain).__name__, np.full(_WIDTH, np.nan)
+    v = np.array([written(domain, "vertex", row, blank, into=1) for row in g])
+    _sized(domain, np.concatenate([p, v]))
+    back = np.array([written(domain, "project", row) for row in v])
+    refuse(
+        np.linalg.norm(back - v, axis=1) > SLACK * unit,
         lambda i: f"{name}.vertex at {point(g[i])} is {point(v[i])}, outside of the domain",
     )
     heights = g @ p.T
     lowest = heights.min(axis=1)
     refuse(
-        np.sum(g * v, axis=1) > lowest + SLACK * radius * np.linalg.norm(g, axis=1),
+        np.sum(g * v, axis=1) > lowest + SLACK * unit * np.linalg.norm(g, axis=1),
         lambda i: (
             f"{name}.vertex at {point(g[i])} is {point(v[i])}, "
             f"but ⟨g, ·⟩ is lower at {point(p[heights[i].argmin()])}"
@@ -121,39 +174,42 @@ def _vertices(domain: Domain, g: NDArray, p: NDArray, radius: float) -> NDArray:
     return v
 
 
-def _moved(domain: Domain, method: str, w: NDArray, *before: NDArray) -> NDArray:
-    """Call a method that writes into its last argument, w; return what it wrote."""
-    name, w = type(domain).__name__, w.copy()
-    try:
-        result = getattr(domain, method)(*before, w)
-    except Exception as error:
-        raise ContractError(f"{name}.{method} raises {told(error)}") from error
-    if result is not None:
-        raise ContractError(f"{name}.{method} returns something, but must write into w instead")
-    if not np.isfinite(w).all():
-        raise ContractError(f"{name}.{method} writes {point(w)}")
-    return w
-
-
-def _check_compiled(
-    domain: Domain, method: str, kernel: Callable[..., None], given: NDArray, plain: NDArray
-) -> None:
-    out = given.copy() if method == "project" else np.zeros_like(given)
-    example = (out[0].copy(),) if method == "project" else (given[0], out[0].copy())
-    compiled(domain, kernel, (given, out), {method: example})
+def _floored(domain: Domain, g: NDArray, p: NDArray) -> None:
+    floors = np.array([number(domain, "floor", row, finite=False, infinity=-math.inf) for row in g])
+    heights = g @ p.T
+    margin = SLACK * np.linalg.norm(g, axis=1) * np.linalg.norm(p, axis=1).max()
     refuse(
-        np.linalg.norm(out - plain, axis=1) > SLACK * np.linalg.norm(plain, axis=1),
+        floors > heights.min(axis=1) + margin,
         lambda i: (
-            f"{type(domain).__name__}.{method} at {point(given[i])} gives {point(plain[i])} "
-            f"in Python, but {point(out[i])} when compiled"
+            f"{type(domain).__name__}.floor at {point(g[i])} is {floors[i]:.6g}, "
+            f"but ⟨a, ·⟩ is {heights[i].min():.6g} at {point(p[heights[i].argmin()])}"
         ),
     )
 
 
+def _check_compiled(
+    domain: Domain,
+    method: str,
+    kernel: Callable[..., None],
+    arguments: tuple[NDArray, ...],
+    plain: NDArray,
+    into: int = 0,
+) -> None:
+    copies = tuple(a.copy() for a in arguments)
+    compiled(domain, kernel, copies, {method: tuple(a[0].copy() for a in arguments)})
+    same_arrays(domain, method, arguments[0], plain, copies[into])
+
+
 @njit(cache=True)
-def _project(domain: Any, given: Any, out: Any) -> None:
+def _project(domain: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         domain.project(out[i])
+
+
+@njit(cache=True)
+def _project_in(domain: Any, out: Any, metric: Any) -> None:
+    for i in range(out.shape[0]):
+        domain.project_in(out[i], metric[i])
 
 
 @njit(cache=True)

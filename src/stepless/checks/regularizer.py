@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,36 @@ from stepless.checks.contract import (
     instance,
     number,
     numbers,
+    point,
     refuse,
     same,
+    same_arrays,
     slack,
+    written,
 )
 from stepless.objective import Regularizer
 
 _STEPS = (0.01, 0.3, 1.0, 5.0)
+_TIMES = (0, 1, 5, 200)
+_OUTPUTS = 3
 
 
-def check_regularizer(regularizer: Regularizer) -> None:
+def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     """Check that a regularizer is what solvers and certificates rely on.
 
     ω ≥ 0 is convex with ω(0) = 0; `strong_convexity` is not overstated; `conjugate` and
     `conjugate_gradient` fit the value (Fenchel-Young); `prox` minimises what it should, and fits
-    the conjugate (Moreau); compiled code computes the same numbers.
+    the conjugate (Moreau); `prox_times` is prox so many times; compiled code computes the same
+    numbers. That is of one weight, and asked of separable regularizers only. Of all weights, and
+    asked of every one: Ω ≥ 0 is convex with Ω(0) = 0, `shrink` and `shrink_row` minimise what they
+    should, `floor` is not above what it bounds.
+
+    Parameters
+    ----------
+    regularizer
+        What is checked.
+    features
+        How many features to check it with; of groups, as many as they name.
 
     Raises
     ------
@@ -43,20 +59,29 @@ def check_regularizer(regularizer: Regularizer) -> None:
     Examples
     --------
     >>> from stepless import check_regularizer
-    >>> from stepless.objective import SquaredL2
+    >>> from stepless.objective import GroupsL2, SquaredL2
     >>> check_regularizer(SquaredL2(0.1))
+    >>> check_regularizer(GroupsL2.of(0.1, ["a", "b", "a"]), features=3)
     """
     instance(regularizer, Regularizer, "SquaredL2(0.1)")
     random = np.random.default_rng(0).normal(scale=5.0, size=20)
     w = np.unique(np.concatenate([np.linspace(-3.0, 3.0, 13), random, [-1e4, 1e4]]))
     u = np.concatenate([[0.0, -30.0, 30.0], random])
+    if regularizer.separable:
+        _check_of_one(regularizer, w, u)
+    _check_of_all(regularizer, features)
+    if regularizer.separable:
+        _check_compiled(regularizer, np.concatenate([w, u]))
+
+
+def _check_of_one(regularizer: Regularizer, w: NDArray, u: NDArray) -> None:
     value = numbers(regularizer, "value", w)
     _curved(regularizer, w, value)
     _fenchel_young(regularizer, w, value, u)
     for step in _STEPS:
         for wj in w:
             _proximal(regularizer, w, value, wj, step)
-    _check_compiled(regularizer, np.concatenate([w, u]))
+        _repeated(regularizer, u[:8], step)
 
 
 def _curved(regularizer: Regularizer, w: NDArray, value: NDArray) -> None:
@@ -128,8 +153,22 @@ def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, s
         )
 
 
+def _repeated(regularizer: Regularizer, w: NDArray, step: float) -> None:
+    for wj in w:
+        p = wj
+        for before, times in pairwise((0, *_TIMES)):
+            for _ in range(before, times):
+                p = number(regularizer, "prox", p, step)
+            fast = number(regularizer, "prox_times", wj, step, times)
+            if abs(fast - p) > slack(wj):
+                raise ContractError(
+                    f"{call(regularizer, 'prox_times', wj, step, times)} is {fast:.6g}, "
+                    f"but prox so many times is {p:.6g}"
+                )
+
+
 def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
-    out, step = np.empty((w.size, 4)), 0.3
+    out, step, times = np.empty((w.size, 4)), 0.3, 3
     examples = {
         "value": (0.5,),
         "prox": (0.5, step),
@@ -140,6 +179,112 @@ def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
     for column, method in enumerate(examples):
         rows = w[:, None] if method != "prox" else np.stack([w, np.full(w.size, step)], axis=1)
         same(regularizer, method, rows, out[:, column])
+    if _own(regularizer, "prox_times"):
+        fast = w.copy()
+        compiled(regularizer, _repeats, (fast, step, times), {"prox_times": (0.5, step, times)})
+        plain = np.array([number(regularizer, "prox_times", wj, step, times) for wj in w])
+        same_arrays(regularizer, "prox_times", w, plain, fast)
+
+
+# -- of all weights --------------------------------------------------------------------------------
+
+
+def _check_of_all(regularizer: Regularizer, features: int) -> None:
+    rng = np.random.default_rng(0)
+    sizes = np.geomspace(1e-3, 1e3, 24)[:, None, None]
+    w = sizes * rng.normal(size=(24, features, _OUTPUTS))
+    # Steps at which something happens: step times slope is of the size of the weights.
+    slopes = numbers(regularizer, "total", w)[:, None, None] / sizes
+    near = np.divide(sizes, slopes, out=np.ones_like(sizes), where=slopes > 0.0)
+    steps = near * 10.0 ** rng.uniform(-1.5, 1.5, size=w.shape)
+    p = np.array([written(regularizer, "shrink", *pair) for pair in zip(w, steps, strict=True)])
+    one_row = np.eye(features)[np.arange(len(w)) % features][:, :, None]
+    v = np.concatenate([np.zeros_like(p[:1]), p, 0.5 * p, one_row * p, p + 1e-3 * w, w])
+    value = numbers(regularizer, "total", v)
+    _curved_in_all(regularizer, v, value)
+    q = (w - p) / steps
+    _least(regularizer, w, q, v, value)
+    if regularizer.by_rows:
+        _row_by_row(regularizer, w, steps, p)
+    for a in np.concatenate([-0.3 * q[::3], -q[::3], -3.0 * q[::3], -1.2 * one_row * q]):
+        _floored(regularizer, a, v, value)
+    if _own(regularizer, "total", "shrink", "shrink_row"):
+        fast, totals = w.copy(), np.empty(len(w))
+        examples: dict[str, tuple] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
+        compiled(regularizer, _shrinks, (fast, steps, totals), examples)
+        same_arrays(regularizer, "shrink", w, p, fast)
+        same_arrays(regularizer, "total", p, value[1 : 1 + len(p)], totals)
+
+
+def _curved_in_all(regularizer: Regularizer, v: NDArray, value: NDArray) -> None:
+    refuse(value < 0.0, lambda i: f"{call(regularizer, 'total', v[i])} is {value[i]:.6g}, below 0")
+    if value[0] != 0.0:
+        raise ContractError(f"{call(regularizer, 'total', v[0])} is {value[0]:.6g}, but must be 0")
+    middle = numbers(regularizer, "total", 0.5 * (v[1:] + v[:-1]))
+    most = 0.5 * (value[1:] + value[:-1])
+    refuse(
+        middle > most + slack(most),
+        lambda i: (
+            f"{type(regularizer).__name__}.total is not convex "
+            f"between {point(v[i])} and {point(v[i + 1])}"
+        ),
+    )
+    if regularizer.separable:
+        sums = np.array([numbers(regularizer, "value", vi.ravel()).sum() for vi in v])
+        refuse(
+            np.abs(sums - value) > slack(value),
+            lambda i: (
+                f"{call(regularizer, 'total', v[i])} is {value[i]:.6g}, "
+                f"but the values of its weights add up to {sums[i]:.6g}"
+            ),
+        )
+
+
+def _least(regularizer: Regularizer, w: NDArray, q: NDArray, v: NDArray, value: NDArray) -> None:
+    """Refuse v[1:], what was made of w, if q = (w − v)/step is no subgradient there."""
+    for i, (p, own) in enumerate(zip(v[1 : 1 + len(w)], value[1:], strict=False)):
+        rise = np.sum(q[i] * (v - p), axis=(1, 2))
+        sizes = np.sum(np.abs(q[i] * (v - p)), axis=(1, 2))
+        refuse(
+            value < own + rise - slack(value, own, sizes),
+            lambda k, i=i, p=p: (  # type: ignore[misc]
+                f"{type(regularizer).__name__}.shrink takes {point(w[i])} to {point(p)}, but "
+                f"total + Σ (v − w)²/(2 step) falls from there towards {point(v[k])}"
+            ),
+        )
+
+
+def _row_by_row(regularizer: Regularizer, w: NDArray, steps: NDArray, p: NDArray) -> None:
+    rows, own = w.reshape(-1, _OUTPUTS), p.reshape(-1, _OUTPUTS)
+    pairs = zip(rows, steps.reshape(-1, _OUTPUTS), strict=True)
+    shrunk = np.array([written(regularizer, "shrink_row", *pair) for pair in pairs])
+    refuse(
+        np.abs(shrunk - own).max(axis=1) > slack(rows).max(axis=1),
+        lambda i: (
+            f"{type(regularizer).__name__}.shrink_row takes {point(rows[i])} to "
+            f"{point(shrunk[i])}, but shrink to {point(own[i])}"
+        ),
+    )
+
+
+def _floored(regularizer: Regularizer, a: NDArray, v: NDArray, value: NDArray) -> None:
+    products = np.sum(a * v, axis=(1, 2))
+    margin = slack(value) + SLACK * np.sum(np.abs(a * v), axis=(1, 2))
+    for ceiling in (math.inf, *value[1::10]):
+        heights = np.where(value <= ceiling, value + products, math.inf)
+        least = number(regularizer, "floor", a, ceiling, finite=False, infinity=-math.inf)
+        refuse(
+            least > heights + margin,
+            lambda k, ceiling=ceiling, least=least, heights=heights: (  # type: ignore[misc]
+                f"{call(regularizer, 'floor', a, ceiling)} is {least:.6g}, "
+                f"but total + ⟨a, w⟩ is {heights[k]:.6g} at {point(v[k])}"
+            ),
+        )
+
+
+def _own(regularizer: Regularizer, *methods: str) -> bool:
+    """Whether one of these methods is not the inherited one, which is known to compile."""
+    return any(getattr(type(regularizer), m) is not getattr(Regularizer, m) for m in methods)
 
 
 @njit(cache=True)
@@ -149,3 +294,16 @@ def _answers(regularizer: Any, w: Any, step: Any, out: Any) -> None:
         out[j, 1] = regularizer.prox(w[j], step)
         out[j, 2] = regularizer.conjugate(w[j])
         out[j, 3] = regularizer.conjugate_gradient(w[j])
+
+
+@njit(cache=True)
+def _repeats(regularizer: Any, w: Any, step: Any, times: Any) -> None:
+    for j in range(w.size):
+        w[j] = regularizer.prox_times(w[j], step, times)
+
+
+@njit(cache=True)
+def _shrinks(regularizer: Any, w: Any, steps: Any, totals: Any) -> None:
+    for i in range(w.shape[0]):
+        regularizer.shrink(w[i], steps[i])
+        totals[i] = regularizer.total(w[i])

@@ -16,7 +16,7 @@ from stepless.data import Source
 from stepless.minimize import Result, minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risk import Plane, Risk
-from stepless.solvers import Bundle, Finding, Solver
+from stepless.solvers import Bundle, Finding, ProximalBundle, Solver
 from stepless.stopping import Stopping
 
 _STEPS = 6
@@ -61,6 +61,7 @@ def check_solver(solver: Solver) -> None:
             Objective(loss, SquaredL2(0.05), intercept=False),
             Objective(loss, SquaredL2(0.05), L2Ball(0.4)),
             Objective(loss, Zero(), L2Ball(0.7), intercept=False),
+            Objective(loss, Zero(), intercept=False),
         ]
         lacks = [_lack(solver, objective) for objective in objectives]
         for objective, lack in zip(objectives, lacks, strict=True):
@@ -86,7 +87,9 @@ def _run(solver: Solver, objective: Objective) -> None:
     X = rng.normal(size=(60, 3)) + 0.5
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=60) > 0.3, 1.0, -1.0)
     risk = Risk(objective, Source(X, y, rng.uniform(0.5, 1.5, size=60), threads=1))
-    reference = minimize(risk, Bundle(), Stopping(gap=1e-8, passes=300))
+    settled = objective.strength > 0.0 or not math.isinf(objective.radius)
+    judge = Bundle() if settled else ProximalBundle()
+    reference = minimize(risk, judge, Stopping(gap=1e-8, passes=300))
 
     name, unused, w = type(solver).__name__, copy.deepcopy(solver), np.zeros(3)
     returned, kept = w, w.copy()

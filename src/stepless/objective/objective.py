@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from stepless.objective.domains import Domain, Free, L2Ball
+from stepless.objective.domains import Domain, Free, L2Ball, Simplex
 from stepless.objective.losses import Loss
-from stepless.objective.regularizers import Regularizer, SquaredL2, Zero
+from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, Zero
 
 
 @dataclass(frozen=True)
 class Objective:
     """J(w, b) = Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i over w in the domain.
 
-    The intercept b is free: no penalty sees it, no domain bounds it.
+    The intercept b is free: no penalty sees it, no domain bounds it. For a joint loss w is a
+    matrix, a row a feature and a column a class, kept as one array.
 
     Examples
     --------
@@ -33,12 +37,21 @@ class Objective:
     intercept: bool = True
 
     def __post_init__(self) -> None:
-        for part, known in ((self.regularizer, (SquaredL2, Zero)), (self.domain, (Free, L2Ball))):
-            if type(part) not in known:
-                names = " and ".join(kind.__name__ for kind in known)
-                raise ValueError(
-                    f"no solver can minimise with {type(part).__name__} yet: there are {names}"
-                )
+        penalty, domain = self.regularizer, self.domain
+        if isinstance(domain, Simplex) and isinstance(penalty, L1 | ElasticNet):
+            raise ValueError(
+                "‖w‖₁ is the same all over a simplex; use penalty='l2' or penalty='none' there"
+            )
+        if not penalty.separable and not isinstance(domain, Free):
+            raise ValueError(
+                f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
+                "both at once; use domain='free'"
+            )
+
+    @property
+    def euclidean(self) -> bool:
+        """Whether only the length of w matters: the ridge or no penalty, free or in a ball."""
+        return type(self.regularizer) in (SquaredL2, Zero) and type(self.domain) in (Free, L2Ball)
 
     @property
     def strength(self) -> float:
@@ -51,14 +64,16 @@ class Objective:
         return float(self.domain.radius())
 
     def penalty(self, w: NDArray) -> float:
-        """Ω(w) = (λ/2)‖w‖², λ = 0 for no penalty."""
-        return 0.5 * self.strength * float(w @ w)
+        """Ω(w)."""
+        if type(self.regularizer) in (SquaredL2, Zero):
+            return 0.5 * self.strength * float(w @ w)
+        return float(_total(self.regularizer, w.reshape(-1, self.loss.outputs())))
 
     def floor(self, slope: float, offset: float) -> float:
         """Minimum of Ω(w) + ⟨a, w⟩ + offset over the domain, for a vector a of length `slope`.
 
-        A plane under the risk becomes a lower bound on the objective by it: this is −Ω*(−a) + b,
-        with the domain's indicator counted into Ω.
+        Where the objective is Euclidean. A plane under the risk becomes a lower bound on the
+        objective by it: this is −Ω*(−a) + b, with the domain's indicator counted into Ω.
         """
         if slope == 0.0:
             return offset
@@ -66,3 +81,21 @@ class Objective:
         if math.isinf(reach):
             return -math.inf
         return 0.5 * self.strength * reach * reach - slope * reach + offset
+
+    def least(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
+        """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
+
+        And for all v within `blur` of a. The minimum is that of Ω alone or of the domain alone,
+        whichever is higher.
+        """
+        steepest = np.copysign(np.abs(a) + blur, a)
+        of_penalty = self.regularizer.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
+        if isinstance(self.domain, Free):
+            return float(of_penalty)
+        blurred = min(self.domain.floor(blur), self.domain.floor(-blur))
+        return float(max(of_penalty, self.domain.floor(a) + blurred))
+
+
+@njit(cache=True, nogil=True)
+def _total(regularizer: Any, w: Any) -> Any:
+    return regularizer.total(w)

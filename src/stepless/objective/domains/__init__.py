@@ -1,9 +1,29 @@
 """Domains: where the weights may lie, one a file."""
 
+from stepless.objective.domains.box import Box
 from stepless.objective.domains.domain import Domain
 from stepless.objective.domains.free import Free
+from stepless.objective.domains.l1_ball import L1Ball
 from stepless.objective.domains.l2_ball import L2Ball
+from stepless.objective.domains.nonnegative import Nonnegative
+from stepless.objective.domains.simplex import Simplex
 
-DOMAINS: dict[str, type[Domain]] = {"free": Free, "ball": L2Ball}
+DOMAINS: dict[str, type[Domain]] = {
+    "free": Free,
+    "ball": L2Ball,
+    "l1_ball": L1Ball,
+    "box": Box,
+    "simplex": Simplex,
+    "nonnegative": Nonnegative,
+}
 
-__all__ = ["DOMAINS", "Domain", "Free", "L2Ball"]
+__all__ = [
+    "DOMAINS",
+    "Box",
+    "Domain",
+    "Free",
+    "L1Ball",
+    "L2Ball",
+    "Nonnegative",
+    "Simplex",
+]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from stepless.objective.domains.domain import Domain
 
 
@@ -14,8 +16,16 @@ class Free(Domain):
     inf
     """
 
+    separable: ClassVar[bool] = True
+
     def project(self, w):
         pass
+
+    def project_in(self, w, h):
+        pass
+
+    def clip(self, wj):
+        return wj
 
     def vertex(self, g, w):
         raise ValueError("a linear function has no minimum over all of R^d")

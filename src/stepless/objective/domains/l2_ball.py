@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+from numba import njit
+
 from stepless.objective.domains.domain import Domain
+from stepless.objective.multipliers import length, secular_root
 
 
 class L2Ball(Domain):
@@ -26,13 +29,10 @@ class L2Ball(Domain):
             raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
 
     def project(self, w):
-        square = 0.0
-        for j in range(w.size):
-            square += w[j] * w[j]
-        if square > self.bound * self.bound:
-            scale = self.bound / math.sqrt(square)
-            for j in range(w.size):
-                w[j] *= scale
+        shorten(w, self.bound)
+
+    def project_in(self, w, h):
+        project_l2(w, h, self.bound)
 
     def vertex(self, g, w):
         square = 0.0
@@ -44,3 +44,29 @@ class L2Ball(Domain):
 
     def radius(self):
         return self.bound
+
+    def reach(self):
+        return self.bound
+
+
+@njit(cache=True)
+def shorten(w, bound):
+    """Scale w down to the length `bound` if it is longer."""
+    size = length(w)
+    if size > bound:
+        for j in range(w.size):
+            w[j] *= bound / size
+
+
+@njit(cache=True)
+def project_l2(w, h, bound):
+    """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖₂ ≤ bound.
+
+    v_j = h_j w_j/(h_j + μ), where the multiplier μ makes the length that of the bound.
+    """
+    if length(w) <= bound:
+        return
+    mu = secular_root(w * h / bound, h, 1.0)
+    for j in range(w.size):
+        w[j] *= h[j] / (h[j] + mu)
+    shorten(w, bound)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from stepless.term import Term
 
-Targets = Literal["signs", "reals", "counts"]
+Targets = Literal["signs", "reals", "counts", "classes"]
 
 
 class Loss(Term):
@@ -22,7 +22,8 @@ class Loss(Term):
     Attributes
     ----------
     targets
-        What y may be: ``"signs"`` (−1 and +1), ``"reals"``, or ``"counts"`` (y ≥ 0).
+        What y may be: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
+        `JointLoss`, ``"classes"`` (0, 1, …).
     linked
         Whether `mean` turns a prediction into an expectation: P(y = +1), or E(y).
 
@@ -73,6 +74,15 @@ class Loss(Term):
     def conjugate(self, a, y):
         """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
         raise NotImplementedError
+
+    def outputs(self):
+        """Return how many predictions an example has: 1 but for a `JointLoss`."""
+        return 1
+
+    def slopes(self, z, y, a):
+        """Write into a the slopes at the predictions z, an array; return the value there."""
+        a[0] = self.slope(z[0], y)
+        return self.value(z[0], y)
 
     def mean(self, z):
         """Return the expectation at prediction z; without a link, z itself."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from stepless.objective.regularizers.regularizer import Regularizer
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
 class SquaredL2(Regularizer):
@@ -19,16 +22,16 @@ class SquaredL2(Regularizer):
     alpha: float = 1.0
 
     def _check(self) -> None:
-        if not 1e-50 <= self.alpha < math.inf:  # weights are of size 1/α: they must not overflow
-            raise ValueError(
-                f"alpha must be positive, not {self.alpha:g}; for no penalty say penalty='none'"
-            )
+        positive(self.alpha)
 
     def value(self, wj):
         return 0.5 * self.alpha * wj * wj
 
     def prox(self, wj, step):
         return wj / (1.0 + step * self.alpha)
+
+    def prox_times(self, wj, step, times):
+        return wj * math.exp(-times * math.log1p(step * self.alpha))
 
     def conjugate(self, uj):
         return 0.5 * uj * uj / self.alpha
@@ -38,3 +41,8 @@ class SquaredL2(Regularizer):
 
     def strong_convexity(self):
         return self.alpha
+
+    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+        slope = float(np.linalg.norm(a))
+        reach = min(slope / self.alpha, math.sqrt(2.0 * ceiling / self.alpha))
+        return 0.5 * self.alpha * reach * reach - slope * reach

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from numpy.typing import NDArray
+
 from stepless.objective.regularizers.regularizer import Regularizer
 
 
@@ -22,8 +24,14 @@ class Zero(Regularizer):
     def prox(self, wj, step):
         return wj
 
+    def prox_times(self, wj, step, times):
+        return wj
+
     def conjugate(self, uj):
         return 0.0 if uj == 0.0 else math.inf
 
     def conjugate_gradient(self, uj):
         return 0.0
+
+    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+        return -math.inf if a.any() else 0.0

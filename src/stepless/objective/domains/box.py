@@ -1,0 +1,44 @@
+"""Weights between two numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.domains.domain import Domain
+
+
+class Box(Domain):
+    """S = {w : low ≤ w_j ≤ high for all j}, low ≤ 0 ≤ high, low < high.
+
+    Its radius grows with the number of weights, so `radius` does not tell it.
+
+    Examples
+    --------
+    >>> Box(-1.0, 3.0).clip(-2.0), Box(-1.0, 3.0).clip(2.0), Box(-1.0, 3.0).width()
+    (-1.0, 2.0, 4.0)
+    """
+
+    separable: ClassVar[bool] = True
+
+    low: float = -1.0
+    high: float = 1.0
+
+    def _check(self) -> None:
+        if not (-math.inf < self.low <= 0.0 <= self.high < math.inf and self.low < self.high):
+            raise ValueError(
+                f"a box needs finite low ≤ 0 ≤ high, low < high, not {self.low:g} and {self.high:g}"
+            )
+
+    def clip(self, wj):
+        return min(max(wj, self.low), self.high)
+
+    def vertex(self, g, w):
+        for j in range(g.size):
+            w[j] = self.low if g[j] > 0.0 else (self.high if g[j] < 0.0 else 0.0)
+
+    def reach(self):
+        return max(-self.low, self.high)
+
+    def width(self):
+        return self.high - self.low

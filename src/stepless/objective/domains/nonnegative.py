@@ -1,0 +1,34 @@
+"""Weights that are not negative."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from numpy.typing import NDArray
+
+from stepless.objective.domains.domain import Domain
+
+
+class Nonnegative(Domain):
+    """S = {w : all w_j ≥ 0}.
+
+    Examples
+    --------
+    >>> Nonnegative().clip(-2.0), Nonnegative().clip(2.0)
+    (0.0, 2.0)
+    """
+
+    separable: ClassVar[bool] = True
+
+    def clip(self, wj):
+        return 0.0 if wj < 0.0 else wj
+
+    def vertex(self, g, w):
+        for j in range(g.size):
+            if g[j] < 0.0:
+                raise ValueError("a linear function that falls has no minimum over all w ≥ 0")
+            w[j] = 0.0
+
+    def floor(self, a: NDArray) -> float:
+        return -math.inf if (a < 0.0).any() else 0.0

@@ -1,0 +1,73 @@
+"""Weights that share out a fixed sum."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from stepless.objective.domains.domain import Domain
+from stepless.objective.multipliers import absolute_sum, level
+
+_ROUNDING = 2.0**-50  # a projection stays where it is when it is projected again
+
+
+class Simplex(Domain):
+    """S = {w : all w_j ≥ 0, Σ_j w_j = R}; the origin lies outside.
+
+    Examples
+    --------
+    >>> w = np.array([0.9, 0.5, -1.0])
+    >>> Simplex().project(w)
+    >>> w
+    array([0.7, 0.3, 0. ])
+    """
+
+    bound: float = 1.0
+
+    def _check(self) -> None:
+        if not 0.0 < self.bound < math.inf:
+            raise ValueError(f"a simplex needs a positive sum, not {self.bound:g}")
+
+    def project(self, w):
+        project_simplex(w, np.ones(w.size), self.bound)
+
+    def project_in(self, w, h):
+        project_simplex(w, h, self.bound)
+
+    def vertex(self, g, w):
+        least = 0
+        for j in range(g.size):
+            w[j] = 0.0
+            if g[j] < g[least]:
+                least = j
+        w[least] = self.bound
+
+    def radius(self):
+        return self.bound
+
+    def reach(self):
+        return self.bound
+
+    def width(self):
+        return self.bound
+
+
+@njit(cache=True)
+def project_simplex(w, h, bound):
+    """Replace w by argmin_v Σ h_j (v_j − w_j)² over v ≥ 0, Σ v = bound.
+
+    v_j = (w_j − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j w_j.
+    """
+    sum_ = absolute_sum(w)
+    inside = w.min() >= 0.0 and abs(sum_ - bound) <= bound * _ROUNDING
+    if inside or not sum_ < math.inf:
+        return
+    b = h * w
+    pivot, excess = level(b, h, bound)
+    for j in range(w.size):
+        w[j] = max((b[j] - pivot) + excess, 0.0) / h[j]
+    sum_ = absolute_sum(w)
+    for j in range(w.size):
+        w[j] *= bound / sum_

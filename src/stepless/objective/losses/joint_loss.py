@@ -1,0 +1,44 @@
+"""What every loss of several predictions answers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stepless.objective.losses.loss import Loss, Targets
+
+
+class JointLoss(Loss):
+    """A convex loss ℓ(z, y) ≥ 0 of K predictions at once, one a class; y is the class, 0 … K − 1.
+
+    Its slopes are a = p − e_y with p a distribution over the classes, so that *every* distribution
+    p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y).
+    """
+
+    classes: int
+
+    targets: ClassVar[Targets] = "classes"
+
+    def _check(self) -> None:
+        if self.classes < 2:
+            raise ValueError(f"a joint loss is of at least two classes, not {self.classes}")
+
+    def outputs(self):
+        return self.classes
+
+    def slopes(self, z, y, a):
+        raise NotImplementedError
+
+    def share(self, z, y, sharpness, p):
+        """Write into p the slopes + e_y of the loss smoothed to this sharpness; return its value.
+
+        A loss that is smooth itself does not look at the sharpness.
+        """
+        raise NotImplementedError
+
+    def base(self, p, y):
+        """−ℓ*(p − e_y, y): the height at z = 0 of the plane that p gives."""
+        raise NotImplementedError
+
+    def sharpness(self):
+        """Return γ, where the Hessian is γ(diag p − ppᵀ); infinity for a loss with corners."""
+        raise NotImplementedError

@@ -1,0 +1,58 @@
+"""The hinge of several classes."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.objective.losses.joint_loss import JointLoss
+
+
+class MulticlassHinge(JointLoss):
+    """ℓ(z, y) = max_c (1[c ≠ y] + z_c − z_y): Crammer and Singer's.
+
+    √2-Lipschitz, not smooth. Smoothed to sharpness γ: log Σ_c exp γ(1[c ≠ y] + z_c − z_y) / γ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = np.empty(3)
+    >>> MulticlassHinge(3).slopes(np.array([0.5, 0.0, 1.0]), 0, a), a
+    (1.5, array([-1.,  0.,  1.]))
+    """
+
+    def slopes(self, z, y, a):
+        own = int(y)
+        worst = own
+        most = z[own]
+        for c in range(self.classes):
+            a[c] = 0.0
+            if c != own and z[c] + 1.0 > most:
+                worst, most = c, z[c] + 1.0
+        if worst != own:
+            a[worst] = 1.0
+            a[own] = -1.0
+        return most - z[own]
+
+    def share(self, z, y, sharpness, p):
+        own = int(y)
+        most = z[own]
+        for c in range(self.classes):
+            if c != own:
+                most = max(most, z[c] + 1.0)
+        total = 0.0
+        for c in range(self.classes):
+            height = z[c] if c == own else z[c] + 1.0
+            p[c] = math.exp(sharpness * (height - most))
+            total += p[c]
+        for c in range(self.classes):
+            p[c] /= total
+        return most - z[own] + math.log(total) / sharpness
+
+    def base(self, p, y):
+        return 1.0 - p[int(y)]
+
+    def sharpness(self):
+        return math.inf
+
+    def lipschitz(self):
+        return math.sqrt(2.0)

@@ -1,0 +1,92 @@
+"""Groups of features, as the user names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from stepless.objective.regularizers.regularizer import Regularizer, positive
+
+
+def _frozen(indices: ArrayLike) -> NDArray:
+    indices = np.array(indices, dtype=np.int64)
+    indices.flags.writeable = False
+    return indices
+
+
+class Groups(Regularizer):
+    """What the penalties of groups share: which features belong together.
+
+    Parameters
+    ----------
+    alpha
+        The strength.
+    order
+        The features, those of a group side by side.
+    starts
+        Where each group begins in `order`, and, last, how many features there are.
+    """
+
+    separable: ClassVar[bool] = False
+    by_rows: ClassVar[bool] = False
+    _coerce: ClassVar[dict[str, Any]] = {"order": _frozen, "starts": _frozen}
+
+    alpha: float
+    order: NDArray
+    starts: NDArray
+
+    @classmethod
+    def of(cls, alpha: float, groups: Sequence[Any] | NDArray) -> Self:
+        """Name the group of every feature, by a number or a word each."""
+        names = np.asarray(groups)
+        if names.ndim != 1:
+            raise ValueError(f"each feature needs one group, not an array of shape {names.shape}")
+        _, member, sizes = np.unique(names, return_inverse=True, return_counts=True)
+        return cls(alpha, np.argsort(member, kind="stable"), np.append(0, np.cumsum(sizes)))
+
+    def _check(self) -> None:
+        positive(self.alpha)
+        order, starts = self.order, self.starts
+        if not np.array_equal(np.sort(order), np.arange(order.size)):
+            raise ValueError("order must name every feature once; use the classmethod `of`")
+        bounds = starts.ndim == 1 and starts.size > 1
+        if not bounds or (np.diff(starts) <= 0).any() or (starts[0], starts[-1]) != (0, order.size):
+            raise ValueError("starts must rise from 0 to the number of features; use `of`")
+
+    def _key(self) -> tuple:
+        return type(self), self.alpha, self.order.tobytes(), self.starts.tobytes()
+
+    # A tuple compares and hashes its members, which arrays do not let it.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Groups) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        sizes = f"{self.starts.size - 1} groups of {self.order.size} features"
+        return f"<{type(self).__name__}(alpha={self.alpha!r}): {sizes}>"
+
+    def _sums(self, of_features: NDArray) -> NDArray:
+        """Add up a number of each feature over every group."""
+        return np.add.reduceat(of_features[self.order], self.starts[:-1])
+
+
+@njit(cache=True)
+def gather(w, order, starts):
+    """Return the weights of all groups, side by side, and where each group begins among them."""
+    if w.shape[0] != order.size:
+        raise ValueError("the groups name another number of features than there are weights")
+    return w[order].ravel(), starts * w.shape[1]
+
+
+@njit(cache=True)
+def scatter(v, order, w):
+    """Undo `gather`."""
+    for k in range(order.size):
+        for c in range(w.shape[1]):
+            w[order[k], c] = v[k * w.shape[1] + c]

@@ -1,0 +1,52 @@
+"""The group lasso."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective.regularizers.groups import Groups, gather, scatter
+from stepless.objective.regularizers.regularizer import norm_floor
+from stepless.objective.regularizers.rows_l2 import shrink_l2
+
+
+class GroupsL2(Groups):
+    """Ω(W) = α Σ_g ‖W_g‖₂ over groups g of features, W_g all weights of a group; α > 0.
+
+    Conjugate: 0 where all ‖U_g‖₂ ≤ α, infinite elsewhere. A group keeps its weights, or loses them
+    all. Of a single group: α‖W‖₂, not squared.
+
+    Examples
+    --------
+    >>> groups = GroupsL2.of(1.0, ["size", "colour", "size"])
+    >>> w = np.array([[3.0], [0.5], [-4.0]])
+    >>> groups.total(w)
+    5.5
+    >>> groups.shrink(w, np.ones((3, 1)))
+    >>> w.ravel()
+    array([ 2.4,  0. , -3.2])
+    """
+
+    def total(self, w):
+        v, starts = gather(w, self.order, self.starts)
+        sum_ = 0.0
+        for g in range(starts.size - 1):
+            square = 0.0
+            for k in range(starts[g], starts[g + 1]):
+                square += v[k] * v[k]
+            sum_ += math.sqrt(square)
+        return self.alpha * sum_
+
+    def shrink(self, w, steps):
+        v, starts = gather(w, self.order, self.starts)
+        s, _ = gather(steps, self.order, self.starts)
+        for g in range(starts.size - 1):
+            here, there = starts[g], starts[g + 1]
+            shrink_l2(v[here:there], s[here:there], self.alpha)
+        scatter(v, self.order, w)
+
+    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+        squares = self._sums(np.sum(a * a, axis=1))
+        return norm_floor(self.alpha, math.sqrt(squares.max()), ceiling)

@@ -1,0 +1,47 @@
+"""The lasso."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
+
+
+class L1(Regularizer):
+    """Ω(w) = α‖w‖₁, α > 0. Conjugate: 0 where all |u_j| ≤ α, infinite elsewhere.
+
+    Many weights of the minimiser are 0.
+
+    Examples
+    --------
+    >>> L1(0.5).value(-2.0), L1(0.5).prox(-2.0, 2.0), L1(0.5).prox(0.7, 2.0)
+    (1.0, -1.0, 0.0)
+    """
+
+    alpha: float = 1.0
+
+    def _check(self) -> None:
+        positive(self.alpha)
+
+    def value(self, wj):
+        return self.alpha * abs(wj)
+
+    def prox(self, wj, step):
+        cut = step * self.alpha
+        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
+
+    def prox_times(self, wj, step, times):
+        cut = times * step * self.alpha
+        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
+
+    def conjugate(self, uj):
+        return 0.0 if abs(uj) <= self.alpha else math.inf
+
+    def conjugate_gradient(self, uj):
+        return 0.0
+
+    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+        return norm_floor(self.alpha, float(np.abs(a).max(initial=0.0)), ceiling)
