@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Certifier, Planes
+from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import Solver
@@ -26,14 +26,14 @@ class Result:
     """The best point of a run, what is known of the optimum, and how the run went."""
 
     w: NDArray
-    b: float
+    b: Any  # a number, or an array for a joint loss
     objective: float
     risk: float  # the objective without the penalty
     lower_bound: float
     trace: Trace
     stopped_by: str  # "gap", "passes", "seconds", "watcher", or "solver": its theorem is satisfied
     state: Any  # the solver's, with which a later run can go on
-    planes: Planes  # under the risk, that the run left
+    planes: Planes | Aggregate  # under the risk, that the run left
     runner: str  # the solver's name
 
     @property
@@ -57,7 +57,7 @@ def minimize(
     solver: Solver,
     stopping: Stopping,
     *,
-    start: tuple[NDArray, float] | Result | None = None,
+    start: tuple[NDArray, Any] | Result | None = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
 ) -> Result:
@@ -88,14 +88,15 @@ def _run(
     risk: Risk,
     solver: Solver,
     stopping: Stopping,
-    start: tuple[NDArray, float] | Result | None,
+    start: tuple[NDArray, Any] | Result | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
     before = start if isinstance(start, Result) else None
-    w, b, lowest = np.zeros(risk.d), 0.0, math.inf
+    b: Any = 0.0
+    w, lowest = np.zeros(risk.d), math.inf
     if start is not None:
         given, b = (start.w, start.b) if isinstance(start, Result) else start
         w = given.copy()
@@ -119,7 +120,7 @@ def _run(
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
             lowest = risk.objective.penalty(w) + risk.value(w, b)
         if finding.plane is not None:
-            certifier.learn(finding.plane)
+            certifier.learn(finding.plane, lowest)
         certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
 
         event = Event(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,10 @@ class Plane:
 
 @dataclass(frozen=True)
 class Tangent:
-    """The risk at weights w, the intercept that makes it least there, and its plane."""
+    """The risk at weights w, the intercept (or intercepts) that makes it least, and its plane."""
 
     value: float
-    b: float
+    b: Any
     plane: Plane
 
 
@@ -74,7 +75,7 @@ class Risk:
         self._z = np.empty(self.m if objective.intercept else 0)
         self._g = np.empty((len(source.blocks()), self.d))
 
-    def value(self, w: NDArray, b: float) -> float:
+    def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
         parts = self.source.map(lambda k, lo, hi: oracle.value(self.problem, w, b, lo, hi))
         return sum(parts) / self.m
@@ -84,7 +85,7 @@ class Risk:
         parts = self.source.map(lambda k, lo, hi: oracle.value_at(self.problem, p, lo, hi))
         return sum(parts) / self.m
 
-    def tangent(self, w: NDArray, b: float) -> Tangent:
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
 
         Without an intercept the plane touches R at w. With one, R(w) = min_b R(w, b), and the

@@ -1,10 +1,12 @@
 """Small random problems with an optimum from somebody else's solver."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.objective import LOSSES, Objective, SquaredL2
+from stepless.objective import LOSSES, Objective, SquaredL2, Zero
 from stepless.risk import Risk
 from transcriptions.batch import optimum
 
@@ -57,6 +59,12 @@ class Case:
         self.best, self.w, self.b = optimum(
             self.X, self.y, loss, self.strength, s=self.s, intercept=self.intercept, **parameters
         )
+
+    def unpenalised(self):
+        """The same risk without a penalty; its minimum is not known."""
+        self.objective = replace(self.objective, regularizer=Zero())
+        self.risk = Risk(self.objective, self.risk.source)
+        return self
 
     def __repr__(self):
         return (

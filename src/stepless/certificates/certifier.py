@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from numpy.typing import NDArray
 
+from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import Planes
 from stepless.objective import Objective
 from stepless.risk import Plane
@@ -16,21 +19,26 @@ class Certifier:
     planes tilted in opposite ways are blended until they are level; one waits for its partner.
     """
 
-    def __init__(self, objective: Objective, d: int, planes: Planes | None = None) -> None:
+    def __init__(
+        self, objective: Objective, d: int, planes: Planes | Aggregate | None = None
+    ) -> None:
         self._objective = objective
-        self.planes = planes or Planes(d)
+        self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))
         self._rising: Plane | None = None
         self._falling: Plane | None = None
         # no loss is negative, no regularizer either; planes of another run may say more
         self.lower_bound = self.planes.lower_bound(objective)[0] if planes else 0.0
 
-    def learn(self, plane: Plane) -> NDArray | None:
-        """Take in a plane; return the planes' minimiser, if there is a new one."""
+    def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
+        """Take in a plane; return the planes' minimiser, if there is a new one.
+
+        `ceiling` is the objective somewhere.
+        """
         level = self._level(plane)
         if level is None:
             return None
         self.planes.add(level)
-        bound, w = self.planes.lower_bound(self._objective)
+        bound, w = self.planes.lower_bound(self._objective, ceiling)
         self.lower_bound = max(self.lower_bound, bound)
         return w
 

@@ -79,7 +79,7 @@ class Planes:
         used = (self._duals[:, :n] > 0.0).any(axis=0)
         self._idle[:n] = np.where(used, 0, self._idle[:n] + 1)
 
-    def lower_bound(self, objective: Objective) -> tuple[float, NDArray]:
+    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, NDArray]:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):

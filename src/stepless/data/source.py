@@ -25,7 +25,9 @@ _WORTH_A_THREAD = 100_000  # entries; below, handing work over costs more than d
 
 
 class Source:
-    """Design, targets and sample weights (scaled to mean 1), mapped over by blocks of rows.
+    """Design, targets and sample weights, mapped over by blocks of rows.
+
+    Weights are scaled to mean 1 unless `scaled` is false: a stream's mean is not known.
 
     Examples
     --------
@@ -35,14 +37,20 @@ class Source:
     """
 
     def __init__(
-        self, X: Any, y: NDArray, s: NDArray | None = None, threads: int | None = None
+        self,
+        X: Any,
+        y: NDArray,
+        s: NDArray | None = None,
+        threads: int | None = None,
+        *,
+        scaled: bool = True,
     ) -> None:
         self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
         self.y = self._column("targets", y)
         s = self._column("sample weights", np.ones(self.shape[0]) if s is None else s)
         if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
-        self.s = s * (s.size / s.sum())
+        self.s = s * (s.size / s.sum()) if scaled else s
         self.threads = threads or available_cores()
         self._blocks = self._cut()
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
@@ -16,7 +18,7 @@ from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.stream import Stream
 from stepless.minimize import Result
-from stepless.objective import LOSSES, Loss
+from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
 from stepless.registry import named
 from stepless.watchers import Watcher
 
@@ -30,10 +32,11 @@ def _has_probabilities(estimator: LinearClassifier) -> bool:
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):
-    """A linear classifier with a certificate; two classes, or one against the rest for more.
+    """A linear classifier with a certificate, of two classes or of more.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i for y_i = ±1, until the answer is provably
-    within the relative `gap` of the best one. There is no step size to choose.
+    within the relative `gap` of the best one. There is no step size to choose. More than two
+    classes are set against the rest one by one, or learned jointly.
 
     Parameters
     ----------
@@ -41,11 +44,18 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
         brackets where there is one (``"smoothed_hinge(50)"``), or a `Loss` of your own.
     penalty
-        ``"l2"``, (α/2)‖w‖², or ``"none"``.
+        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; ``"elasticnet(ρ)"``, α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2);
+        ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one a
+        feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
     alpha
         The penalty's strength, α.
     domain
-        ``"free"``, or ``"ball(R)"`` for ‖w‖ ≤ R.
+        ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"box(low, high)"``,
+        ``"nonnegative"``, ``"simplex(R)"``, or a `Domain`.
+    multi_class
+        What to do with more than two classes: ``"ovr"``, one against the rest, or ``"joint"``: a
+        matrix of weights and one loss for all, Crammer and Singer's hinge or, for logistic,
+        softmax.
     solver
         ``"auto"`` or a name from `stepless.SOLVERS`, or a solver with parameters of its own.
     gap, passes, seconds
@@ -62,6 +72,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins from the last fit's weights.
+    shuffle
+        Whether online solvers take the examples in a random order, new for each pass, or as they
+        lie. `partial_fit` always takes them as they lie.
     verbose
         1 to write a line a pass to standard error.
 
@@ -94,6 +107,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         penalty: Any = "l2",
         alpha: float = 1e-4,
         domain: Any = "free",
+        multi_class: str = "ovr",
         solver: Any = "auto",
         gap: float = 1e-3,
         passes: int | None = None,
@@ -103,6 +117,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        shuffle: bool = True,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -118,8 +133,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             random_state=random_state,
             n_jobs=n_jobs,
             warm_start=warm_start,
+            shuffle=shuffle,
             verbose=verbose,
         )
+        self.multi_class = multi_class
         self.class_weight = class_weight
 
     def fit(
@@ -129,22 +146,51 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
-        objective = self._objective(("signs",))
+        objective = self._objective(("signs", "classes"))
         source, y, classes = self._labelled(X, y, sample_weight)
         starts = self._starts(classes, source.shape[1])
         results: list[Result] = []
+        joint = self._joint(objective, len(classes))
+        if joint is not None:
+            numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
+            start = None if starts[0] is None else (self.coef_.T.ravel(), self.intercept_)
+            result = self._run(joint, numbered, self._stopping(), start, watchers)
+            return self._keep([result], classes, *_rows(result.w, result.b, len(classes)))
         for k, positive in enumerate(_positives(classes)):
             label = f"class {positive}: " if len(classes) > 2 else ""
             signs = source.relabelled(np.where(y == positive, 1.0, -1.0))
             spent = sum(result.trace[-1].seconds for result in results)
             stopping = self._stopping(len(starts) - k, spent)
             results.append(self._run(objective, signs, stopping, starts[k], watchers, label))
-        self.classes_ = classes
-        self.coef_ = np.array([r.w for r in results])
-        self.intercept_ = np.array([r.b for r in results])
+        coef, intercept = np.array([r.w for r in results]), np.array([r.b for r in results])
+        return self._keep(results, classes, coef, intercept)
+
+    def _keep(
+        self, results: list[Result], classes: NDArray, coef: NDArray, intercept: NDArray
+    ) -> Self:
+        self.classes_, self.coef_, self.intercept_ = classes, coef, intercept
         self._certify(results)
         self.__dict__.pop("_streams", None)
         return self
+
+    def _joint(self, objective: Objective, classes: int) -> Objective | None:
+        """Return the objective of all classes at once, if that is what is asked for."""
+        if self.multi_class not in ("ovr", "joint"):
+            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {self.multi_class!r}")
+        loss = objective.loss
+        if isinstance(loss, JointLoss):
+            if loss.classes != classes:
+                raise ValueError(f"{loss} is not for {classes} classes, which y holds")
+            return objective
+        if self.multi_class == "ovr" or classes == 2:
+            return None
+        if type(loss) not in JOINT:
+            known = [name for name, kind in LOSSES.items() if kind in JOINT]
+            raise ValueError(
+                f"{type(loss).__name__} is no loss of several classes at once: choose one of "
+                f"{', '.join(known)}, or multi_class='ovr'"
+            )
+        return replace(objective, loss=JOINT[type(loss)](classes))
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, NDArray, NDArray]:
         """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
@@ -185,7 +231,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         The first call must name all `classes`; after `fit`, learning goes on from the fitted
         weights. A stream that is not kept cannot be certified: `gap_` is infinite.
         """
-        objective = self._objective(("signs",))
+        objective = self._objective(("signs", "classes"))
         first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
         check_classification_targets(y)
@@ -206,20 +252,44 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if self.class_weight is not None:
             s = s * compute_sample_weight(self.class_weight, y)
         solver = self._online_solver()
-        positives = _positives(self.classes_)
         if first:
-            starts: list[Any] = [None] * len(positives)
-            if fitted:
-                starts = list(zip(self.coef_, self.intercept_.tolist(), strict=True))
-            self._streams = [Stream(objective, solver, X.shape[1], at) for at in starts]
-        source = Source(X, np.ones(len(y)), s, self._threads())
-        for stream, positive in zip(self._streams, positives, strict=True):
-            stream.learn(source.relabelled(np.where(y == positive, 1.0, -1.0)))
-        self.coef_ = np.array([stream.w for stream in self._streams])
-        self.intercept_ = np.array([stream.b for stream in self._streams])
+            self._streams = self._start_streams(objective, solver, X.shape[1], fitted)
+        source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
+        self._learn(source, y)
+        self._settle()
         self.solver_ = solver.name
         self._certify_nothing()
         return self
+
+    def _start_streams(
+        self, objective: Objective, solver: Any, d: int, fitted: bool
+    ) -> list[Stream]:
+        """One stream for all classes if they are learned jointly, otherwise one a problem."""
+        joint = self._joint(objective, len(self.classes_))
+        if joint is not None:
+            start = (self.coef_.T.ravel(), self.intercept_) if fitted else None
+            return [Stream(joint, solver, d, start)]
+        starts: list[Any] = [None] * len(_positives(self.classes_))
+        if fitted:
+            starts = list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+        return [Stream(objective, solver, d, at) for at in starts]
+
+    def _learn(self, source: Source, y: NDArray) -> NDArray:
+        """Learn a chunk; return the decisions before each example was learned, a column a class."""
+        if self._streams[0].objective.loss.targets == "classes":
+            numbered = np.searchsorted(self.classes_, y).astype(float)
+            return self._streams[0].learn(source.relabelled(numbered))
+        parts = [
+            stream.learn(source.relabelled(np.where(y == positive, 1.0, -1.0)))
+            for stream, positive in zip(self._streams, _positives(self.classes_), strict=True)
+        ]
+        return np.hstack(parts)
+
+    def _settle(self) -> None:
+        """Take the weights of the streams."""
+        parts = [stream.weights() for stream in self._streams]
+        self.coef_ = np.vstack([w for w, _ in parts])
+        self.intercept_ = np.concatenate([b for _, b in parts])
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
@@ -228,20 +298,30 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
-        z = self.decision_function(X)
-        if len(self.classes_) == 2:
+        return self._plausible(self.decision_function(X))
+
+    def _plausible(self, z: NDArray) -> NDArray:
+        if z.ndim == 1:
             return self.classes_[(z > 0).astype(int)]
         return self.classes_[z.argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
-        loss = self._objective(("signs",)).loss
+        objective = self._objective(("signs", "classes"))
+        if self._joint(objective, len(self.classes_)) is not None:
+            return softmax(self.decision_function(X), axis=1)
+        loss = objective.loss
         p = np.vectorize(loss.mean, otypes=[float])(self.decision_function(X))
         if len(self.classes_) == 2:
             return np.column_stack([1 - p, p])
         total = p.sum(axis=1, keepdims=True)
         return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+
+
+def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:
+    """Weights, a row a class, and intercepts of a joint run."""
+    return np.ascontiguousarray(w.reshape(-1, K).T), np.array(np.broadcast_to(b, K), dtype=float)
 
 
 def _positives(classes: NDArray) -> NDArray:

@@ -18,14 +18,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
 from stepless.design import Design
+from stepless.joint_risk import risk_of
 from stepless.kernels import oracle
 from stepless.minimize import Result, minimize
-from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, Domain, Loss, Objective, Regularizer
+from stepless.objective import (
+    DOMAINS,
+    LOSSES,
+    Domain,
+    Loss,
+    Objective,
+    Regularizer,
+    penalty_of,
+)
 from stepless.registry import UnknownName, named
 from stepless.risk import Risk
 from stepless.solvers import SOLVERS, Solver
 from stepless.solvers.auto import choose
-from stepless.solvers.online.proximal import Proximal
+from stepless.solvers.online.adagrad import AdaGrad
+from stepless.solvers.online.in_order import InOrder
 from stepless.stopping import Stopping
 from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
@@ -63,6 +73,7 @@ class LinearModel(BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
         warm_start: bool = False,
+        shuffle: bool = True,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
@@ -77,6 +88,7 @@ class LinearModel(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.warm_start = warm_start
+        self.shuffle = shuffle
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -101,10 +113,8 @@ class LinearModel(BaseEstimator):
     def _regularizer(self) -> Regularizer:
         if isinstance(self.penalty, Regularizer):
             return self.penalty
-        name = "none" if self.penalty is None else self.penalty
-        if name not in REGULARIZERS:
-            raise UnknownName("penalty", str(name), REGULARIZERS)
-        return REGULARIZERS[name](self.alpha)
+        name = "none" if self.penalty is None else str(self.penalty)
+        return penalty_of(name, self.alpha)
 
     def _domain(self) -> Domain:
         if isinstance(self.domain, Domain):
@@ -113,10 +123,11 @@ class LinearModel(BaseEstimator):
 
     def _solver(self, risk: Risk) -> Solver:
         """Return the solver that is named, or the one that suits the problem best."""
-        return choose(risk, self.gap) if self.solver == "auto" else self._named_solver()
+        solver = choose(risk, self.gap) if self.solver == "auto" else self._named_solver()
+        return InOrder(solver) if solver.online and not self.shuffle else solver
 
     def _online_solver(self) -> Solver:
-        solver = Proximal() if self.solver == "auto" else self._named_solver()
+        solver = AdaGrad() if self.solver == "auto" else self._named_solver()
         if not solver.online:
             online = [name for name, kind in SOLVERS.items() if kind.online]
             raise ValueError(
@@ -220,11 +231,11 @@ class LinearModel(BaseEstimator):
         objective: Objective,
         source: Source,
         stopping: Stopping,
-        start: tuple[NDArray, float] | Result | None,
+        start: tuple[NDArray, Any] | Result | None,
         watchers: Iterable[Watcher],
         label: str = "",
     ) -> Result:
-        risk = Risk(objective, source)
+        risk = risk_of(objective, source)
         shown = [Progress(label=label)] if self.verbose else []
         return minimize(
             risk,

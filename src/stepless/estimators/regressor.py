@@ -28,7 +28,7 @@ class LinearRegressor(RegressorMixin, LinearModel):
         ``"squared"``, ``"absolute"``, ``"huber(δ)"``, ``"epsilon_insensitive(ε)"``,
         ``"quantile(τ)"``, ``"poisson"``, or a `Loss` of your own.
     penalty, alpha, domain, solver, gap, passes, seconds, fit_intercept, random_state, n_jobs, \
-warm_start, verbose
+warm_start, shuffle, verbose
         As in `LinearClassifier`.
 
     Attributes
@@ -88,8 +88,9 @@ warm_start, verbose
         if first:
             start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
             self._stream = Stream(objective, solver, X.shape[1], start)
-        self._stream.learn(Source(X, y, s, self._threads()))
-        self.coef_, self.intercept_ = self._stream.w, self._stream.b
+        self._stream.learn(Source(X, y, s, self._threads(), scaled=False))
+        w, b = self._stream.weights()
+        self.coef_, self.intercept_ = w[0].copy(), float(b[0])
         self.solver_ = solver.name
         self._certify_nothing()
         return self

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.joint_risk import risk_of
 from stepless.objective import Objective
-from stepless.risk import Risk
 
 
 class Stream:
@@ -20,27 +20,30 @@ class Stream:
         objective: Objective,
         solver: Any,
         d: int,
-        start: tuple[NDArray, float] | None = None,
+        start: tuple[NDArray, Any] | None = None,
     ) -> None:
         lack = solver.lacks(objective)
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.objective = objective
         self.solver = solver
-        self.w: NDArray = np.zeros(d)
-        self.b = 0.0
-        if start is not None:
-            self.w, self.b = start
-        self._walk: Any = None
+        self._start = start or (np.zeros(d * objective.loss.outputs()), 0.0)
+        self._state: Any = None
         self._rng = np.random.default_rng(0)
 
-    def learn(self, source: Source) -> None:
-        """Pass once over a chunk."""
-        risk = Risk(self.objective, source)
-        if self._walk is None:
-            self._walk = self.solver.start(risk, self.w, self.b)
-        else:
-            self.solver.meet(risk, self._walk)
+    def learn(self, source: Source) -> NDArray:
+        """Pass once over a chunk; return the predictions before each example (m × K)."""
+        risk = risk_of(self.objective, source)
+        if self._state is None:
+            self._state = self.solver.start(risk, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
-        finding = self.solver.walk(risk, self._walk, order, self._rng)
-        self.w, self.b = finding.w, finding.b
+        return self.solver.learn(risk, self._state, order, self._rng)
+
+    def weights(self) -> tuple[NDArray, NDArray]:
+        """Return the weights (a row an output) and intercepts of now."""
+        if self._state is None:
+            w, b = self._start
+            K = self.objective.loss.outputs()
+            return w.reshape(-1, K).T, np.array(np.broadcast_to(b, K))
+        w, b = self.solver.weights(self.objective, self._state)
+        return w.T, b

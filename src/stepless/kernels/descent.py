@@ -38,8 +38,8 @@ class Rule(Term):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def descend(problem, rule, order, w, motion, kept, slopes):
-    """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch).
+def descend(problem, rule, order, w, motion, kept, slopes, scores):
+    """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch), `scores` (of all rows).
 
     Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane; rows 1
     and 2, if there are any, the sum of the iterates before each round, and that before round PICK.
@@ -87,6 +87,7 @@ def descend(problem, rule, order, w, motion, kept, slopes):
                 p += w[j] * v
                 length += v * v
             z = scale * p + b
+            scores[t] = z
             a = s[i] * loss.slope(z, y[i])
             here = s[i] * loss.value(z, y[i])
             offset += here - a * z

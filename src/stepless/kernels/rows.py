@@ -23,3 +23,27 @@ def longest(X, s):
         top = max(top, s[i] * math.sqrt(square))
         heaviest = max(heaviest, s[i])
     return top, heaviest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def extent(X, s, rows):
+    """Return Σ ‖x_i‖² and the largest s_i |x_ij| over some rows."""
+    square = 0.0
+    top = 0.0
+    for i in rows:
+        first, last = X.span(i)
+        for k in range(first, last):
+            _, v = X.entry(i, k)
+            square += v * v
+            top = max(top, s[i] * abs(v))
+    return square, top
+
+
+@njit(cache=True, nogil=True)
+def spread(X, i, x):
+    """Write x: row i, zeros included."""
+    x[:] = 0.0
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, v = X.entry(i, k)
+        x[j] = v

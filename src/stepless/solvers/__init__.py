@@ -9,10 +9,15 @@ from stepless.solvers.batch.interior_point import InteriorPoint
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
+from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.adaptive import Adaptive
+from stepless.solvers.online.arow import AROW
+from stepless.solvers.online.fobos import FOBOS
 from stepless.solvers.online.optimistic import Optimistic
+from stepless.solvers.online.passive_aggressive import PassiveAggressive
 from stepless.solvers.online.pegasos import Pegasos
 from stepless.solvers.online.proximal import Proximal
+from stepless.solvers.online.rda import RDA
 from stepless.solvers.online.subgradient import Subgradient
 from stepless.solvers.solver import Finding, Solver
 
@@ -24,6 +29,11 @@ SOLVERS: dict[str, Any] = {
         Adaptive,
         Proximal,
         Optimistic,
+        AdaGrad,
+        RDA,
+        FOBOS,
+        PassiveAggressive,
+        AROW,
         Bundle,
         BundleLinesearch,
         ProximalBundle,
@@ -35,7 +45,11 @@ SOLVERS: dict[str, Any] = {
 }
 
 __all__ = [
+    "AROW",
+    "FOBOS",
+    "RDA",
     "SOLVERS",
+    "AdaGrad",
     "Adaptive",
     "Bundle",
     "BundleLinesearch",
@@ -44,6 +58,7 @@ __all__ = [
     "InteriorPoint",
     "Newton",
     "Optimistic",
+    "PassiveAggressive",
     "Pegasos",
     "Proximal",
     "ProximalBundle",

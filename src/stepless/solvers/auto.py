@@ -11,6 +11,7 @@ from stepless.solvers.batch.interior_point import InteriorPoint
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
+from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
 
@@ -28,8 +29,10 @@ def choose(risk: Risk, gap: float) -> Solver:
 
     | problem                                          | solver                             |
     |--------------------------------------------------|------------------------------------|
+    | a penalty but l2, a domain but the ball          | adagrad                            |
     | weights in a ball                                | bundle                             |
     | no penalty, or a loss without curvature, corners | proximal-bundle                    |
+    | a joint loss of several classes                  | proximal-bundle                    |
     | a smooth loss, up to 1500 features               | newton                             |
     | a smooth loss, more features                     | dual-ascent, newton                |
     | piecewise linear, small                          | interior-point                     |
@@ -42,9 +45,11 @@ def choose(risk: Risk, gap: float) -> Solver:
     """
     objective = risk.objective
     loss = objective.loss
+    if not objective.euclidean:
+        return AdaGrad()
     if not math.isinf(objective.radius):
         return Bundle()
-    if objective.strength == 0.0:
+    if objective.strength == 0.0 or loss.outputs() > 1:
         return ProximalBundle()
     products = risk.source.X.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:

@@ -18,7 +18,7 @@ class Finding:
     """What a step found: a point, and what it learned of the optimum on the way."""
 
     w: NDArray
-    b: float
+    b: Any  # a number, or an array for a joint loss
     objective: float | None = None  # J(w, b), if the step came by it
     plane: Plane | None = None  # a plane under the risk, for the certificate
     lower_bound: float = -math.inf  # on J*, if the solver proves one itself
@@ -47,7 +47,7 @@ class Solver(Protocol):
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
         ...
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> Any:
+    def start(self, risk: Risk, w: NDArray, b: Any) -> Any:
         """A state at these weights."""
         ...
 
@@ -56,8 +56,22 @@ class Solver(Protocol):
         ...
 
 
+def needs_euclidean(objective: Objective, joint: bool = False) -> str | None:
+    """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
+    if not objective.euclidean:
+        return (
+            "knows the penalties l2 and none, and the domains free and ball; use solver='adagrad'"
+        )
+    if objective.loss.outputs() > 1 and not joint:
+        return (
+            f"does not know {type(objective.loss).__name__}, a loss of several classes at once; "
+            "use solver='proximal-bundle' or 'adagrad', or multi_class='ovr'"
+        )
+    return None
+
+
 def needs_ridge(objective: Objective) -> str | None:
-    """What is lacking if there is no ridge, or a domain."""
+    """What a Euclidean objective lacks if there is no ridge, or a domain."""
     if not math.isinf(objective.radius):
         return "does not know domains; use solver='bundle'"
     if objective.strength == 0.0:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Planes
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_euclidean
 
 
 @dataclass
@@ -49,6 +49,9 @@ class Bundle:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = needs_euclidean(objective, joint=True)
+        if lack is not None:
+            return lack
         if objective.strength == 0.0 and math.isinf(objective.radius):
             return (
                 "needs a penalty or a bounded domain; use solver='proximal-bundle', or penalty='l2'"

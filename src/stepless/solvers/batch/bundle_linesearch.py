@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates.planes import lift
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_euclidean
 
 
 @dataclass
@@ -49,6 +49,9 @@ class BundleLinesearch:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = needs_euclidean(objective, joint=True)
+        if lack is not None:
+            return lack
         if objective.strength == 0.0 or not math.isinf(objective.radius):
             return "needs penalty='l2' and no domain; use solver='bundle'"
         return None

@@ -14,7 +14,7 @@ from stepless.kernels import oracle
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import Finding, needs_ridge
+from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
@@ -83,6 +83,9 @@ class DualAscent:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = needs_euclidean(objective)
+        if lack is not None:
+            return lack
         if not objective.loss.offers("implicit_slope", "conjugate"):
             return (
                 "needs a loss with implicit_slope and conjugate, "

@@ -14,7 +14,7 @@ from stepless.kernels import smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
-from stepless.solvers.solver import Finding, needs_ridge
+from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
@@ -59,6 +59,9 @@ class Newton:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = needs_euclidean(objective)
+        if lack is not None:
+            return lack
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; use "

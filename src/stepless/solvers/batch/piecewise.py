@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import needs_ridge
+from stepless.solvers.solver import needs_euclidean, needs_ridge
 
 
 @dataclass
@@ -45,6 +45,9 @@ class Piecewise:
 
 def lacks(objective: Objective) -> str | None:
     """What an objective lacks for a solver of piecewise-linear risks."""
+    lack = needs_euclidean(objective)
+    if lack is not None:
+        return lack
     if not objective.loss.offers("corners"):
         return (
             f"needs the corners of {type(objective.loss).__name__}; use solver='newton' for a "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Planes
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_euclidean
 
 _MOVE = 1  # the dual point of the moves; 0 is that of the certificate
 
@@ -68,6 +68,9 @@ class ProximalBundle:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = needs_euclidean(objective, joint=True)
+        if lack is not None:
+            return lack
         if not math.isinf(objective.radius):
             return "does not know domains; use solver='bundle'"
         return None

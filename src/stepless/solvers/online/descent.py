@@ -15,7 +15,7 @@ from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_euclidean
 
 Iterate = Literal["last", "random", "average", "suffix"]
 ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
@@ -69,6 +69,7 @@ class Walk:
     passes: int = 0
     sums: list[Sum] = field(default_factory=list)  # older, newer
     chosen: tuple[NDArray, float] | None = None
+    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
 
 
 class Descent:
@@ -95,7 +96,9 @@ class Descent:
         self.batch = int(batch)
 
     def lacks(self, objective: Objective) -> str | None:
-        loss = objective.loss
+        lack, loss = needs_euclidean(objective), objective.loss
+        if lack is not None:
+            return lack
         if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
             return (
                 f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
@@ -146,6 +149,18 @@ class Descent:
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return self.walk(risk, walk, order, rng)
 
+    def learn(self, risk: Risk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
+        """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
+        if walk.passes:
+            self.meet(risk, walk)
+        self.walk(risk, walk, order, rng)
+        return walk.scores.reshape(-1, 1)
+
+    def weights(self, objective: Objective, walk: Walk) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × 1) and the intercept of now."""
+        w, b = self._point(walk)
+        return w.reshape(-1, 1), np.array([b])
+
     def walk(self, risk: Risk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
         rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
@@ -153,7 +168,9 @@ class Descent:
         self.begin(walk, rule, rounds)
         kept = np.empty((1 if self.iterate == "last" else 3, risk.d))
         motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        descent.descend(risk.problem, rule, order, walk.w, motion, kept, np.empty(self.batch))
+        walk.scores = np.empty(m)
+        slopes = np.empty(self.batch)
+        descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, walk.scores)
         walk.passes += 1
         if self.iterate != "last":
             self._keep(walk, kept, rounds, rng)

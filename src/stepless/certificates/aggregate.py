@@ -1,0 +1,92 @@
+"""One plane under a risk, blended from all that were seen: for any penalty and domain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Objective
+from stepless.risk import Plane
+
+_TRIALS = 30  # of a search for the best blend
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
+
+
+class Aggregate:
+    """A blend of planes lies under the risk as they do; so does 0, from which it begins.
+
+    Each plane that comes is blended in by that share which lifts the bound most. No regularizer and
+    no loss is negative, hence Ω(w*) ≤ J(w) at every w: only weights with so small a penalty count.
+    """
+
+    def __init__(self, d: int) -> None:
+        self._a = np.zeros(d)
+        self._offset = 0.0
+        self._haze = 0.0
+        self._sizes = np.zeros(d)
+        self._new: Plane | None = None
+
+    def add(self, plane: Plane) -> None:
+        """Take in a plane; it must be level (tilt 0)."""
+        self._new = plane
+        if plane.sizes is not None:
+            self._sizes = plane.sizes
+
+    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, None]:
+        """Blend in the new plane, and return the bound on the optimum."""
+        if self._new is not None:
+            new, self._new = self._new, None
+            self._blend(objective, ceiling, new.a, new.offset, new.haze)
+            self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
+        return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
+
+    def _blend(
+        self, objective: Objective, ceiling: float, a: NDArray, offset: float, haze: float
+    ) -> None:
+        rise, lift, thicker = a - self._a, offset - self._offset, haze - self._haze
+
+        def bound(share: float) -> float:
+            at = self._a + share * rise
+            return self._bound(
+                objective, ceiling, at, self._offset + share * lift, self._haze + share * thicker
+            )
+
+        share = _highest(bound)
+        self._a += share * rise
+        self._offset += share * lift
+        self._haze += share * thicker
+
+    def _bound(
+        self, objective: Objective, ceiling: float, a: NDArray, offset: float, haze: float
+    ) -> float:
+        least = objective.least(a, haze * self._sizes, ceiling)
+        if math.isinf(least):
+            return -math.inf
+        return offset + least - _ROUNDING * (abs(offset) + abs(least))
+
+
+def _highest(function: Callable[[float], float]) -> float:
+    """Where a concave function on [0, 1] is highest, by golden section; 0 if nothing is higher."""
+    low, high = 0.0, 1.0
+    best, top = 0.0, function(0.0)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = function(left), function(right)
+    for share, value in ((1.0, function(1.0)), (left, at_left), (right, at_right)):
+        if value > top:
+            best, top = share, value
+    for _ in range(_TRIALS):
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = function(right)
+        if max(at_left, at_right) > top:
+            best, top = (left, at_left) if at_left >= at_right else (right, at_right)
+    return best

@@ -1,0 +1,92 @@
+"""One pass of regularized dual averaging: every weight is a function of its summed gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+_AHEAD = 6  # rows between asking for one and using it
+
+SUM, MEMORY = range(2)  # what is kept of a weight: Σ g, and the metric's memory of g
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
+    """Write `kept` (d × K × 2), `bias` (K × 2), `scores` (m × K); return what the pass leaves.
+
+    x_{t+1} = argmin η⟨Σg, x⟩ + ηtφ(x) + ½⟨x, H_t x⟩ (DHS eq. (3)): with steps η/h_j, the prox of
+    −(η/h_j) Σg with step ηt/h_j, computed when an example asks for it, so O(nnz) a round.
+
+    `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
+    `clock` counts the rounds before. Returns Σ s_i ℓ_i before learning, the plane's offset, its
+    sizes.
+    """
+    loss, X, y, s = problem
+    regularizer, domain = penalty
+    metric, bias_metric = metrics
+    eta, bias_eta = etas
+    K = loss.outputs()
+    z, a, v, steps = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    total = 0.0
+    offset = 0.0
+    rough = 0.0
+    for n in range(order.size):
+        if n + _AHEAD < order.size:
+            X.fetch(order[n + _AHEAD])
+        i = order[n]
+        t = clock + n
+        for c in range(K):
+            z[c] = -bias_eta * bias[c, SUM] / bias_metric.height(bias[c, MEMORY], t)
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            for c in range(K):
+                step = eta / metric.height(kept[j, c, MEMORY], t)
+                v[c] = -step * kept[j, c, SUM]
+                steps[c] = t * step
+            if t > 0:
+                regularizer.shrink_row(v, steps)
+            for c in range(K):
+                z[c] += domain.clip(v[c]) * x
+        for c in range(K):
+            scores[n, c] = z[c]
+        here = s[i] * loss.slopes(z, y[i], a)
+        total += here
+        offset += here
+        rough += here
+        moved = False
+        for c in range(K):
+            a[c] *= s[i]
+            offset -= a[c] * z[c]
+            rough += abs(a[c] * z[c])
+            moved = moved or a[c] != 0.0
+        if moved:
+            for c in range(K):
+                bias[c, SUM] += a[c]
+                bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                for c in range(K):
+                    g = a[c] * x
+                    kept[j, c, SUM] += g
+                    kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
+    return total, offset, rough
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def averaged(penalty, metric, eta, kept, clock, w):
+    """Write w (d × K): the weights after `clock` rounds."""
+    regularizer, domain = penalty
+    d, K, _ = kept.shape
+    steps = np.empty(K)
+    for j in range(d):
+        for c in range(K):
+            step = eta / metric.height(kept[j, c, MEMORY], clock)
+            w[j, c] = -step * kept[j, c, SUM]
+            steps[c] = clock * step
+        if clock > 0:
+            regularizer.shrink_row(w[j], steps)
+        for c in range(K):
+            w[j, c] = domain.clip(w[j, c])

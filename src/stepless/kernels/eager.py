@@ -1,0 +1,81 @@
+"""One pass where every round changes every weight: penalties of groups, and domains that couple."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, clock, scores):
+    """Write w (d × K), `kept` (2 × d × K), `bias` (3 × K), `scores`; return what the pass leaves.
+
+    The same updates as `dual_averaging.average` (if `averaging`) and `mirror_descent.descend`, for
+    any regularizer and domain, in O(dK) a round: argmin over the domain of ⟨u, x⟩ + cφ(x) +
+    ½⟨x, Hx⟩ (DHS eq. (21)) is the prox in the metric H, projected in the metric H + cμ, where φ is
+    μ-strongly convex.
+
+    `kept` holds Σg and the metric's memory of g; so does `bias`, after the intercept itself.
+    """
+    loss, X, y, s = problem
+    regularizer, domain = penalty
+    metric, bias_metric = metrics
+    eta, bias_eta = etas
+    d, K = w.shape
+    z, a = np.empty(K), np.empty(K)
+    steps, heights = np.empty((d, K)), np.empty((d, K))
+    curved = regularizer.strong_convexity()
+    total = 0.0
+    offset = 0.0
+    rough = 0.0
+    for n in range(order.size):
+        i = order[n]
+        t = clock + n + 1
+        for c in range(K):
+            z[c] = bias[0, c]
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            for c in range(K):
+                z[c] += w[j, c] * x
+        for c in range(K):
+            scores[n, c] = z[c]
+        here = s[i] * loss.slopes(z, y[i], a)
+        total += here
+        offset += here
+        rough += here
+        for c in range(K):
+            a[c] *= s[i]
+            offset -= a[c] * z[c]
+            rough += abs(a[c] * z[c])
+            bias[1, c] += a[c]
+            bias[2, c] = bias_metric.grow(bias[2, c], a[c])
+            step = bias_eta / bias_metric.height(bias[2, c], t)
+            bias[0, c] = -step * bias[1, c] if averaging else bias[0, c] - step * a[c]
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            for c in range(K):
+                g = a[c] * x
+                kept[0, j, c] += g
+                kept[1, j, c] = metric.grow(kept[1, j, c], g)
+                if not averaging:
+                    w[j, c] -= eta * g / metric.height(kept[1, j, c], t)
+        for j in range(d):
+            for c in range(K):
+                step = eta / metric.height(kept[1, j, c], t)
+                if averaging:
+                    w[j, c] = -step * kept[0, j, c]
+                    step *= t
+                steps[j, c] = step
+                heights[j, c] = 1.0 / step + curved
+        regularizer.shrink(w, steps)
+        domain.project_in(w.reshape(d * K), heights.reshape(d * K))
+    return total, offset, rough
+
+
+@njit(cache=True, nogil=True)
+def enter(domain, w):
+    """Move the weights w (d × K) into the domain."""
+    domain.project(w.reshape(w.size))

@@ -1,0 +1,128 @@
+"""Values and planes of a risk of several predictions an example, over a range of rows.
+
+Z = XW has a row an example and a column a class. A joint loss's slopes are p − e_y, and every
+distribution p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). Sums are not yet divided
+by m, so that ranges can be added.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def predictions(X, w, z, lo, hi):
+    """Write z (m × K): z_i = Wᵀx_i."""
+    K = w.shape[1]
+    for i in range(lo, hi):
+        for c in range(K):
+            z[i, c] = 0.0
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            for c in range(K):
+                z[i, c] += w[j, c] * v
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def value(problem, z, b, lo, hi):
+    """Σ s_i ℓ(z_i + b, y_i)."""
+    loss, _, y, s = problem
+    K = b.size
+    at, a = np.empty(K), np.empty(K)
+    total = 0.0
+    for i in range(lo, hi):
+        for c in range(K):
+            at[c] = z[i, c] + b[c]
+        total += s[i] * loss.slopes(at, y[i], a)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
+    """Write tilt = Σ s_i (p_i − e_y) and spread = Σ s_i (diag p_i − p_i p_iᵀ); return Σ s_i ℓ_i.
+
+    Of the loss smoothed to this sharpness: its gradient in b and, but for the factor of sharpness,
+    its Hessian.
+    """
+    loss, _, y, s = problem
+    K = b.size
+    at, p = np.empty(K), np.empty(K)
+    tilt[:] = 0.0
+    spread[:] = 0.0
+    total = 0.0
+    for i in range(lo, hi):
+        for c in range(K):
+            at[c] = z[i, c] + b[c]
+        total += s[i] * loss.share(at, y[i], sharpness, p)
+        tilt[int(y[i])] -= s[i]
+        for c in range(K):
+            tilt[c] += s[i] * p[c]
+            if 1e-12 < p[c] < 1.0:
+                spread[c, c] += s[i] * p[c]
+                for e in range(K):
+                    spread[c, e] -= s[i] * p[c] * p[e]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def blend(problem, z, b, sharpness, rest, share, g, lo, hi):
+    """Write g (d × K) = Σ s_i x_i ⊗ a_i, a_i = (1 − share) p_i + share · rest − e_y.
+
+    Return the heights at 0 of the planes that these give, and their sizes.
+    """
+    loss, X, y, s = problem
+    K = b.size
+    at, p = np.empty(K), np.empty(K)
+    g[:] = 0.0
+    offset = 0.0
+    rough = 0.0
+    for i in range(lo, hi):
+        for c in range(K):
+            at[c] = z[i, c] + b[c]
+        loss.share(at, y[i], sharpness, p)
+        for c in range(K):
+            p[c] = (1.0 - share) * p[c] + share * rest[c]
+        base = s[i] * loss.base(p, y[i])
+        offset += base
+        rough += base
+        p[int(y[i])] -= 1.0
+        first, last = X.span(i)
+        for c in range(K):
+            rough += abs(s[i] * p[c] * at[c])
+            if p[c] != 0.0:
+                a = s[i] * p[c]
+                for k in range(first, last):
+                    j, v = X.entry(i, k)
+                    g[j, c] += a * v
+    return offset, rough
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def tangent(problem, z, g, lo, hi):
+    """Write g (d × K) = Σ s_i x_i ⊗ a_i at z; return Σ s_i ℓ_i, the plane's offset, its sizes."""
+    loss, X, y, s = problem
+    K = g.shape[1]
+    a = np.empty(K)
+    g[:] = 0.0
+    total = 0.0
+    offset = 0.0
+    rough = 0.0
+    for i in range(lo, hi):
+        here = s[i] * loss.slopes(z[i], y[i], a)
+        total += here
+        offset += here
+        rough += here
+        first, last = X.span(i)
+        for c in range(K):
+            a[c] *= s[i]
+            offset -= a[c] * z[i, c]
+            rough += abs(a[c] * z[i, c])
+            if a[c] != 0.0:
+                for k in range(first, last):
+                    j, v = X.entry(i, k)
+                    g[j, c] += a[c] * v
+    return total, offset, rough

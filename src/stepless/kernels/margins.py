@@ -1,0 +1,128 @@
+"""One pass of the learners that correct each example's own margin: passive-aggressive and AROW."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+_AHEAD = 6  # rows between asking for one and using it
+
+MEAN, VARIANCE = range(2)  # what AROW keeps of a weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def correct(problem, cap, soft, order, w, bias, scores):
+    """Write w (d × K), `bias` (K), `scores`; return what the pass leaves: passive-aggressive.
+
+    w ← w − τ a ⊗ x, a ∈ ∂ℓ, with τ = min(cap, ℓ/(‖a‖²‖x‖² + soft)); with an intercept, x has a
+    last entry of 1. Returns Σ s_i ℓ_i before learning.
+    """
+    loss, X, y, s = problem
+    one = 1.0 if bias.size else 0.0
+    K = loss.outputs()
+    z, a = np.empty(K), np.empty(K)
+    total = 0.0
+    for n in range(order.size):
+        if n + _AHEAD < order.size:
+            X.fetch(order[n + _AHEAD])
+        i = order[n]
+        for c in range(K):
+            z[c] = bias[c] if bias.size else 0.0
+        first, last = X.span(i)
+        length = one
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            length += x * x
+            for c in range(K):
+                z[c] += w[j, c] * x
+        for c in range(K):
+            scores[n, c] = z[c]
+        here = loss.slopes(z, y[i], a)
+        total += s[i] * here
+        if here > 0.0 and s[i] > 0.0:
+            steep = 0.0
+            for c in range(K):
+                steep += a[c] * a[c]
+            reach = steep * length + soft / s[i]
+            tau = min(cap * s[i], here / reach) if reach > 0.0 else 0.0
+            for c in range(bias.size):
+                bias[c] -= tau * a[c]
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                for c in range(K):
+                    w[j, c] -= tau * a[c] * x
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def regularize_diagonal(problem, r, order, kept, bias, scores):
+    """Write `kept` (d × 2), `bias` (0 or 1 × 2), `scores`; return Σ s_i ℓ_i: AROW, Σ diagonal."""
+    loss, X, y, s = problem
+    total = 0.0
+    for n in range(order.size):
+        if n + _AHEAD < order.size:
+            X.fetch(order[n + _AHEAD])
+        i = order[n]
+        first, last = X.span(i)
+        z = bias[0, MEAN] if bias.size else 0.0
+        spread = bias[0, VARIANCE] if bias.size else 0.0
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            z += kept[j, MEAN] * x
+            spread += kept[j, VARIANCE] * x * x
+        scores[n, 0] = z
+        here = loss.value(z, y[i])
+        total += s[i] * here
+        if here > 0.0 and s[i] > 0.0:
+            beta = 1.0 / (spread + r / s[i])  # DHS eq. (10)
+            move = here * beta * y[i]
+            for c in range(bias.shape[0]):
+                v = bias[c, VARIANCE]
+                bias[c, MEAN] += move * v
+                bias[c, VARIANCE] = v - beta * v * v
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                v = kept[j, VARIANCE]
+                kept[j, MEAN] += move * v * x
+                kept[j, VARIANCE] = v - beta * (v * x) ** 2
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
+    """Write `mean`, `covariance`, `along` = Σx, `scores`; return Σ s_i ℓ_i: AROW, Σ full.
+
+    With `ones`, x has a last entry of 1, and `mean` one entry more than there are features.
+    """
+    loss, X, y, s = problem
+    D = mean.size
+    total = 0.0
+    for n in range(order.size):
+        i = order[n]
+        first, last = X.span(i)
+        for c in range(D):
+            along[c] = covariance[D - 1, c] if ones else 0.0
+        z = mean[D - 1] if ones else 0.0
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            z += mean[j] * x
+            for c in range(D):
+                along[c] += covariance[j, c] * x
+        scores[n, 0] = z
+        here = loss.value(z, y[i])
+        total += s[i] * here
+        if here > 0.0 and s[i] > 0.0:
+            spread = along[D - 1] if ones else 0.0
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                spread += along[j] * x
+            beta = 1.0 / (spread + r / s[i])
+            move = here * beta * y[i]
+            for row in range(D):
+                mean[row] += move * along[row]
+                lower = beta * along[row]
+                for c in range(D):
+                    covariance[row, c] -= lower * along[c]
+    return total

@@ -1,0 +1,49 @@
+"""How the curvature h_j of each weight grows with its gradients: H_t = diag(h) of DHS Alg. 1."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.term import Term
+
+
+class Metric(Term):
+    """`grow` takes a gradient into what is remembered of a weight's; `height` is its h_j."""
+
+    delta: float = 0.0
+
+    def grow(self, memory, g):
+        raise NotImplementedError
+
+    def height(self, memory, t):
+        raise NotImplementedError
+
+
+class Root(Metric):
+    """h_j = δ + ‖g_{1:t,j}‖₂ (DHS Alg. 1)."""
+
+    def grow(self, memory, g):
+        return math.sqrt(memory * memory + g * g)
+
+    def height(self, memory, t):
+        return self.delta + memory
+
+
+class Square(Metric):
+    """h_j = δ + ‖g_{1:t,j}‖₂², for a strongly convex penalty (DHS §5)."""
+
+    def grow(self, memory, g):
+        return memory + g * g
+
+    def height(self, memory, t):
+        return self.delta + memory
+
+
+class Clock(Metric):
+    """h_j = √t for all weights alike: not adaptive (DHS eq. (23))."""
+
+    def grow(self, memory, g):
+        return memory
+
+    def height(self, memory, t):
+        return math.sqrt(max(t, 1))

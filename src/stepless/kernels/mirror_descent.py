@@ -1,0 +1,93 @@
+"""One pass of composite mirror descent in a metric of its own for each weight."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+_AHEAD = 6  # rows between asking for one and using it
+
+# What is kept of a weight: its value after round LAST, the metric's memory of its gradients, Σ g.
+VALUE, MEMORY, SUM, LAST = range(4)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
+    """Write `kept` (d × K × 4), `bias` (K × 4), `scores` (m × K); return what the pass leaves.
+
+    x_{t+1} = argmin η⟨g_t, x⟩ + ηφ(x) + ½⟨x − x_t, H_t(x − x_t)⟩ (DHS eq. (4)). A weight without a
+    gradient keeps its h_j and only shrinks, as often as rounds have gone by: when an example asks
+    for it, `prox_times` makes up for them (§6.1), so O(nnz) a round.
+
+    `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
+    `clock` counts the rounds before. Returns Σ s_i ℓ_i before learning, the plane's offset, its
+    sizes.
+    """
+    loss, X, y, s = problem
+    regularizer, domain = penalty
+    metric, bias_metric = metrics
+    eta, bias_eta = etas
+    K = loss.outputs()
+    z, a = np.empty(K), np.empty(K)
+    total = 0.0
+    offset = 0.0
+    rough = 0.0
+    for n in range(order.size):
+        if n + _AHEAD < order.size:
+            X.fetch(order[n + _AHEAD])
+        i = order[n]
+        t = clock + n
+        for c in range(K):
+            z[c] = bias[c, VALUE]
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            for c in range(K):
+                missed = t - kept[j, c, LAST]
+                if missed > 0.0:
+                    step = eta / metric.height(kept[j, c, MEMORY], t)
+                    kept[j, c, VALUE] = regularizer.prox_times(kept[j, c, VALUE], step, int(missed))
+                    kept[j, c, LAST] = t
+                z[c] += kept[j, c, VALUE] * x
+        for c in range(K):
+            scores[n, c] = z[c]
+        here = s[i] * loss.slopes(z, y[i], a)
+        total += here
+        offset += here
+        rough += here
+        moved = False
+        for c in range(K):
+            a[c] *= s[i]
+            offset -= a[c] * z[c]
+            rough += abs(a[c] * z[c])
+            moved = moved or a[c] != 0.0
+        if moved:
+            for c in range(K):
+                bias[c, SUM] += a[c]
+                bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])
+                bias[c, VALUE] -= bias_eta * a[c] / bias_metric.height(bias[c, MEMORY], t + 1)
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                for c in range(K):
+                    g = a[c] * x
+                    kept[j, c, SUM] += g
+                    kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
+                    step = eta / metric.height(kept[j, c, MEMORY], t + 1)
+                    kept[j, c, VALUE] = domain.clip(
+                        regularizer.prox(kept[j, c, VALUE] - step * g, step)
+                    )
+                    kept[j, c, LAST] = t + 1
+    return total, offset, rough
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def descended(regularizer, metric, eta, kept, clock, w):
+    """Write w (d × K): the weights after `clock` rounds."""
+    d, K, _ = kept.shape
+    for j in range(d):
+        for c in range(K):
+            step = eta / metric.height(kept[j, c, MEMORY], clock)
+            missed = clock - kept[j, c, LAST]
+            w[j, c] = regularizer.prox_times(kept[j, c, VALUE], step, int(missed))

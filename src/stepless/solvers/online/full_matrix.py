@@ -1,0 +1,157 @@
+"""AdaGrad with full matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from stepless.kernels.rows import spread
+from stepless.objective import Free, L2Ball, Objective, Problem, SquaredL2, Zero
+from stepless.solvers.online.updates import Left, Memory, Setting
+
+_EXACT = 128  # weights of a block up to which its root is renewed every round
+_GROWTH = 1.1  # of its trace, beyond which the root of a larger block is renewed
+_NOTHING = 1e-12  # an eigenvalue's root, relative to the largest, that counts as 0
+
+
+@dataclass
+class Block:
+    """Some of the weights, Σ ggᵀ of these, its trace, and H's eigenvectors and eigenvalues − δ."""
+
+    places: NDArray
+    G: NDArray
+    vectors: NDArray
+    roots: NDArray
+    trace: float = 0.0
+    renewed: float = 0.0  # the trace when the root was taken
+
+    def take(self, g: NDArray) -> None:
+        """Add ggᵀ; renew the root if it is due."""
+        self.G += np.outer(g, g)
+        self.trace += float(g @ g)
+        if g.size <= _EXACT or self.trace >= _GROWTH * self.renewed:
+            squares, self.vectors = eigh(self.G, check_finite=False)
+            self.roots = np.sqrt(np.maximum(squares, 0.0))
+            self.renewed = self.trace
+
+
+@dataclass
+class MatrixMemory(Memory):
+    """`kept` holds Σg and the weights, `bias` the intercept, Σ of its slopes, their root."""
+
+    blocks: list[Block] = field(default_factory=list)
+
+
+class FullMatrix:
+    """Both updates with H_t = δI + G_t^½, block by block, in the basis in which H is diagonal."""
+
+    def __init__(self, averaging: bool, by_blocks: bool, names: Sequence[object] | None) -> None:
+        self.averaging = averaging
+        self.by_blocks = by_blocks
+        self.names = names
+
+    @staticmethod
+    def lacks(objective: Objective) -> str | None:
+        """What a full matrix cannot do."""
+        if not isinstance(objective.regularizer, SquaredL2 | Zero):
+            return "knows the penalties l2 and none with a full matrix; use matrix='diagonal'"
+        if not isinstance(objective.domain, Free | L2Ball):
+            return "knows the domains free and ball with a full matrix; use matrix='diagonal'"
+        return None
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+        blocks = [
+            Block(at, np.zeros((at.size, at.size)), np.eye(at.size), np.zeros(at.size))
+            for at in self._places(*w.shape)
+        ]
+        memory = MatrixMemory(np.zeros((2, w.size)), np.zeros((3, b.size)), blocks=blocks)
+        memory.kept[1], memory.bias[0] = w.ravel(), b
+        if self.averaging:
+            pulls = setting.pulls(w, b)
+            memory.kept[0], memory.bias[1] = pulls[0].ravel(), pulls[1]
+        return memory
+
+    def _places(self, d: int, K: int) -> list[NDArray]:
+        everything = np.arange(d * K).reshape(d, K)
+        if not self.by_blocks:
+            return [everything.ravel()]
+        if self.names is None:
+            return list(everything.T.copy())
+        names = np.asarray(self.names)
+        if names.shape != (d,):
+            raise ValueError(f"blocks= names {names.size} features, but there are {d}")
+        return [everything[names == name].ravel() for name in np.unique(names)]
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        loss, X, y, s = problem
+        d, K = X.shape[1], loss.outputs()
+        x, a = np.empty(d), np.empty(K)
+        total = offset = rough = 0.0
+        for n, i in enumerate(order.tolist()):
+            spread(X, i, x)
+            z = memory.kept[1].reshape(d, K).T @ x + memory.bias[0]
+            scores[n] = z
+            here = s[i] * loss.slopes(z, y[i], a)
+            g = s[i] * a
+            total += here
+            offset += here - float(g @ z)
+            rough += here + float(np.abs(g * z).sum())
+            self._move(setting, memory, np.outer(x, g).ravel(), memory.clock + n + 1)
+            self._move_bias(setting, memory, g, memory.clock + n + 1)
+        return total, offset, rough
+
+    def _move(self, setting: Setting, memory: Memory, g: NDArray, t: int) -> None:
+        assert isinstance(memory, MatrixMemory)
+        (regularizer, domain), eta = setting.penalty, setting.etas[0]
+        delta, curved = setting.metrics[0].delta, regularizer.strong_convexity()
+        sums, w = memory.kept
+        sums += g
+        strength = eta * curved * (t if self.averaging else 1)
+        targets, heights = [], []
+        for block in memory.blocks:
+            at = block.places
+            if g[at].any():
+                block.take(g[at])
+            h = delta + block.roots
+            pull = -eta * (block.vectors.T @ (sums if self.averaging else g)[at])
+            if not self.averaging:
+                pull += h * (block.vectors.T @ w[at])
+            h = h + strength
+            # A direction without any gradient has no curvature, and nothing pulls along it.
+            some = h > _NOTHING * h.max()
+            stays = 0.0 if self.averaging else block.vectors.T @ w[at]
+            targets.append(np.where(some, pull / np.where(some, h, 1.0), stays))
+            heights.append(np.where(some, h, 1.0))
+        v = np.concatenate(targets)
+        if not math.isinf(domain.radius()):
+            domain.project_in(v, np.concatenate(heights))
+        first = 0
+        for block in memory.blocks:
+            w[block.places] = block.vectors @ v[first : first + block.places.size]
+            first += block.places.size
+
+    def _move_bias(self, setting: Setting, memory: Memory, a: NDArray, t: int) -> None:
+        metric, eta = setting.metrics[1], setting.etas[1]
+        memory.bias[1] += a
+        for c in range(a.size):
+            memory.bias[2, c] = metric.grow(memory.bias[2, c], a[c])
+            step = eta / metric.height(memory.bias[2, c], t)
+            if self.averaging:
+                memory.bias[0, c] = -step * memory.bias[1, c]
+            else:
+                memory.bias[0, c] -= step * a[c]
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+        K = memory.bias.shape[1]
+        return memory.kept[1].reshape(-1, K).copy(), memory.bias[0].copy()
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
+        K = memory.bias.shape[1]
+        return memory.kept[0].reshape(-1, K).copy(), memory.bias[1].copy()

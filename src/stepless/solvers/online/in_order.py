@@ -1,0 +1,38 @@
+"""An online solver that takes the examples as they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Objective
+from stepless.risk import Risk
+from stepless.solvers.solver import Finding
+
+
+class InOrder:
+    """Passes over the examples in their own order, where the solver would shuffle them.
+
+    Examples
+    --------
+    >>> from stepless.solvers import AdaGrad
+    >>> InOrder(AdaGrad()).name
+    'adagrad'
+    """
+
+    online = True
+
+    def __init__(self, solver: Any) -> None:
+        self.solver = solver
+        self.name: str = solver.name
+
+    def lacks(self, objective: Objective) -> str | None:
+        return self.solver.lacks(objective)
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> Any:
+        return self.solver.start(risk, w, b)
+
+    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+        return self.solver.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)

@@ -1,0 +1,253 @@
+"""What the online solvers of DHS share: a memory, and an early look at the stream."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Source
+from stepless.kernels.rows import extent
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Free, Objective, Problem, Zero
+from stepless.risk import Plane, Risk
+from stepless.solvers.online.updates import Left, Memory
+from stepless.solvers.solver import Finding
+
+_LOOKS = (10, 100, 1000)  # rounds after which the early examples are looked at again
+_MOST = 20  # doublings of the knob in one look
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large examples are."""
+
+    length: float = 0.0  # root mean square of ‖x_i‖
+    entry: float = 0.0  # max s_i |x_ij|
+
+
+@dataclass
+class Course:
+    """State of a learner: its memory, its knob, and the early examples while they are needed."""
+
+    start: tuple[NDArray, NDArray]
+    memory: Memory
+    knob: float = math.nan
+    scale: Scale = Scale()
+    early: list[Source] | None = field(default_factory=list)
+    total: float = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
+    offset: float = 0.0  # of the last pass's plane, and its sizes
+    rough: float = 0.0
+    replayed: bool = False  # whether the last pass held a look
+
+
+class Learner:
+    """Learns from one example a round; says what it would have predicted before.
+
+    Each solver has one number that nobody should have to choose, its *knob*. After 10, 100 and
+    1000 rounds the examples so far are run through again, the knob doubled or halved for as long
+    as the progressive loss of their latter half falls, and the best of these memories is kept.
+    What has been learned after n rounds is thus a function of the first n examples alone, however
+    they were cut in chunks; and no score ever used its own example.
+    """
+
+    name: ClassVar[str]
+    online: ClassVar[bool] = True
+
+    def lacks(self, objective: Objective) -> str | None:
+        raise NotImplementedError
+
+    # -- what a solver says of itself ----------------------------------------------------------
+
+    def fixed(self, objective: Objective) -> float | None:
+        """Return the knob, where theory or the user says what it is."""
+        raise NotImplementedError
+
+    def first(self, objective: Objective, scale: Scale) -> float:
+        """Guess the knob from the size of examples: where the search begins."""
+        raise NotImplementedError
+
+    def fresh(self, objective: Objective, course: Course) -> Memory:
+        """Return a memory of nothing, at the course's start."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        course: Course,
+        order: NDArray,
+        scores: NDArray,
+    ) -> Left:
+        """Learn the rows of an order, and write the predictions before each (m × K)."""
+        raise NotImplementedError
+
+    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × K) and intercepts (K) of now."""
+        raise NotImplementedError
+
+    def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
+        """Return Σ g of the weights and intercepts, copied, if the memory holds them."""
+        return None
+
+    # -- a pass ----------------------------------------------------------------------------------
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> Course:
+        K = risk.objective.loss.outputs()
+        at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
+        return Course(at, Memory(np.zeros(0), np.zeros(0)))
+
+    def step(self, risk: Risk, course: Course, rng: np.random.Generator) -> Finding:
+        order = np.arange(risk.m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        return self.walk(risk, course, order, rng)
+
+    def walk(self, risk: Risk, course: Course, order: NDArray, rng: Any = None) -> Finding:
+        """Pass over the examples in a given order."""
+        before = self.sums(risk.objective, course.memory) if course.memory.clock else None
+        course.offset, course.rough, course.replayed = 0.0, 0.0, False
+        self.learn(risk, course, order)
+        w, b = self.weights(risk.objective, course)
+        if b.size > 1:  # planes that tilt in several intercepts are not easily levelled
+            tangent = risk.tangent(w.ravel(), b)
+            return Finding(
+                w.ravel(),
+                tangent.b,
+                objective=risk.objective.penalty(w.ravel()) + tangent.value,
+                plane=tangent.plane,
+            )
+        return Finding(w.ravel(), float(b[0]), plane=self._plane(risk, course, before))
+
+    def learn(
+        self, risk: Risk, course: Course, order: NDArray, rng: np.random.Generator | None = None
+    ) -> NDArray:
+        """Learn the examples in order; return the predictions before each was learned (m × K)."""
+        objective = risk.objective
+        scores = np.empty((order.size, objective.loss.outputs()))
+        if course.memory.kept.size == 0:
+            course.scale = _scale([(risk.source, order[:1])])
+            self._reset(objective, course, self._first(objective, course.scale))
+        done = 0
+        while done < order.size:
+            clock = course.memory.clock
+            look = next((at for at in _LOOKS if at > clock), None)
+            stop = order.size if look is None else min(order.size, done + look - clock)
+            part = np.ascontiguousarray(order[done:stop])
+            if course.early is not None:
+                course.early.append(risk.source.take(part))
+            self._advance(risk.problem, objective, course, part, scores[done:stop])
+            if course.memory.clock == look:
+                self._look(objective, course)
+            if look is not None and course.memory.clock >= _LOOKS[-1]:
+                course.early = None
+            done = stop
+        return scores
+
+    def _advance(
+        self,
+        problem: Problem,
+        objective: Objective,
+        course: Course,
+        order: NDArray,
+        scores: NDArray,
+    ) -> None:
+        total, offset, rough = self.run(problem, objective, course, order, scores)
+        course.memory.clock += order.size
+        course.total += total
+        course.offset += offset
+        course.rough += rough
+
+    def _plane(self, risk: Risk, course: Course, before: Any) -> Plane | None:
+        """The plane that the pass's tangents add up to."""
+        after = self.sums(risk.objective, course.memory)
+        if after is None or (before is not None and course.replayed):  # sums of another memory
+            return None
+        w, b = after if before is None else (after[0] - before[0], after[1] - before[1])
+        m, rough = risk.m, course.rough / risk.m
+        # A difference of sums over all passes so far rounds like a sum of so many terms.
+        passes = course.memory.clock / m
+        return Plane(
+            w.ravel() / m,
+            (course.offset / m) - risk.rounding * rough,
+            float(b[0]) / m,
+            risk.haze(rough, rough) * (1.0 + passes),
+            risk.sizes,
+        )
+
+    # -- the early look --------------------------------------------------------------------------
+
+    def _first(self, objective: Objective, scale: Scale) -> float:
+        fixed = self.fixed(objective)
+        return self.first(objective, scale) if fixed is None else fixed
+
+    def _reset(self, objective: Objective, course: Course, knob: float) -> None:
+        course.knob = knob
+        course.memory = self.fresh(objective, course)
+        course.total = course.offset = course.rough = 0.0
+
+    def _look(self, objective: Objective, course: Course) -> None:
+        """Run the early examples again, with the knob that would have lost least on them."""
+        early = course.early or []
+        total, course.replayed = course.total, True
+        course.scale = _scale([(source, np.arange(source.shape[0])) for source in early])
+        best, memory = self._replay(objective, course, self._first(objective, course.scale))
+        if self.fixed(objective) is None:
+            best, memory = self._climb(objective, course, best, memory)
+        course.knob, course.memory, course.offset, course.rough = memory
+        course.total = total  # what was scored before was scored with another knob
+
+    def _climb(self, objective: Objective, course: Course, best: float, memory: Any) -> Any:
+        first = memory[0]
+        for factor in (2.0, 0.5):
+            knob = first * factor
+            for _ in range(_MOST):
+                loss, trial = self._replay(objective, course, knob)
+                if not loss < best:
+                    break
+                best, memory = loss, trial
+                knob *= factor
+            if memory[0] != first:
+                break
+        return best, memory
+
+    def _replay(self, objective: Objective, course: Course, knob: float) -> tuple[float, Any]:
+        """Return the latter half's progressive loss with this knob, and what it leaves.
+
+        What a large step costs at the beginning it will not cost again.
+        """
+        self._reset(objective, course, knob)
+        early = course.early or []
+        half = sum(source.shape[0] for source in early) // 2
+        begun = 0.0
+        for source in early:
+            m, done = source.shape[0], course.memory.clock
+            problem = Problem(objective.loss, source.X, source.y, source.s)
+            order, scores = np.arange(m, dtype=np.uint32), np.empty((m, objective.loss.outputs()))
+            cut = min(max(half - done, 0), m)
+            for part in (slice(0, cut), slice(cut, m)):
+                if course.memory.clock == half:
+                    begun = course.total
+                self._advance(problem, objective, course, order[part], scores[part])
+        return course.total - begun, (course.knob, course.memory, course.offset, course.rough)
+
+
+def _scale(pieces: list[tuple[Source, NDArray]]) -> Scale:
+    square, entry, count = 0.0, 0.0, 0
+    for source, rows in pieces:
+        squares, largest = extent(source.X, source.s, rows.astype(np.uint32))
+        square, entry, count = square + squares, max(entry, largest), count + rows.size
+    length = math.sqrt(square / count) if count else 0.0
+    # Where there is nothing to see, any size will do.
+    return Scale(length or 1.0, entry or 1.0)
+
+
+def needs_nothing_else(objective: Objective) -> str | None:
+    """What is lacking if there is a penalty or a domain."""
+    if not isinstance(objective.regularizer, Zero):
+        return "has no penalty; say penalty='none', or use solver='adagrad'"
+    if not isinstance(objective.domain, Free):
+        return "does not know domains; use solver='adagrad'"
+    return None

@@ -1,0 +1,93 @@
+"""Passive-aggressive learning."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels.margins import correct
+from stepless.objective import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    MulticlassHinge,
+    Objective,
+    Problem,
+)
+from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
+from stepless.solvers.online.updates import Left, Memory
+
+
+class PassiveAggressive(Learner):
+    """Each example is corrected by as small a move as will do, or by less.
+
+    Solves      nothing but each example in turn: argmin ½‖w − w_t‖² subject to ℓ_t(w) = 0
+    Algorithm   Crammer et al. 2006, PA-I and PA-II (DHS §7): w ← w − τa ⊗ x, a ∈ ∂ℓ, with
+                τ = min(C, ℓ/(‖a‖²‖x‖²)) or ℓ/(‖a‖²‖x‖² + 1/2C)
+    Guarantee   mistakes ≤ max(max‖x‖², 1/C)(‖u‖² + 2C Σ ℓ_t(u)) for every u (PA-I)
+    Cost        O(nnz) a round; one number a weight
+    Needs       a hinge (of two or several classes), absolute or ε-insensitive loss; no penalty
+    Differs     C is found by an early look at the stream. With an intercept, x has a last entry
+                of 1. Sample weights multiply C.
+
+    Parameters
+    ----------
+    variant
+        ``"I"`` or ``"II"``.
+    C
+        The aggressiveness; None to find it.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier(penalty="none", solver="passive-aggressive", passes=20)
+    >>> clf.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]])
+    array([0, 1])
+    """
+
+    name: ClassVar[str] = "passive-aggressive"
+
+    def __init__(self, variant: Literal["I", "II"] = "I", C: float | None = None) -> None:
+        if variant not in ("I", "II"):
+            raise ValueError(f"variant must be 'I' or 'II', not {variant!r}")
+        if C is not None and not C > 0.0:
+            raise ValueError(f"C must be positive, or None to be found, not {C:g}")
+        self.variant = variant
+        self.C = C
+
+    def lacks(self, objective: Objective) -> str | None:
+        if not isinstance(objective.loss, Hinge | MulticlassHinge | Absolute | EpsilonInsensitive):
+            return (
+                f"needs a loss that a step can bring to 0, and {type(objective.loss).__name__} is "
+                "none; use loss='hinge', or 'epsilon_insensitive' for numbers"
+            )
+        return needs_nothing_else(objective)
+
+    def fixed(self, objective: Objective) -> float | None:
+        return self.C
+
+    def first(self, objective: Objective, scale: Scale) -> float:
+        return 1.0 / scale.length**2
+
+    def fresh(self, objective: Objective, course: Course) -> Memory:
+        w, b = course.start
+        return Memory(w.copy(), b.copy() if objective.intercept else np.zeros(0))
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        course: Course,
+        order: NDArray,
+        scores: NDArray,
+    ) -> Left:
+        memory, C = course.memory, course.knob
+        cap, soft = (C, 0.0) if self.variant == "I" else (math.inf, 0.5 / C)
+        return correct(problem, cap, soft, order, memory.kept, memory.bias, scores), 0.0, 0.0
+
+    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+        w, b = course.memory.kept, course.memory.bias
+        return w.copy(), b.copy() if b.size else np.zeros(w.shape[1])

@@ -1,0 +1,97 @@
+"""What AdaGrad, dual averaging and forward-backward splitting share: updates in a metric."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import NDArray
+
+from stepless.objective import L1, ElasticNet, Objective, Problem, Regularizer, SquaredL2, Zero
+from stepless.solvers.online.learner import Course, Learner
+from stepless.solvers.online.updates import (
+    Averaging,
+    Eager,
+    Left,
+    Memory,
+    Mirror,
+    Setting,
+    Splitting,
+    Update,
+)
+
+
+class Subgradients(Learner):
+    """One example a round, by an update that suits penalty and domain; the knob is η."""
+
+    def __init__(self, eta: float | None = None) -> None:
+        if eta is not None and not 0.0 < eta < math.inf:
+            raise ValueError(f"eta must be positive, or None to be found, not {eta:g}")
+        self.eta = eta
+
+    def lacks(self, objective: Objective) -> str | None:
+        return None
+
+    def setting(self, objective: Objective, course: Course) -> Setting:
+        """Metrics and η."""
+        raise NotImplementedError
+
+    def update(self, objective: Objective) -> Update:
+        """The cheapest way to do it."""
+        raise NotImplementedError
+
+    def fixed(self, objective: Objective) -> float | None:
+        return self.eta
+
+    def fresh(self, objective: Objective, course: Course) -> Memory:
+        return self.update(objective).fresh(self.setting(objective, course), *course.start)
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        course: Course,
+        order: NDArray,
+        scores: NDArray,
+    ) -> Left:
+        setting = self.setting(objective, course)
+        return self.update(objective).run(problem, setting, course.memory, order, scores)
+
+    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+        return self.update(objective).weights(self.setting(objective, course), course.memory)
+
+    def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
+        return self.update(objective).sums(memory)
+
+
+def averaging(objective: Objective) -> Update:
+    """Dual averaging, lazily where that is possible."""
+    lazy = objective.domain.separable and objective.regularizer.by_rows
+    return Averaging() if lazy else Eager(averaging=True)
+
+
+def mirror(objective: Objective) -> Update:
+    """Composite mirror descent, lazily where that is possible."""
+    lazy = objective.domain.separable and objective.regularizer.separable
+    return Mirror() if lazy else Eager(averaging=False)
+
+
+def splitting(objective: Objective) -> Update:
+    """Composite mirror descent with one step size for all weights, lazily where possible."""
+    elastic = _elastic(objective.regularizer)
+    lazy = objective.domain.separable and elastic is not None
+    return Splitting(elastic) if lazy and elastic else Eager(averaging=False)
+
+
+def _elastic(regularizer: Regularizer) -> tuple[float, float] | None:
+    """Return the (α, β) with Ω(w) = α‖w‖₁ + β‖w‖²/2, if there are any."""
+    match regularizer:
+        case Zero():
+            return 0.0, 0.0
+        case L1():
+            return regularizer.alpha, 0.0
+        case SquaredL2():
+            return 0.0, regularizer.alpha
+        case ElasticNet():
+            share = regularizer.ratio
+            return regularizer.alpha * share, regularizer.alpha * (1.0 - share)
+    return None

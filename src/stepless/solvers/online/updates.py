@@ -1,0 +1,171 @@
+"""Ways to compute argmin η⟨u, x⟩ + ηcφ(x) + ½⟨x, Hx⟩ (DHS eq. (21)) round by round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import dual_averaging, eager, forward_backward, mirror_descent
+from stepless.kernels.metrics import Metric
+from stepless.objective import Domain, Problem, Regularizer
+
+Left = tuple[float, float, float]  # Σ s_i ℓ_i, the plane's offset, its sizes
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The numbers of a run: for metrics and η, those of the weights and of the intercept."""
+
+    penalty: tuple[Regularizer, Domain]
+    metrics: tuple[Metric, Metric]
+    etas: tuple[float, float]
+
+    def pulls(self, w: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the Σg with which dual averaging stands at these weights before the first round.
+
+        They count the less the more curvature the examples add.
+        """
+        heights = [metric.height(0.0, 0) for metric in self.metrics]
+        bias_pull = heights[1] / self.etas[1] if self.etas[1] > 0.0 else 0.0
+        return -w * (heights[0] / self.etas[0]), -b * bias_pull
+
+
+@dataclass
+class Memory:
+    """What a learner has made of the examples so far; what the arrays hold is the update's."""
+
+    kept: NDArray
+    bias: NDArray
+    common: NDArray = field(default_factory=lambda: np.zeros(0))
+    clock: int = 0
+
+
+class Update(Protocol):
+    """A memory of nothing; learning; the weights (d × K) and intercepts (K) of now; their Σg."""
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory: ...
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left: ...
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]: ...
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]: ...
+
+
+class Averaging:
+    """Dual averaging, lazily: any penalty of rows, a domain that is a product of intervals."""
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+        memory = Memory(np.zeros((*w.shape, 2)), np.zeros((b.size, 2)))
+        at = dual_averaging.SUM
+        if w.any() or b.any():
+            memory.kept[:, :, at], memory.bias[:, at] = setting.pulls(w, b)
+        return memory
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        rule = setting.penalty, setting.metrics, setting.etas
+        arrays = memory.kept, memory.bias
+        return dual_averaging.average(problem, *rule, order, *arrays, memory.clock, scores)
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+        (metric, bias_metric), (eta, bias_eta) = setting.metrics, setting.etas
+        w = np.empty(memory.kept.shape[:2])
+        dual_averaging.averaged(setting.penalty, metric, eta, memory.kept, memory.clock, w)
+        pulls, grown = memory.bias.T
+        heights = [bias_metric.height(g, memory.clock) for g in grown.tolist()]
+        return w, -bias_eta * pulls / np.array(heights)
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
+        at = dual_averaging.SUM
+        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
+
+
+class Mirror:
+    """Composite mirror descent, lazily: penalty and domain of each weight by itself."""
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+        memory = Memory(np.zeros((*w.shape, 4)), np.zeros((b.size, 4)))
+        at = mirror_descent.VALUE
+        memory.kept[:, :, at], memory.bias[:, at] = w, b
+        return memory
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        rule = setting.penalty, setting.metrics, setting.etas
+        arrays = memory.kept, memory.bias
+        return mirror_descent.descend(problem, *rule, order, *arrays, memory.clock, scores)
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+        w = np.empty(memory.kept.shape[:2])
+        rule = setting.penalty[0], setting.metrics[0], setting.etas[0]
+        mirror_descent.descended(*rule, memory.kept, memory.clock, w)
+        return w, memory.bias[:, mirror_descent.VALUE].copy()
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
+        at = mirror_descent.SUM
+        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
+
+
+class Splitting:
+    """Forward-backward splitting with steps η/√t, lazily: Ω(w) = α‖w‖₁ + β‖w‖²/2."""
+
+    def __init__(self, elastic: tuple[float, float]) -> None:
+        self.elastic = elastic
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+        memory = Memory(np.zeros((*w.shape, 2)), np.zeros((b.size, 2)), np.array([1.0, 0.0]))
+        at = forward_backward.VALUE
+        memory.kept[:, :, at], memory.bias[:, at] = w, b
+        return memory
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        rule = self.elastic, setting.penalty[1], setting.etas
+        arrays = memory.kept, memory.bias, memory.common
+        return forward_backward.split(problem, *rule, order, *arrays, memory.clock, scores)
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+        v, (scale, shift) = memory.kept[:, :, forward_backward.VALUE], memory.common
+        w = np.copysign(np.maximum(scale * np.abs(v) - shift, 0.0), v)
+        return w, memory.bias[:, forward_backward.VALUE].copy()
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
+        at = forward_backward.SUM
+        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
+
+
+class Eager:
+    """Both updates, all weights in every round: for any penalty and domain."""
+
+    def __init__(self, averaging: bool) -> None:
+        self.averaging = averaging
+
+    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+        memory = Memory(np.zeros((2, *w.shape)), np.zeros((3, b.size)), w.copy())
+        eager.enter(setting.penalty[1], memory.common)
+        memory.bias[0] = b
+        if self.averaging and (w.any() or b.any()):
+            memory.kept[0], memory.bias[1] = setting.pulls(w, b)
+        return memory
+
+    def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        rule = setting.penalty, setting.metrics, setting.etas, self.averaging, order
+        arrays = memory.common, memory.kept, memory.bias, memory.clock
+        return eager.proceed(problem, *rule, *arrays, scores)
+
+    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+        return memory.common.copy(), memory.bias[0].copy()
+
+    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
+        return memory.kept[0].copy(), memory.bias[1].copy()
