@@ -1,4 +1,8 @@
-"""The sets that the benchmarks use: real ones from STEPLESS_DATA, and generated ones."""
+"""The sets that the benchmarks use: real ones from STEPLESS_DATA, and generated ones.
+
+Features that are derived from these are in `benchmarks.features`, rcv1-like rows as a stream of
+text in `benchmarks.rcv1_like`.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,7 @@ FEATURES = {  # of the LIBSVM texts: a test part may lack the last ones
     "imdb": 35852,
     "20news": 31231,
 }
+ELEC2 = ("period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer")  # feat_1 … feat_6
 ONE_AGAINST_REST = {"20news": 1, "mnist": 0}  # the label that is +1 where there are many
 
 
@@ -37,23 +42,45 @@ def present(name: str, part: str = "") -> bool:
 def load(name: str, part: str = "") -> tuple[Any, NDArray]:
     """Examples and labels ±1 (targets, for cadata) of the training part or, with "t", the test's.
 
-    mnist's pixels are scaled to [0, 1]; cadata's features and target are standardised.
+    mnist's pixels are scaled to [0, 1]; cadata's features and target are standardised; elec2's rows
+    are in the order of time, their six columns (ELEC2) all numeric and in [0, 1]; +1, "up", is
+    nswprice above its mean of the 48 rows before (all but 6 rows), so that who tracks it wins.
     """
     files = _files(name, part)
     if name == "cadata":
         table = np.loadtxt(files[0], delimiter="\t", skiprows=1)
         table = (table - table.mean(axis=0)) / table.std(axis=0)
         return np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+    if name == "elec2":
+        table = np.loadtxt(files[0], delimiter=",", skiprows=1)
+        return np.ascontiguousarray(table[:, :-1]), np.where(table[:, -1] > 0, 1.0, -1.0)
     if name == "mnist":
-        pixels, label = (_read_idx(path) for path in files)
-        X = sparse.csr_matrix(pixels.reshape(len(pixels), -1) / 255.0)
+        pixels, label = digits(part)
+        X = sparse.csr_matrix(pixels / 255.0)
     else:
         X, label, _ = read_svmlight(files[0], n_features=FEATURES.get(name))
     one = ONE_AGAINST_REST.get(name)
     return X, np.where(label > 0 if one is None else label == one, 1.0, -1.0)
 
 
+def digits(part: str = "") -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Mnist's images, a row of 784 bytes each, and the digits 0 to 9."""
+    pixels, label = (_read_idx(path) for path in _files("mnist", part))
+    return pixels.reshape(len(pixels), -1), label
+
+
+def path(name: str, part: str = "") -> Path:
+    """The file of a set (of mnist, the images')."""
+    return _files(name, part)[0]
+
+
 def _files(name: str, part: str) -> tuple[Path, ...]:
+    if name == "imdb-raw":
+        return (ROOT / "imdb-raw.tar.xz",)
+    if name == "elec2":
+        return (ROOT / f"elec2{part and '.' + part}.csv.xz",)
+    if name == "adult":
+        return (ROOT / f"adult.{'test' if part else 'data'}.csv.xz",)
     if name == "cadata":
         return (ROOT / f"cadata{part and '.' + part}.tsv.gz",)
     if name == "mnist":
