@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -171,6 +171,7 @@ def _typeof_term(term: Term, context: object) -> TermType:
     return term._numba_type_
 
 
+@cache
 def _methods(cls: type[Term]) -> dict[str, FunctionType]:
     return {
         name: function

@@ -1,7 +1,22 @@
-"""Data: readers, and the source that solvers walk over."""
+"""Data: readers, streams, and the source that solvers walk over."""
 
+from stepless.data.chunks import Chunk, Chunks, Skipped
+from stepless.data.csv_stream import csv_chunks
 from stepless.data.errors import DataError
+from stepless.data.hashing import Hashing
 from stepless.data.source import Source
 from stepless.data.svmlight import SvmlightData, read_svmlight
+from stepless.data.svmlight_stream import svmlight_chunks
 
-__all__ = ["DataError", "Source", "SvmlightData", "read_svmlight"]
+__all__ = [
+    "Chunk",
+    "Chunks",
+    "DataError",
+    "Hashing",
+    "Skipped",
+    "Source",
+    "SvmlightData",
+    "csv_chunks",
+    "read_svmlight",
+    "svmlight_chunks",
+]

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
 import operator
 import os
-import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
@@ -20,17 +13,12 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from stepless.data import svmlight_parser as parser
+from stepless.data.byte_stream import ByteStream
 from stepless.data.errors import DataError
 from stepless.data.source import available_cores
+from stepless.data.svmlight_piece import MOST_WORKERS, Parsed, Piece, pieces
 
 _CHUNK = 1 << 18  # bytes of text parsed at once: what it becomes stays in a core's cache
-_MOST_WORKERS = 8  # beyond, one thread cannot read and join as fast as they parse
-_COMPRESSED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
-    b"BZh": ("bzip2", bz2.BZ2File),
-    b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
-}
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SvmlightData(NamedTuple):
@@ -91,20 +79,19 @@ def read_svmlight(
     if n_features is not None and operator.index(n_features) < 1:
         raise ValueError(f"n_features must be at least 1, not {n_features}")
     base = None if zero_based == "auto" else int(not zero_based)
-    with ExitStack() as stack:
-        stream = _Stream(path, stack)
+    with ByteStream(path) as stream:
         table = _Table(stream, base, n_features, np.dtype(dtype))
         _read(stream, table)
     return table.finish()
 
 
-def _read(stream: _Stream, table: _Table) -> None:
+def _read(stream: ByteStream, table: _Table) -> None:
     """Parse the stream into `table`: this thread reads and joins, others parse."""
-    workers = min(available_cores(), _MOST_WORKERS)
-    pending: deque[tuple[_Piece, Future[parser.Outcome]]] = deque()
-    spare: list[_Piece] = []
+    workers = min(available_cores(), MOST_WORKERS)
+    pending: deque[tuple[Piece, Future[Parsed]]] = deque()
+    spare: list[Piece] = []
     with ThreadPoolExecutor(workers) as pool:
-        for piece in _pieces(stream, spare):
+        for piece in pieces(stream, spare, _CHUNK):
             pending.append((piece, pool.submit(piece.parse, table.rules(piece))))
             if len(pending) > workers:
                 spare.append(table.add(*pending.popleft()))
@@ -114,141 +101,11 @@ def _read(stream: _Stream, table: _Table) -> None:
         raise DataError(f"{stream.name}, after line {table.lines}: {stream.failure}")
 
 
-class _Stream:
-    """The bytes of a file, decompressed; `failure` says why they ended before their end."""
-
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, stack: ExitStack) -> None:
-        self.failure = ""
-        self.size = 0  # of the text in bytes, where it is known
-        self._compression = ""
-        file: Any = source
-        if isinstance(source, str | os.PathLike):
-            self.name = os.fspath(source)
-            file = stack.enter_context(_opened(self.name))
-            self.size = os.fstat(file.fileno()).st_size
-        elif hasattr(source, "read"):
-            self.name = str(getattr(source, "name", "<stream>"))
-        else:
-            raise TypeError(f"expected a path or a binary file object, not {source!r}")
-        rejoined = _Rejoined(file)
-        self._readinto: Callable[[memoryview], int] = rejoined.readinto
-        for magic, (name, decompress) in _COMPRESSED.items():
-            if rejoined.head.startswith(magic):
-                self._compression = name
-                self.size = 0
-                # readinto1, unlike readinto, keeps what came before a failure
-                self._readinto = stack.enter_context(decompress(rejoined)).readinto1
-                break
-
-    def fill(self, room: memoryview) -> int:
-        """Read into `room` until it is full or the bytes end; how many were read."""
-        used = 0
-        try:
-            while used < len(room) and (count := self._readinto(room[used:])):
-                used += count
-        except EOFError:
-            self.failure = f"the {self._compression} data end too early, the file was cut short"
-        except (OSError, zlib.error, lzma.LZMAError) as error:
-            damaged = f"the {self._compression} data are damaged"
-            self.failure = f"{damaged if self._compression else 'cannot be read'} ({error})"
-        return used
-
-
-def _opened(path: str) -> io.FileIO:
-    try:
-        return open(path, "rb", buffering=0)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: is a directory, not a file") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be opened ({error.strerror})") from None
-
-
-class _Rejoined(io.RawIOBase):
-    """A file object whose first bytes, `head`, were taken for a look."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.head = b""
-        while len(self.head) < 6 and (more := file.read(6 - len(self.head))):
-            if not isinstance(more, bytes):
-                raise TypeError("expected a file object opened in binary mode")
-            self.head += more
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, room: Any) -> int:
-        """Fill `room` as far as one read goes; 0 at the end."""
-        if not self.head and hasattr(self._file, "readinto"):
-            return self._file.readinto(room) or 0
-        data = self.head[: len(room)] or self._file.read(len(room))
-        self.head = self.head[len(room) :]
-        room[: len(data)] = data
-        return len(data)
-
-
-class _Piece:
-    """Whole lines of text, and room for what they hold; filled again and again."""
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.size = 0
-        self.text = bytearray(capacity + 1)  # the last newline may have to be added
-        rows, entries = capacity // 2 + 1, capacity // 4 + 1  # the shortest: "1\n" and "1:1 "
-        self.block = parser.Block(
-            text=np.frombuffer(self.text, np.uint8),
-            labels=np.empty(rows),
-            qids=np.empty(rows, np.int64),
-            ends=np.empty(rows, np.int64),
-            indices=np.empty(entries, np.int64),
-            values=np.empty(entries),
-            open=np.empty((rows + entries, 2), np.int64),
-        )
-
-    def parse(self, rules: parser.Rules) -> parser.Outcome:
-        """Fill the block from the text, or raise parser.Refusal."""
-        block = self.block
-        outcome: parser.Outcome = parser.parse(block, self.size, rules)
-        parser.settle(block, outcome.open, self.text, rules.largest)
-        if not outcome.ascending:
-            row = parser.sort_rows(block.indices, block.values, block.ends, outcome.rows)
-            if row >= 0:
-                raise parser.repeated_index(self.text, self.size, row)
-        if outcome.refused_at >= 0:
-            raise parser.refused_token(self.text, outcome.refused_at, rules)
-        return outcome
-
-
-def _pieces(stream: _Stream, spare: list[_Piece]) -> Iterator[_Piece]:
-    """Cut the stream into pieces, taken from `spare` where it has one that is large enough."""
-    start = bytearray(len(_BYTE_ORDER_MARK))
-    rest = bytes(start[: stream.fill(memoryview(start))]).replace(_BYTE_ORDER_MARK, b"   ")
-    ended = False
-    while not ended:
-        piece = spare.pop() if spare else _Piece(_CHUNK)
-        if len(rest) >= piece.capacity:
-            piece = _Piece(2 * len(rest))
-        text = piece.text
-        text[: len(rest)] = rest
-        used = len(rest) + stream.fill(memoryview(text)[len(rest) : piece.capacity])
-        ended = used < piece.capacity
-        if ended and not stream.failure and not text.endswith(b"\n", 0, used):
-            text[used] = ord("\n")
-            used += 1
-        piece.size = text.rfind(b"\n", 0, used) + 1
-        rest = bytes(text[piece.size : used])
-        if piece.size:
-            yield piece
-
-
 class _Table:
     """The examples read so far."""
 
     def __init__(
-        self, stream: _Stream, base: int | None, n_features: int | None, dtype: np.dtype[Any]
+        self, stream: ByteStream, base: int | None, n_features: int | None, dtype: np.dtype[Any]
     ) -> None:
         self.lines = 0
         self._stream = stream
@@ -266,7 +123,7 @@ class _Table:
         self._indices = _Growing(np.int32)
         self._values = _Growing(dtype)
 
-    def rules(self, piece: _Piece) -> parser.Rules:
+    def rules(self, piece: Piece) -> parser.Rules:
         """What this piece must keep to; the first example says whether there are query ids."""
         if self._with_qid is None:
             self._with_qid = parser.has_qid(piece.text, piece.size)
@@ -275,17 +132,16 @@ class _Table:
             last = min(last, self._n_features - (self._base == 0))
         return parser.Rules(self._base or 0, last, self._largest, bool(self._with_qid))
 
-    def add(self, piece: _Piece, future: Future[parser.Outcome]) -> _Piece:
+    def add(self, piece: Piece, future: Future[Parsed]) -> Piece:
         """Append a piece once it is parsed, and give it back for reuse."""
-        try:
-            outcome = future.result()
-        except parser.Refusal as refusal:
-            raise self._error(refusal) from None
+        outcome, refusals, _ = future.result()
+        if refusals:
+            raise self._error(piece, refusals[0])
         block, rows, entries = piece.block, outcome.rows, outcome.entries
         if self._base is None and outcome.most == self._n_features and not self._beyond:
             reason = f"index {outcome.most} exceeds {outcome.most - 1}, the last that n_features"
             reason += " allows in a file whose indices start at 0"
-            self._beyond = self._error(parser.Refusal(piece.text, outcome.most_at, reason))
+            self._beyond = self._error(piece, parser.Refusal(piece.text, outcome.most_at, reason))
         if self._indices.size == 0:
             expected = int(1.02 * entries * self._stream.size / piece.size)
             self._indices.reserve(expected)
@@ -321,9 +177,9 @@ class _Table:
             X, self._labels.finish(), self._qids.finish() if self._with_qid else None
         )
 
-    def _error(self, refusal: parser.Refusal) -> DataError:
-        line = self.lines + refusal.lines + 1
-        return DataError(f"{self._stream.name}, line {line}, column {refusal.column}: {refusal}")
+    def _error(self, piece: Piece, refusal: parser.Refusal) -> DataError:
+        line = self.lines + piece.text.count(b"\n", 0, refusal.start) + 1
+        return DataError(refusal.placed(self._stream.name, line))
 
 
 class _Growing:

@@ -8,6 +8,10 @@ Tokens are separated by spaces, tabs and carriage returns::
     feature = digits ":" number
     number  = [sign] (digits ["." [digits]] | "." digits) [("e" | "E") [sign] digits]
 
+and where features are hashed ::
+
+    feature = name [":" number]
+
 Numbers m 10^q are rounded correctly: one operation on exact operands where m < 2^53 and |q| <= 22
 (Clinger 1990), else by 64 bits of 5^q where these decide (after Lemire, "Number parsing at a
 gigabyte per second", 2021); the few that remain are left to Python's `float`.
@@ -17,12 +21,13 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from stepless.data.hashing import hash_name
 
 MOST_DIGITS = 18  # of an index or a query id: these fit in 64 bits
 LAST_INDEX = 10**MOST_DIGITS - 1
@@ -63,9 +68,15 @@ _TENS = np.array([10.0**q for q in range(23)])
 
 
 class Block(NamedTuple):
-    """Text whose last byte is a newline, and room for whatever it may hold."""
+    """Text whose last byte is a newline, and room for whatever it may hold.
+
+    Of each row: the byte at which it starts, the lines before it, label, query id, and where its
+    entries end. Of each entry: index and value.
+    """
 
     text: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lines: NDArray[np.int64]
     labels: NDArray[np.float64]
     qids: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -81,6 +92,14 @@ class Rules(NamedTuple):
     last_index: int
     largest: float
     with_qid: bool
+
+
+class HashRules(NamedTuple):
+    """How names become indices, see `Hashing`."""
+
+    mask: int
+    seed: int
+    signed: bool
 
 
 class Outcome(NamedTuple):
@@ -124,15 +143,17 @@ def _scaled(m, q):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def parse(block, size, rules):
-    """Fill `block` from the first `size` bytes of its text, up to the first token refused.
+def parse(block, start, size, rules, hashing):
+    """Fill `block` from bytes `start` to `size` of its text, up to the first token refused.
 
     `open` receives (byte, slot) of each number left to `float`, slot ~i for the label of row i.
     One function and no helpers on `text`: handing an array over costs two atomic counts a call.
+    Where `hashing` is None, what depends on it is not compiled.
     """
-    text, labels, qids, ends, indices, values, left_open = block
+    text, starts, lines_before, labels, qids, ends, indices, values, left_open = block
     first_index, last_index, largest, with_qid = rules
-    at = token = most_at = row = entry = _U0
+    token = most_at = row = entry = _U0
+    at = np.uint64(start)
     lines = n_open = 0
     most = previous = -1
     ascending, has_zero, in_row, qid_due = True, False, False, False
@@ -160,15 +181,39 @@ def parse(block, size, rules):
             continue
 
         index = 0
+        sign = 1.0
         is_qid = False
         if in_row:  # up to the colon
-            is_qid = kind == _OTHER
+            is_qid = kind == _OTHER if hashing is None else qid_due
             if is_qid != qid_due:
                 break
             if is_qid:
                 if text[at] != _Q or text[at + _U1] != _I or text[at + _U2] != _D:
                     break
                 at += _U3
+            elif hashing is not None:
+                name_end, stop = _U0, at
+                while _KIND[text[stop]] > _LINE_END and text[stop] != 0:
+                    if text[stop] == _COLON:
+                        name_end = stop
+                    stop += _U1
+                bare = name_end == _U0
+                if bare:
+                    name_end = stop
+                if text[stop] == 0 or name_end == token:
+                    break
+                mixed = hash_name(text, token, name_end, hashing.seed)
+                index = mixed & hashing.mask
+                if hashing.signed and mixed >> 31:
+                    sign = -1.0
+                at = name_end
+                if bare:
+                    indices[entry] = index
+                    values[entry] = sign
+                    entry += _U1
+                    ascending &= index > previous
+                    previous = index
+                    continue
             else:
                 while text[at] - _U48 < _U10:
                     index = index * 10 + (text[at] - _ZERO)
@@ -234,6 +279,7 @@ def parse(block, size, rules):
             left_open[n_open, 0] = number
             left_open[n_open, 1] = np.int64(entry) if in_row else ~np.int64(row)
             n_open += 1
+            value, negative = 1.0, False
         elif in_row and value > largest:
             break
         if negative:
@@ -241,7 +287,7 @@ def parse(block, size, rules):
 
         if in_row:
             indices[entry] = index
-            values[entry] = value
+            values[entry] = sign * value
             entry += _U1
             has_zero |= index == 0
             ascending &= index > previous
@@ -249,50 +295,30 @@ def parse(block, size, rules):
             if index > most:
                 most, most_at = index, token
         else:
-            labels[row] = value
+            starts[row], lines_before[row], labels[row] = token, lines, value
             in_row, qid_due, previous = True, with_qid, -1
     refused_at = np.int64(token) if at < size else -1
     return Outcome(row, entry, lines, n_open, refused_at, has_zero, ascending, most, most_at)
 
 
-@njit(cache=True, nogil=True)
-def sort_rows(indices, values, ends, rows):
-    """Sort `indices` and `values` within rows (Shell 1959); the first row with a repeat, or -1."""
-    start = 0
-    for i in range(rows):
-        end = ends[i]
-        gap = 1
-        while 3 * gap < end - start:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for k in range(start + gap, end):
-                index, value, j = indices[k], values[k], k
-                while j >= start + gap and indices[j - gap] > index:
-                    indices[j], values[j] = indices[j - gap], values[j - gap]
-                    j -= gap
-                indices[j], values[j] = index, value
-            gap //= 3
-        for k in range(start + 1, end):
-            if indices[k] == indices[k - 1]:
-                return i
-        start = end
-    return -1
-
-
 _TOKEN_END = re.compile(rb"[ \t\r\n#]")
-_EXAMPLE = re.compile(rb"^[ \t\r]*[^ \t\r\n#]+[ \t\r]*(qid:)?", re.MULTILINE)
+_EXAMPLE = re.compile(rb"^[ \t\r]*[+-]?[.\d][^ \t\r\n#]*[ \t\r]*(qid:)?", re.MULTILINE)
 _KEY = re.compile(rb"(\d+):")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
 
 class Refusal(Exception):
-    """Why a text is refused, and where: the lines before, and the column in bytes from 1."""
+    """Why a line is refused, and where: the byte at which it starts, and the column from 1."""
 
     def __init__(self, text: bytearray, at: int, reason: str) -> None:
         super().__init__(reason)
-        self.lines = text.count(b"\n", 0, at)
-        self.column = at - text.rfind(b"\n", 0, at)
+        self.start = text.rfind(b"\n", 0, at) + 1
+        self.column = at - self.start + 1
+
+    def placed(self, name: str, line: int) -> str:
+        """The whole message, with the file's name and the number of the line."""
+        return f"{name}, line {line}, column {self.column}: {self}"
 
 
 def has_qid(text: bytearray, size: int) -> bool | None:
@@ -301,32 +327,40 @@ def has_qid(text: bytearray, size: int) -> bool | None:
     return None if first is None else first[1] is not None
 
 
-def settle(block: Block, count: int, text: bytearray, largest: float) -> None:
-    """Read into `block` the numbers that `parse` left open."""
+def settle(block: Block, count: int, text: bytearray, largest: float) -> list[Refusal]:
+    """Read into `block` the numbers that `parse` left open; those that are refused."""
+    refusals = []
     for at, slot in block.open[:count].tolist():
         token = _token(text, at)
         value = float(token)
         if math.isinf(value) or (slot >= 0 and abs(value) > largest):
-            raise Refusal(text, at, f"{_shown(token)} is too large a number")
-        if slot >= 0:
-            block.values[slot] = value
+            refusals.append(Refusal(text, at, f"{_shown(token)} is too large a number"))
+        elif slot >= 0:
+            block.values[slot] *= value  # there stands the sign that the name's hash gives
         else:
             block.labels[~slot] = value
+    return refusals
 
 
-def refused_token(text: bytearray, at: int, rules: Rules) -> Refusal:
+def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refusal:
     """Why `parse` stopped at this byte."""
     token = _token(text, at)
     if b"\0" in token:
         return Refusal(text, text.index(0, at), "found a NUL byte, so this is not svmlight text")
     before = text[text.rfind(b"\n", 0, at) + 1 : at].split()
-    key, colon, value = token.partition(b":")
     found = f"found {_shown(token)}" if token else "found none"
     if not before:
-        reason = _refused_label(token)
-    elif len(before) == 1 and rules.with_qid:
+        return Refusal(text, at, _refused_label(token))
+    if len(before) == 1 and rules.with_qid:
         reason = f"expected qid:N, a whole number of at most {MOST_DIGITS} digits, {found}"
-    elif key == b"qid":
+        return Refusal(text, at, reason)
+    if hashed:
+        key, _, value = token.rpartition(b":")
+        if not key:
+            return Refusal(text, at, f"expected name or name:value, {found}")
+        return Refusal(text, at + len(key) + 1, _refused_value(_shown(key), value))
+    key, colon, value = token.partition(b":")
+    if key == b"qid":
         where = "must follow the label" if rules.with_qid else "is missing in the first example"
         reason = f"qid {where}, but here stands {_shown(token)}"
     elif not colon or not key.removeprefix(b"-").isdigit():
@@ -341,15 +375,15 @@ def refused_token(text: bytearray, at: int, rules: Rules) -> Refusal:
         reason = f"index {int(key)} exceeds {rules.last_index}, the last that n_features allows"
     else:
         at += len(key) + 1
-        reason = _refused_value(key, value)
+        reason = _refused_value(f"index {int(key)}", value)
     return Refusal(text, at, reason)
 
 
-def repeated_index(text: bytearray, size: int, row: int) -> Refusal:
-    """Where an index stands a second time in this example of the text."""
-    example = next(islice(_EXAMPLE.finditer(text, 0, size), row, None))
+def repeated_index(text: bytearray, start: int) -> Refusal:
+    """Where an index stands a second time in the example that starts at this byte."""
     seen: set[int] = set()
-    for key in _KEY.finditer(text, example.end(), text.index(b"\n", example.end())):
+    label_end = start + len(_token(text, start))
+    for key in _KEY.finditer(text, label_end, text.index(b"\n", start)):
         if int(key[1]) in seen:
             break
         seen.add(int(key[1]))
@@ -374,11 +408,11 @@ def _refused_label(token: bytes) -> str:
     return f"expected a number as label, found {_shown(token)}"
 
 
-def _refused_value(key: bytes, value: bytes) -> str:
+def _refused_value(owner: str, value: bytes) -> str:
     if not value:
-        return f"the value of index {int(key)} is missing"
+        return f"the value of {owner} is missing"
     if _NOT_FINITE.fullmatch(value):
-        return f"the value of index {int(key)} must be finite, found {_shown(value)}"
+        return f"the value of {owner} must be finite, found {_shown(value)}"
     if _NUMBER.fullmatch(value):
         return f"{_shown(value)} is too large a number"
     return f"expected a number, found {_shown(value)}"

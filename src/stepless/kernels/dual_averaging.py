@@ -40,16 +40,24 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
         for c in range(K):
             z[c] = -bias_eta * bias[c, SUM] / bias_metric.height(bias[c, MEMORY], t)
         first, last = X.span(i)
-        for k in range(first, last):
-            j, x = X.entry(i, k)
-            for c in range(K):
-                step = eta / metric.height(kept[j, c, MEMORY], t)
-                v[c] = -step * kept[j, c, SUM]
-                steps[c] = t * step
-            if t > 0:
-                regularizer.shrink_row(v, steps)
-            for c in range(K):
-                z[c] += domain.clip(v[c]) * x
+        if K == 1:  # known when it is compiled; without arrays the loop is vectorised
+            p = 0.0
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                step = eta / metric.height(kept[j, 0, MEMORY], t)
+                p += domain.clip(regularizer.prox(-step * kept[j, 0, SUM], t * step)) * x
+            z[0] += p
+        else:
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                for c in range(K):
+                    step = eta / metric.height(kept[j, c, MEMORY], t)
+                    v[c] = -step * kept[j, c, SUM]
+                    steps[c] = t * step
+                if t > 0:
+                    regularizer.shrink_row(v, steps)
+                for c in range(K):
+                    z[c] += domain.clip(v[c]) * x
         for c in range(K):
             scores[n, c] = z[c]
         here = s[i] * loss.slopes(z, y[i], a)

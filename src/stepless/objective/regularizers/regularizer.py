@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from numba import njit
 from numpy.typing import NDArray
 
 from stepless.term import Term
@@ -24,7 +25,7 @@ class Regularizer(Term):
     separable
         Whether Ω is a sum over weights: the methods of one weight exist.
     by_rows
-        Whether Ω is a sum over rows: `shrink_row` exists.
+        Whether Ω is a sum over rows: `shrink_row` exists, and `prox` for rows of one weight.
     """
 
     separable: ClassVar[bool] = True
@@ -69,8 +70,7 @@ class Regularizer(Term):
 
     def shrink_row(self, v, steps):
         """Replace one row of weights by its prox."""
-        for c in range(v.size):
-            v[c] = self.prox(v[c], steps[c])
+        shrink_each(self, v, steps)
 
     def shrink(self, w, steps):
         """Replace w by argmin_v Ω(v) + Σ (v − w)²/(2 step), each weight with a step of its own."""
@@ -83,6 +83,13 @@ class Regularizer(Term):
         Not for compiled code.
         """
         return -math.fsum(self.conjugate(-aj) for aj in a.ravel())
+
+
+@njit(cache=True, nogil=True)
+def shrink_each(regularizer, v, steps):
+    """Replace each weight by its prox."""
+    for c in range(v.size):
+        v[c] = regularizer.prox(v[c], steps[c])
 
 
 def positive(alpha: float) -> None:

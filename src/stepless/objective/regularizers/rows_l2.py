@@ -46,6 +46,10 @@ class RowsL2(Regularizer):
             sum_ += math.sqrt(square)
         return self.alpha * sum_
 
+    def prox(self, wj, step):
+        cut = step * self.alpha
+        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
+
     def shrink_row(self, v, steps):
         shrink_l2(v, steps, self.alpha)
 

@@ -46,6 +46,10 @@ class RowsLInf(Regularizer):
             sum_ += largest
         return self.alpha * float(sum_)
 
+    def prox(self, wj, step):
+        cut = step * self.alpha
+        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
+
     def shrink_row(self, v, steps):
         shrink_linf(v, steps, self.alpha)
 

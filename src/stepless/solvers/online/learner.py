@@ -17,7 +17,7 @@ from stepless.risk import Plane, Risk
 from stepless.solvers.online.updates import Left, Memory
 from stepless.solvers.solver import Finding
 
-_LOOKS = (10, 100, 1000)  # rounds after which the early examples are looked at again
+_LOOKS = (100, 1000)  # rounds after which the early examples are looked at again
 _MOST = 20  # doublings of the knob in one look
 
 
@@ -47,11 +47,11 @@ class Course:
 class Learner:
     """Learns from one example a round; says what it would have predicted before.
 
-    Each solver has one number that nobody should have to choose, its *knob*. After 10, 100 and
-    1000 rounds the examples so far are run through again, the knob doubled or halved for as long
-    as the progressive loss of their latter half falls, and the best of these memories is kept.
-    What has been learned after n rounds is thus a function of the first n examples alone, however
-    they were cut in chunks; and no score ever used its own example.
+    Each solver has one number that nobody should have to choose, its *knob*. After 100 and after
+    1000 rounds the examples so far are run through again, the knob doubled or halved for as long as
+    the progressive loss of their latter half falls, and the best of these memories is kept. What
+    has been learned after n rounds is thus a function of the first n examples alone, however they
+    were cut in chunks; and no score ever used its own example.
     """
 
     name: ClassVar[str]

@@ -1,0 +1,131 @@
+"""The bytes of a file or a pipe, decompressed on the way."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, BinaryIO
+
+from stepless.data.errors import DataError
+
+_COMPRESSED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
+    b"BZh": ("bzip2", bz2.BZ2File),
+    b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
+}
+
+
+class ByteStream(io.RawIOBase):
+    """The bytes of a file, decompressed; `failure` says why they ended before their end.
+
+    A file object is read from where it stands, and left open; a path is opened here, and closed
+    by `close`. Compression is told by content.
+
+    Examples
+    --------
+    >>> with ByteStream(io.BytesIO(gzip.compress(b"1 2:3"))) as stream:
+    ...     stream.read()
+    b'1 2:3'
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+        super().__init__()
+        self.failure = ""
+        self.ended = False
+        self.size = 0  # of the text in bytes, where it is known
+        self._compression = ""
+        with ExitStack() as stack:
+            file: Any = source
+            if isinstance(source, str | os.PathLike):
+                self.name = os.fspath(source)
+                file = stack.enter_context(_opened(self.name))
+                self.size = os.fstat(file.fileno()).st_size
+            elif hasattr(source, "read"):
+                self.name = str(getattr(source, "name", "<stream>"))
+            else:
+                raise TypeError(f"expected a path or a binary file object, not {source!r}")
+            # a pipe's bytes may be long in coming: who reads may not want to wait for many of them
+            self.is_pipe = not (hasattr(file, "seekable") and file.seekable())
+            rejoined = _Rejoined(file, self.is_pipe)
+            self._take: Callable[[Any], int] = rejoined.readinto
+            for magic, (name, decompress) in _COMPRESSED.items():
+                if rejoined.head.startswith(magic):
+                    self._compression = name
+                    self.size = 0
+                    # readinto1, unlike readinto, keeps what came before a failure
+                    self._take = stack.enter_context(decompress(rejoined)).readinto1
+                    break
+            self._stack = stack.pop_all()
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill `room` as far as one read goes; 0 at the end, and from then on."""
+        if self.ended:
+            return 0
+        count = 0
+        try:
+            count = self._take(room)
+        except EOFError:
+            self.failure = f"the {self._compression} data end too early, the file was cut short"
+        except (OSError, zlib.error, lzma.LZMAError) as error:
+            damaged = f"the {self._compression} data are damaged"
+            self.failure = f"{damaged if self._compression else 'cannot be read'} ({error})"
+        self.ended = count == 0
+        return count
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        if not self.closed and hasattr(self, "_stack"):
+            self._stack.close()
+        super().close()
+
+
+def _opened(path: str) -> io.FileIO:
+    try:
+        return open(path, "rb", buffering=0)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: is a directory, not a file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened ({error.strerror})") from None
+
+
+class _Rejoined(io.RawIOBase):
+    """A file object whose first bytes, `head`, were taken for a look."""
+
+    def __init__(self, file: BinaryIO, is_pipe: bool) -> None:
+        super().__init__()
+        self._file: Any = file
+        self.head = b""
+        while len(self.head) < 6 and (more := file.read(6 - len(self.head))):
+            if not isinstance(more, bytes):
+                raise TypeError("expected a file object opened in binary mode")
+            self.head += more
+        if is_pipe and isinstance(file, io.BufferedReader):
+            # Below the buffer a read gives what has come instead of waiting for more, and holds no
+            # lock: with it held in a thread, Python could not close standard input at its end.
+            self.head += file.read(len(file.peek()))
+            self._file = file.raw
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill `room` as far as one read goes; 0 at the end."""
+        if not self.head and hasattr(self._file, "readinto"):
+            return self._file.readinto(room) or 0
+        data = self.head[: len(room)] or self._file.read(len(room))
+        self.head = self.head[len(room) :]
+        room[: len(data)] = data
+        return len(data)

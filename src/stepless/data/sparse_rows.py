@@ -1,0 +1,56 @@
+"""Putting the entries of sparse rows in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(indices: Any, values: Any, ends: Any, rows: int) -> None:
+    """Sort `indices` and `values` within rows (Shell 1959)."""
+    start = 0
+    for i in range(rows):
+        end = ends[i]
+        gap = 1
+        while 3 * gap < end - start:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(start + gap, end):
+                index, value, j = indices[k], values[k], k
+                while j >= start + gap and indices[j - gap] > index:
+                    indices[j], values[j] = indices[j - gap], values[j - gap]
+                    j -= gap
+                indices[j], values[j] = index, value
+            gap //= 3
+        start = end
+
+
+@njit(cache=True, nogil=True)
+def next_repeat(indices: Any, ends: Any, row: int, rows: int) -> int:
+    """The first row from `row` on in which an index repeats, or -1; rows are sorted."""
+    start = 0 if row == 0 else ends[row - 1]
+    for i in range(row, rows):
+        for k in range(start + 1, ends[i]):
+            if indices[k] == indices[k - 1]:
+                return i
+        start = ends[i]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def sum_repeats(indices: Any, values: Any, ends: Any, rows: int) -> Any:
+    """Add up, in place, values whose index repeats in a sorted row; the number of entries left."""
+    start = to = 0
+    for i in range(rows):
+        first, end = to, ends[i]
+        for k in range(start, end):
+            if to > first and indices[k] == indices[to - 1]:
+                values[to - 1] += values[k]
+            else:
+                indices[to], values[to] = indices[k], values[k]
+                to += 1
+        start, ends[i] = end, to
+    return np.int64(to)

@@ -1,0 +1,121 @@
+"""Svmlight text in pieces of whole lines, each of which a thread can parse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from stepless.data import svmlight_parser as parser
+from stepless.data.byte_stream import ByteStream
+from stepless.data.sparse_rows import next_repeat, sort_rows, sum_repeats
+
+MOST_WORKERS = 8  # beyond, one thread cannot read and join as fast as they parse
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Parsed(NamedTuple):
+    """What a piece held, one refusal a line, in order, and whether the parser stopped at the last.
+
+    Lines that were refused are among the rows, too, unless the parser stopped in them.
+    """
+
+    outcome: parser.Outcome
+    refusals: list[parser.Refusal]
+    stopped: bool
+
+
+class Piece:
+    """Whole lines of text, and room for what they hold; filled again and again."""
+
+    def __init__(self, capacity: int, hashing: parser.HashRules | None = None) -> None:
+        self.capacity = capacity
+        self.hashing = hashing
+        self.size = 0
+        self.text = bytearray(capacity + 1)  # the last newline may have to be added
+        rows = capacity // 2 + 1  # the shortest: "1\n"
+        entries = capacity // (2 if hashing else 4) + 1  # the shortest: "a " and "1:1 "
+        self.block = parser.Block(
+            text=np.frombuffer(self.text, np.uint8),
+            starts=np.empty(rows, np.int64),
+            lines=np.empty(rows, np.int64),
+            labels=np.empty(rows),
+            qids=np.empty(rows, np.int64),
+            ends=np.empty(rows, np.int64),
+            indices=np.empty(entries, np.int64),
+            values=np.empty(entries),
+            open=np.empty((rows + entries, 2), np.int64),
+        )
+
+    def parse(self, rules: parser.Rules, start: int = 0) -> Parsed:
+        """Fill the block from the text, from byte `start` to a token that makes no sense."""
+        block = self.block
+        outcome: parser.Outcome = parser.parse(block, start, self.size, rules, self.hashing)
+        rows = outcome.rows
+        refusals = parser.settle(block, outcome.open, self.text, rules.largest)
+        if not outcome.ascending:
+            sort_rows(block.indices, block.values, block.ends, rows)
+            if self.hashing is not None:
+                sum_repeats(block.indices, block.values, block.ends, rows)
+            else:
+                refusals += self._repeats(rows)
+                refusals.sort(key=lambda refusal: (refusal.start, refusal.column))
+        stopped = outcome.refused_at >= 0
+        if stopped:
+            hashed = self.hashing is not None
+            refusals.append(parser.refused_token(self.text, outcome.refused_at, rules, hashed))
+        first: dict[int, parser.Refusal] = {}
+        for refusal in refusals:
+            first.setdefault(refusal.start, refusal)
+        return Parsed(outcome, list(first.values()), stopped)
+
+    def _repeats(self, rows: int) -> Iterator[parser.Refusal]:
+        row = -1
+        while (row := next_repeat(self.block.indices, self.block.ends, row + 1, rows)) >= 0:
+            yield parser.repeated_index(self.text, int(self.block.starts[row]))
+
+
+def pieces(
+    stream: ByteStream,
+    spare: list[Piece],
+    capacity: int,
+    *,
+    hashing: parser.HashRules | None = None,
+    prompt: bool = False,
+) -> Iterator[Piece]:
+    """Cut the stream into pieces, taken from `spare` where it has one that is large enough.
+
+    Where `prompt`, a piece is what one read gave if that holds a line: what has come through a pipe
+    does not wait for what has not.
+    """
+    rest = b""
+    start = len(_BYTE_ORDER_MARK)  # bytes to look at before anything else
+    ended = False
+    while not ended:
+        piece = spare.pop() if spare else Piece(capacity, hashing)
+        if len(rest) >= piece.capacity:
+            piece = Piece(2 * len(rest), hashing)
+        text, used = piece.text, len(rest)
+        text[:used] = rest
+        room = memoryview(text)[: piece.capacity]
+        while used < piece.capacity and not stream.ended:
+            count = stream.readinto(room[used:])
+            used += count
+            if (
+                prompt
+                and used >= start
+                and text.find(b"\n", 0 if start else used - count, used) >= 0
+            ):
+                break
+        if start:
+            text[:start] = text[:start].replace(_BYTE_ORDER_MARK, b"   ")
+            start = 0
+        ended = stream.ended
+        if ended and not stream.failure and not text.endswith(b"\n", 0, used):
+            text[used] = ord("\n")
+            used += 1
+        piece.size = text.rfind(b"\n", 0, used) + 1
+        rest = bytes(text[piece.size : used])
+        if piece.size:
+            yield piece
