@@ -49,6 +49,12 @@ class JointRisk(Risk):
         self._predict(w)
         return self._value(np.asarray(b, dtype=float))
 
+    def value_at(self, p: NDArray) -> float:
+        """R from predictions (m × K)."""
+        none = np.zeros(self.K)
+        parts = self.source.map(lambda k, lo, hi: joint.value(self.problem, p, none, lo, hi))
+        return sum(parts) / self.m
+
     def _predict(self, w: NDArray) -> None:
         W = w.reshape(self.features, self.K)
         self.source.map(lambda k, lo, hi: joint.predictions(self.source.X, W, self._z, lo, hi))

@@ -43,7 +43,7 @@ def assert_same(X, Y):
 def all_of(chunks):
     chunks = list(chunks)
     X = sparse.vstack([chunk.X for chunk in chunks], format="csr")
-    return X, np.concatenate([chunk.y for chunk in chunks]), [chunk.line for chunk in chunks]
+    return X, np.concatenate([chunk.y for chunk in chunks]), [chunk.lines[0] for chunk in chunks]
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -72,7 +72,7 @@ def test_what_is_no_number():
 def test_quotes_hold_delimiters_and_line_breaks():
     text = 'a,"b, c",y\r\n"x, y","say ""hi""",1\r\n"two\nlines","three\r\n\r\nlines",2\r\nz,w,3\r\n'
     chunks = list(chunks_of(text, rows=1))
-    assert [chunk.line for chunk in chunks] == [2, 3, 7]
+    assert [chunk.lines[0] for chunk in chunks] == [2, 3, 7]
     X, y, _ = all_of(chunks)
     assert_row(X, 0, {("a", "x, y"): 1, ("b, c", 'say "hi"'): 1})
     assert_row(X, 1, {("a", "two\nlines"): 1, ("b, c", "three\r\n\r\nlines"): 1})
@@ -95,7 +95,7 @@ def test_the_delimiter_that_makes_most_cells_is_taken():
 
 def test_a_byte_order_mark_blank_lines_and_no_last_newline():
     chunks = list(chunks_of(b"\xef\xbb\xbfa,y\n\n1,2\n\n\n3,4", rows=1))
-    assert [chunk.line for chunk in chunks] == [3, 6]
+    assert [chunk.lines[0] for chunk in chunks] == [3, 6]
     assert [chunk.y[0] for chunk in chunks] == [2, 4]
 
 

@@ -75,7 +75,7 @@ def assert_chunks(chunks, whole, rows, numbers=None):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole.X, name))
     np.testing.assert_array_equal(np.concatenate([chunk.y for chunk in chunks]), whole.y)
     if numbers is not None:
-        assert [chunk.line for chunk in chunks] == list(numbers[::rows])
+        assert [chunk.lines[0] for chunk in chunks] == list(numbers[::rows])
 
 
 @pytest.mark.parametrize("rows", [1, 7, 50, 1000])
@@ -253,7 +253,7 @@ def test_skips_broken_lines(seed, rows, piece):
 
 def test_tells_of_skipped_lines_as_it_goes(piece):
     chunks = chunks_of(b"1\nx\n1\ny\nz\n1\n1\n", rows=1, on_error="skip")
-    assert [(chunk.line, chunks.skipped.count) for chunk in chunks] == [
+    assert [(chunk.lines[0], chunks.skipped.count) for chunk in chunks] == [
         (1, 0), (3, 1), (6, 3), (7, 3)
     ]  # fmt: skip
 

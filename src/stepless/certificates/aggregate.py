@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stepless.objective import Objective
 from stepless.risk import Plane
 
-_TRIALS = 30  # of a search for the best blend
+_TRIALS = 12  # of a search for the best blend; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 

@@ -17,7 +17,7 @@ from stepless.cli.reading import read_examples, read_weights, whole_labels
 from stepless.cli.sentences import say
 from stepless.data import DataError
 from stepless.estimators import LinearClassifier, LinearRegressor
-from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, Objective
+from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
 from stepless.registry import UnknownName, named
 from stepless.report import Summary
 from stepless.report.text import ended_by, gap_in_words
@@ -54,11 +54,9 @@ def build(task: str, loss: str | None, **parameters: Any) -> Model:
 
 def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
     penalty, solver = parameters["penalty"], parameters["solver"]
-    if penalty not in REGULARIZERS:
-        raise UnknownName("penalty", penalty, REGULARIZERS)
     objective = Objective(
         named("loss", loss, LOSSES),
-        REGULARIZERS[penalty](parameters["alpha"]),
+        penalty_of(penalty, parameters["alpha"]),
         named("domain", parameters["domain"], DOMAINS),
         parameters["fit_intercept"],
     )

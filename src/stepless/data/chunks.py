@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -16,11 +17,11 @@ OnError = Literal["stop", "skip"]
 
 
 class Chunk(NamedTuple):
-    """Some examples of a stream: CSR matrix, labels, and the line on which the first one stands."""
+    """Some examples of a stream: CSR matrix, labels, and the line on which each one stands."""
 
     X: sparse.csr_matrix
     y: NDArray[Any]
-    line: int
+    lines: NDArray[np.int64]
 
 
 @dataclass

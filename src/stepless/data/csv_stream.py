@@ -78,8 +78,8 @@ def csv_chunks(
     Returns
     -------
     Chunks
-        An iterator over (``X``, ``y``, ``line``): CSR with 32-bit indices in order, labels, and the
-        number of the line on which the chunk's first example starts. Its ``skipped`` has the
+        An iterator over (``X``, ``y``, ``lines``): CSR with 32-bit indices in order, labels, and
+        the number of the line on which each example starts. Its ``skipped`` has the
         ``count`` of rows left out, and the first few ``messages``.
 
     Raises
@@ -93,9 +93,9 @@ def csv_chunks(
     >>> from io import BytesIO
     >>> table = BytesIO(b"age,job,rich\n39,cook,no\n?,smith,yes\n")
     >>> hashing = Hashing(bits=10, remember=True)
-    >>> X, y, line = next(csv_chunks(table, target="rich", hash_bits=hashing))
-    >>> X.shape, X.data.tolist(), y.tolist(), line
-    ((2, 1024), [39.0, 1.0, 1.0], ['no', 'yes'], 2)
+    >>> X, y, lines = next(csv_chunks(table, target="rich", hash_bits=hashing))
+    >>> X.shape, X.data.tolist(), y.tolist(), lines.tolist()
+    ((2, 1024), [39.0, 1.0, 1.0], ['no', 'yes'], [2, 3])
     >>> [hashing.names[j] for j in X.indices.tolist()]
     [['age'], ['job=cook'], ['job=smith']]
     """
@@ -276,17 +276,19 @@ class _Table:
                     yield Refused(message)
                     continue
                 if y:
-                    yield self._chunk(entries, y, lines[0])
+                    yield self._chunk(entries, y, lines)
                 raise DataError(message) from None
             entries += found
             lines.append(line)
             if len(y) == self._rows:
-                yield self._chunk(entries, y, lines[0])
+                yield self._chunk(entries, y, lines)
                 entries, y, lines = [], [], []
         if y:
-            yield self._chunk(entries, y, lines[0])
+            yield self._chunk(entries, y, lines)
 
-    def _chunk(self, entries: list[tuple[int, float]], y: list[str | float], line: int) -> Chunk:
+    def _chunk(
+        self, entries: list[tuple[int, float]], y: list[str | float], lines: list[int]
+    ) -> Chunk:
         """Examples from entries of all cells, as many in each row."""
         rows = len(y)
         pairs = np.fromiter(chain.from_iterable(entries), np.float64, 2 * len(entries))
@@ -303,7 +305,7 @@ class _Table:
             shape=(rows, self._hashing.width),
         )
         X.has_sorted_indices = X.has_canonical_format = True
-        return Chunk(X, np.array(y), line)
+        return Chunk(X, np.array(y), np.array(lines, dtype=np.int64))
 
 
 def _lines(stream: ByteStream) -> Iterator[str]:

@@ -68,6 +68,15 @@ class Source:
         vars(other).pop("sizes", None)
         return other
 
+    def join(self, other: Source) -> Source:
+        """Return a copy of these examples and then the other's."""
+        both = copy(self)
+        both.X = self.X.join(other.X)  # type: ignore[arg-type]
+        both.y, both.s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
+        both._blocks = both._cut()
+        vars(both).pop("sizes", None)
+        return both
+
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
         """⟨w, x_i⟩ + b for each example."""
         z = np.empty(self.shape[0])

@@ -66,8 +66,8 @@ def svmlight_chunks(
     Returns
     -------
     Chunks
-        An iterator over (``X``, ``y``, ``line``): CSR with 32-bit indices in order, labels, and the
-        number of the line on which the chunk's first example stands. Its ``skipped`` has the
+        An iterator over (``X``, ``y``, ``lines``): CSR with 32-bit indices in order, labels, and
+        the number of the line on which each example stands. Its ``skipped`` has the
         ``count`` of lines left out, and the first few ``messages``.
 
     Raises
@@ -79,10 +79,10 @@ def svmlight_chunks(
     --------
     >>> from io import BytesIO
     >>> text = BytesIO(b"+1 1:.5 3:2\n# a comment\n-1 2:1\n+1 3:1\n")
-    >>> for X, y, line in svmlight_chunks(text, n_features=3, rows=2):
-    ...     print(line, y, X.toarray().tolist())
-    1 [ 1. -1.] [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
-    4 [1.] [[0.0, 0.0, 1.0]]
+    >>> for X, y, lines in svmlight_chunks(text, n_features=3, rows=2):
+    ...     print(lines, y, X.toarray().tolist())
+    [1 3] [ 1. -1.] [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
+    [4] [1.] [[0.0, 0.0, 1.0]]
     >>> words = BytesIO(b"1 good film\n-1 bad:2 film\n")
     >>> next(svmlight_chunks(words, hash_bits=3)).X.toarray()
     array([[0., 1., 0., 0., 0., 0., 0., 1.],
@@ -296,4 +296,4 @@ def _joined(parts: list[_Part], width: int) -> Chunk:
     X = sparse.csr_matrix((values, indices, bounds), shape=(lengths.size, width))
     X.has_sorted_indices = X.has_canonical_format = True
     y = np.concatenate([part.labels for part in parts])
-    return Chunk(X, y, int(parts[0].lines[0]))
+    return Chunk(X, y, np.concatenate([part.lines for part in parts]))

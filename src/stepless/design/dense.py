@@ -35,6 +35,10 @@ class Dense(Term):
         """Return a copy of some rows."""
         return Dense(self.array[rows])
 
+    def join(self, other: Dense) -> Dense:
+        """Return these rows and then the other's."""
+        return Dense(np.vstack([self.array, other.array]))
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.array.shape

@@ -65,6 +65,15 @@ class Sparse(Term):
         copy_entries(self, rows, indptr, data, indices)
         return Sparse(data, indices, indptr, self.width)
 
+    def join(self, other: Sparse) -> Sparse:
+        """Return these rows and then the other's."""
+        return Sparse(
+            np.concatenate([self.data, other.data]),
+            np.concatenate([self.indices, other.indices]),
+            np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]]),
+            self.width,
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.indptr.size - 1, self.width

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
-from stepless.estimators.stream import Stream
+from stepless.estimators.stream import Stream, progressive_loss
 from stepless.minimize import Result
 from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
 from stepless.registry import named
@@ -229,7 +229,26 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """Learn from one more chunk of a stream, in its order, in one pass.
 
         The first call must name all `classes`; after `fit`, learning goes on from the fitted
-        weights. A stream that is not kept cannot be certified: `gap_` is infinite.
+        weights. A stream that is not kept cannot be certified: `gap_` is infinite. With the solvers
+        of `adagrad`'s kind (the default), it makes no difference how the stream is cut into chunks.
+        """
+        self.predict_and_learn(X, y, classes, sample_weight)
+        return self
+
+    def predict_and_learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        settle: bool = True,
+    ) -> NDArray:
+        """Learn a chunk as `partial_fit` does; return what was predicted before each example.
+
+        The mean loss of all predictions so far is `progressive_loss_`. Unless `settle` is true,
+        `coef_` and `intercept_` are left as they were, which saves time where features are many
+        and chunks small; `settle` brings them up to date.
         """
         objective = self._objective(("signs", "classes"))
         first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
@@ -255,11 +274,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if first:
             self._streams = self._start_streams(objective, solver, X.shape[1], fitted)
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
-        self._learn(source, y)
-        self._settle()
+        z = self._learn(source, y)
+        self.progressive_loss_ = progressive_loss(self._streams)
         self.solver_ = solver.name
         self._certify_nothing()
-        return self
+        if settle or not hasattr(self, "coef_"):
+            self.settle()
+        return self._plausible(z.ravel() if z.shape[1] == 1 else z)
 
     def _start_streams(
         self, objective: Objective, solver: Any, d: int, fitted: bool
@@ -285,8 +306,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         ]
         return np.hstack(parts)
 
-    def _settle(self) -> None:
-        """Take the weights of the streams."""
+    def settle(self) -> None:
+        """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         parts = [stream.weights() for stream in self._streams]
         self.coef_ = np.vstack([w for w, _ in parts])
         self.intercept_ = np.concatenate([b for _, b in parts])

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LARGEST, LinearModel
-from stepless.estimators.stream import Stream
+from stepless.estimators.stream import Stream, progressive_loss
 from stepless.objective import Loss
 from stepless.watchers import Watcher
 
@@ -79,6 +79,16 @@ warm_start, shuffle, verbose
 
         After `fit`, learning goes on from the fitted weights.
         """
+        self.predict_and_learn(X, y, sample_weight)
+        return self
+
+    def predict_and_learn(
+        self, X: Any, y: Any, sample_weight: Any = None, *, settle: bool = True
+    ) -> NDArray:
+        """Learn a chunk as `partial_fit` does; return what was predicted before each example.
+
+        `progressive_loss_` and `settle` are those of `LinearClassifier`.
+        """
         objective = self._objective(("reals", "counts"))
         first = not hasattr(self, "_stream")
         X, y = self._examples(X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
@@ -88,12 +98,18 @@ warm_start, shuffle, verbose
         if first:
             start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
             self._stream = Stream(objective, solver, X.shape[1], start)
-        self._stream.learn(Source(X, y, s, self._threads(), scaled=False))
-        w, b = self._stream.weights()
-        self.coef_, self.intercept_ = w[0].copy(), float(b[0])
+        z = self._stream.learn(Source(X, y, s, self._threads(), scaled=False))[:, 0]
+        self.progressive_loss_ = progressive_loss([self._stream])
         self.solver_ = solver.name
         self._certify_nothing()
-        return self
+        if settle or not hasattr(self, "coef_"):
+            self.settle()
+        return self._means(objective.loss, z)
+
+    def settle(self) -> None:
+        """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
+        w, b = self._stream.weights()
+        self.coef_, self.intercept_ = w[0].copy(), float(b[0])
 
     def _refuse_targets(self, loss: Loss, y: NDArray, s: NDArray) -> None:
         if np.abs(y).max() > LARGEST:
@@ -113,6 +129,7 @@ warm_start, shuffle, verbose
 
     def predict(self, X: Any) -> NDArray:
         """Return the prediction for each example; the expected count for Poisson."""
-        z = self._scores(X)
-        loss = self._objective(("reals", "counts")).loss
+        return self._means(self._objective(("reals", "counts")).loss, self._scores(X))
+
+    def _means(self, loss: Loss, z: NDArray) -> NDArray:
         return np.vectorize(loss.mean, otypes=[float])(z) if loss.linked else z

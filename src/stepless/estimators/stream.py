@@ -12,6 +12,11 @@ from stepless.joint_risk import risk_of
 from stepless.objective import Objective
 
 
+def progressive_loss(streams: list[Stream]) -> float:
+    """Mean loss of predictions before learning, summed over the problems of several classes."""
+    return sum(stream.total / stream.weight for stream in streams)
+
+
 class Stream:
     """An online solver and its state, fed chunk by chunk, each in its own order."""
 
@@ -30,6 +35,8 @@ class Stream:
         self._start = start or (np.zeros(d * objective.loss.outputs()), 0.0)
         self._state: Any = None
         self._rng = np.random.default_rng(0)
+        self.total = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
+        self.weight = 0.0  # Σ s_i
 
     def learn(self, source: Source) -> NDArray:
         """Pass once over a chunk; return the predictions before each example (m × K)."""
@@ -37,7 +44,11 @@ class Stream:
         if self._state is None:
             self._state = self.solver.start(risk, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
-        return self.solver.learn(risk, self._state, order, self._rng)
+        scores = self.solver.learn(risk, self._state, order, self._rng)
+        at = scores if self.objective.loss.outputs() > 1 else np.ascontiguousarray(scores[:, 0])
+        self.total += risk.value_at(at) * risk.m
+        self.weight += float(source.s.sum())
+        return scores
 
     def weights(self) -> tuple[NDArray, NDArray]:
         """Return the weights (a row an output) and intercepts of now."""

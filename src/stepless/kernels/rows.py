@@ -26,11 +26,11 @@ def longest(X, s):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def extent(X, s, rows):
-    """Return Σ ‖x_i‖² and the largest s_i |x_ij| over some rows."""
+def extent(X, s):
+    """Return Σ ‖x_i‖² and the largest s_i |x_ij|."""
     square = 0.0
     top = 0.0
-    for i in rows:
+    for i in range(X.size()):
         first, last = X.span(i)
         for k in range(first, last):
             _, v = X.entry(i, k)

@@ -28,6 +28,23 @@ def name_of(kind: str, term: Term) -> str | None:
     return next((name for name, cls in TERMS[kind].items() if cls is type(term)), None)
 
 
+def spelled_penalty(penalty: Any) -> str:
+    """Spell a penalty without its strength.
+
+    Examples
+    --------
+    >>> from stepless.objective import ElasticNet
+    >>> spelled_penalty(ElasticNet(0.1, 0.3)), spelled_penalty("l1"), spelled_penalty(None)
+    ('elasticnet(0.3)', 'l1', 'none')
+    """
+    if not isinstance(penalty, Term):
+        return "none" if penalty is None else str(penalty)
+    name = name_of("penalty", penalty)
+    if name is None:
+        return type(penalty).__name__
+    return f"{name}({', '.join(f'{value:g}' for value in penalty[1:])})" if penalty[1:] else name
+
+
 def spelled(kind: str, term: Any) -> str:
     """Spell a term as a user would write it.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.objective import Regularizer
-from stepless.report.names import spelled
+from stepless.report.names import spelled, spelled_penalty
 from stepless.report.score import Score
 from stepless.trace import Trace
 
@@ -33,6 +34,7 @@ class Summary:
     domain: str
     fit_intercept: bool
     classes: list[Any] | None
+    joint: bool
     examples: int | None
     features: int
     objective: float
@@ -57,10 +59,10 @@ class Summary:
         """Collect the facts of a fitted model, and its score on a test set if there is one."""
         trace: Any = [] if model.stopped_by_ == "stream" else model.trace_
         runs = [trace] if isinstance(trace, Trace) else trace
-        alpha, penalty = model.alpha, model.penalty
+        penalty, alpha = model.penalty, model.alpha
         if isinstance(penalty, Regularizer):
-            alpha = penalty.strong_convexity()
-        penalty = "l2" if spelled("penalty", penalty).startswith("l2") else "none"
+            alpha = getattr(penalty, "alpha", math.nan)
+        penalty = spelled_penalty(penalty)
         return cls(
             kind=type(model).__name__,
             loss=spelled("loss", model.loss),
@@ -69,6 +71,7 @@ class Summary:
             domain=spelled("domain", model.domain),
             fit_intercept=bool(model.fit_intercept),
             classes=model.classes_.tolist() if isinstance(model, LinearClassifier) else None,
+            joint=getattr(model, "multi_class", "") == "joint",
             examples=runs[0][-1].examples // runs[0][-1].passes if runs else None,
             features=int(model.n_features_in_),
             objective=model.objective_,

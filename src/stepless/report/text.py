@@ -174,12 +174,12 @@ def _data(s: Summary) -> str:
 
 
 def _over_classes(s: Summary) -> str:
-    many = s.classes is not None and len(s.classes) > 2
+    many = s.classes is not None and len(s.classes) > 2 and not s.joint
     return f" (the sum of {len(s.classes or [])} problems, each class against the rest)" * many
 
 
 def _run(s: Summary) -> str:
-    each = " (of the slowest class)" if len(s.classes or []) > 2 else ""
+    each = " (of the slowest class)" if len(s.classes or []) > 2 and not s.joint else ""
     passes = [] if s.passes is None else [counted(s.passes, "pass", "passes") + each]
     seconds = [] if s.seconds is None else [duration(s.seconds)]
     return ", ".join([s.solver, *passes, *seconds])

@@ -77,7 +77,7 @@ class AdaGrad(Subgradients):
             raise ValueError(f"delta must be at least 0, or None to be found, not {delta:g}")
         if blocks is not None and matrix != "block":
             raise ValueError("blocks= is for matrix='block'")
-        self.direction = update
+        self.update = update
         self.matrix = matrix
         self.blocks = blocks
         self.delta = delta
@@ -90,7 +90,7 @@ class AdaGrad(Subgradients):
     def _squares(self, objective: Objective) -> bool:
         """Whether §5 applies."""
         return (
-            self.direction == "cmd"
+            self.update == "cmd"
             and self.matrix == "diagonal"
             and self.eta is None
             and objective.strength > 0.0
@@ -107,7 +107,7 @@ class AdaGrad(Subgradients):
             reach, width = objective.domain.reach(), objective.domain.width()
         else:
             reach, width = objective.radius, 2.0 * objective.radius
-        known = reach if self.direction == "rda" else width / math.sqrt(2.0)
+        known = reach if self.update == "rda" else width / math.sqrt(2.0)
         return None if math.isinf(known) else known
 
     def first(self, objective: Objective, scale: Scale) -> float:
@@ -134,11 +134,11 @@ class AdaGrad(Subgradients):
         if self.delta is not None:
             return self.delta
         lipschitz = objective.loss.lipschitz()
-        if math.isinf(lipschitz) or (self.direction == "cmd" and self.matrix == "diagonal"):
+        if math.isinf(lipschitz) or (self.update == "cmd" and self.matrix == "diagonal"):
             return 0.0
         return float(lipschitz * (scale.entry if self.matrix == "diagonal" else scale.length))
 
-    def update(self, objective: Objective) -> Update:
+    def engine(self, objective: Objective) -> Update:
         if self.matrix != "diagonal":
-            return FullMatrix(self.direction == "rda", self.matrix == "block", self.blocks)
-        return averaging(objective) if self.direction == "rda" else mirror(objective)
+            return FullMatrix(self.update == "rda", self.matrix == "block", self.blocks)
+        return averaging(objective) if self.update == "rda" else mirror(objective)

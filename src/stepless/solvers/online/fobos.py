@@ -37,5 +37,5 @@ class FOBOS(RDA):
 
     name: ClassVar[str] = "fobos"
 
-    def update(self, objective: Objective) -> Update:
+    def engine(self, objective: Objective) -> Update:
         return splitting(objective)

@@ -14,7 +14,7 @@ from stepless.kernels.rows import spread
 from stepless.objective import Free, L2Ball, Objective, Problem, SquaredL2, Zero
 from stepless.solvers.online.updates import Left, Memory, Setting
 
-_EXACT = 128  # weights of a block up to which its root is renewed every round
+EXACT = 128  # weights of a block up to which its root is renewed every round
 _GROWTH = 1.1  # of its trace, beyond which the root of a larger block is renewed
 _NOTHING = 1e-12  # an eigenvalue's root, relative to the largest, that counts as 0
 
@@ -34,7 +34,7 @@ class Block:
         """Add ggᵀ; renew the root if it is due."""
         self.G += np.outer(g, g)
         self.trace += float(g @ g)
-        if g.size <= _EXACT or self.trace >= _GROWTH * self.renewed:
+        if g.size <= EXACT or self.trace >= _GROWTH * self.renewed:
             squares, self.vectors = eigh(self.G, check_finite=False)
             self.roots = np.sqrt(np.maximum(squares, 0.0))
             self.renewed = self.trace

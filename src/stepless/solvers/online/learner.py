@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,13 +31,13 @@ class Scale:
 
 @dataclass
 class Course:
-    """State of a learner: its memory, its knob, and the early examples while they are needed."""
+    """State of a learner: its memory, its knob, the early examples as long as they are needed."""
 
     start: tuple[NDArray, NDArray]
     memory: Memory
     knob: float = math.nan
     scale: Scale = Scale()
-    early: list[Source] | None = field(default_factory=list)
+    early: Source | None = None
     total: float = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
     offset: float = 0.0  # of the last pass's plane, and its sizes
     rough: float = 0.0
@@ -128,7 +128,7 @@ class Learner:
         objective = risk.objective
         scores = np.empty((order.size, objective.loss.outputs()))
         if course.memory.kept.size == 0:
-            course.scale = _scale([(risk.source, order[:1])])
+            course.scale = _scale(risk.source.take(order[:1]))
             self._reset(objective, course, self._first(objective, course.scale))
         done = 0
         while done < order.size:
@@ -136,13 +136,14 @@ class Learner:
             look = next((at for at in _LOOKS if at > clock), None)
             stop = order.size if look is None else min(order.size, done + look - clock)
             part = np.ascontiguousarray(order[done:stop])
-            if course.early is not None:
-                course.early.append(risk.source.take(part))
+            if look is not None:
+                rows = risk.source.take(part)
+                course.early = course.early.join(rows) if course.early else rows
             self._advance(risk.problem, objective, course, part, scores[done:stop])
-            if course.memory.clock == look:
-                self._look(objective, course)
-            if look is not None and course.memory.clock >= _LOOKS[-1]:
-                course.early = None
+            if course.early is not None and course.memory.clock == look:
+                self._look(objective, course, course.early)
+                if look == _LOOKS[-1]:
+                    course.early = None
             done = stop
         return scores
 
@@ -188,60 +189,47 @@ class Learner:
         course.memory = self.fresh(objective, course)
         course.total = course.offset = course.rough = 0.0
 
-    def _look(self, objective: Objective, course: Course) -> None:
+    def _look(self, objective: Objective, course: Course, early: Source) -> None:
         """Run the early examples again, with the knob that would have lost least on them."""
-        early = course.early or []
         total, course.replayed = course.total, True
-        course.scale = _scale([(source, np.arange(source.shape[0])) for source in early])
-        best, memory = self._replay(objective, course, self._first(objective, course.scale))
-        if self.fixed(objective) is None:
-            best, memory = self._climb(objective, course, best, memory)
-        course.knob, course.memory, course.offset, course.rough = memory
-        course.total = total  # what was scored before was scored with another knob
-
-    def _climb(self, objective: Objective, course: Course, best: float, memory: Any) -> Any:
-        first = memory[0]
-        for factor in (2.0, 0.5):
+        course.scale = _scale(early)
+        first = self._first(objective, course.scale)
+        best, kept = self._replay(objective, course, early, first)
+        factors = (2.0, 0.5) if self.fixed(objective) is None else ()
+        for factor in factors:
             knob = first * factor
             for _ in range(_MOST):
-                loss, trial = self._replay(objective, course, knob)
+                loss, trial = self._replay(objective, course, early, knob)
                 if not loss < best:
                     break
-                best, memory = loss, trial
+                best, kept = loss, trial
                 knob *= factor
-            if memory[0] != first:
+            if kept[0] != first:
                 break
-        return best, memory
+        course.knob, course.memory, course.offset, course.rough = kept
+        course.total = total  # what was scored before was scored with another knob
 
-    def _replay(self, objective: Objective, course: Course, knob: float) -> tuple[float, Any]:
+    def _replay(
+        self, objective: Objective, course: Course, early: Source, knob: float
+    ) -> tuple[float, Any]:
         """Return the latter half's progressive loss with this knob, and what it leaves.
 
         What a large step costs at the beginning it will not cost again.
         """
         self._reset(objective, course, knob)
-        early = course.early or []
-        half = sum(source.shape[0] for source in early) // 2
-        begun = 0.0
-        for source in early:
-            m, done = source.shape[0], course.memory.clock
-            problem = Problem(objective.loss, source.X, source.y, source.s)
-            order, scores = np.arange(m, dtype=np.uint32), np.empty((m, objective.loss.outputs()))
-            cut = min(max(half - done, 0), m)
-            for part in (slice(0, cut), slice(cut, m)):
-                if course.memory.clock == half:
-                    begun = course.total
-                self._advance(problem, objective, course, order[part], scores[part])
+        m = early.shape[0]
+        problem = Problem(objective.loss, early.X, early.y, early.s)
+        order, scores = np.arange(m, dtype=np.uint32), np.empty((m, objective.loss.outputs()))
+        for half in (slice(0, m // 2), slice(m // 2, m)):
+            begun = course.total
+            self._advance(problem, objective, course, order[half], scores[half])
         return course.total - begun, (course.knob, course.memory, course.offset, course.rough)
 
 
-def _scale(pieces: list[tuple[Source, NDArray]]) -> Scale:
-    square, entry, count = 0.0, 0.0, 0
-    for source, rows in pieces:
-        squares, largest = extent(source.X, source.s, rows.astype(np.uint32))
-        square, entry, count = square + squares, max(entry, largest), count + rows.size
-    length = math.sqrt(square / count) if count else 0.0
+def _scale(source: Source) -> Scale:
+    square, entry = extent(source.X, source.s)
     # Where there is nothing to see, any size will do.
-    return Scale(length or 1.0, entry or 1.0)
+    return Scale(math.sqrt(square / source.shape[0]) or 1.0, entry or 1.0)
 
 
 def needs_nothing_else(objective: Objective) -> str | None:

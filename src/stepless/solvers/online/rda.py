@@ -46,5 +46,5 @@ class RDA(Subgradients):
         penalty = objective.regularizer, objective.domain
         return Setting(penalty, (Clock(), Clock()), (course.knob, course.knob * reach))
 
-    def update(self, objective: Objective) -> Update:
+    def engine(self, objective: Objective) -> Update:
         return averaging(objective)

@@ -35,7 +35,7 @@ class Subgradients(Learner):
         """Metrics and η."""
         raise NotImplementedError
 
-    def update(self, objective: Objective) -> Update:
+    def engine(self, objective: Objective) -> Update:
         """The cheapest way to do it."""
         raise NotImplementedError
 
@@ -43,7 +43,7 @@ class Subgradients(Learner):
         return self.eta
 
     def fresh(self, objective: Objective, course: Course) -> Memory:
-        return self.update(objective).fresh(self.setting(objective, course), *course.start)
+        return self.engine(objective).fresh(self.setting(objective, course), *course.start)
 
     def run(
         self,
@@ -54,13 +54,13 @@ class Subgradients(Learner):
         scores: NDArray,
     ) -> Left:
         setting = self.setting(objective, course)
-        return self.update(objective).run(problem, setting, course.memory, order, scores)
+        return self.engine(objective).run(problem, setting, course.memory, order, scores)
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
-        return self.update(objective).weights(self.setting(objective, course), course.memory)
+        return self.engine(objective).weights(self.setting(objective, course), course.memory)
 
     def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
-        return self.update(objective).sums(memory)
+        return self.engine(objective).sums(memory)
 
 
 def averaging(objective: Objective) -> Update:
