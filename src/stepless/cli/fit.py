@@ -11,6 +11,21 @@ import typer
 from stepless.cli.sentences import ExitCode, say, sentences
 
 
+class Format(StrEnum):
+    """How the examples are written."""
+
+    auto = "auto"
+    svmlight = "svmlight"
+    csv = "csv"
+
+
+class OnError(StrEnum):
+    """What to do about a line that cannot be used."""
+
+    stop = "stop"
+    skip = "skip"
+
+
 class Task(StrEnum):
     """What is predicted."""
 
@@ -22,7 +37,10 @@ class Task(StrEnum):
 def fit(
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="LIBSVM (svmlight) text, plain or in gz, bz2 or xz."),
+        typer.Argument(
+            metavar="DATA",
+            help="LIBSVM (svmlight) text or CSV, plain or in gz, bz2 or xz; - for standard input.",
+        ),
     ],
     *,
     output: Annotated[
@@ -52,7 +70,12 @@ def fit(
         ),
     ] = None,
     penalty: Annotated[
-        str, typer.Option(metavar="NAME", help="l2 or none.", rich_help_panel="Problem")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="l2, l1, elasticnet(ρ), l1/l2 or l1/linf over the rows of a joint model, none.",
+            rich_help_panel="Problem",
+        ),
     ] = "l2",
     alpha: Annotated[
         float, typer.Option(metavar="α", help="Strength of the penalty.", rich_help_panel="Problem")
@@ -61,10 +84,18 @@ def fit(
         str,
         typer.Option(
             metavar="NAME",
-            help="free, or ball(R) for weights no longer than R.",
+            help="free, ball(R), l1_ball(R), box(low,high), nonnegative or simplex(R).",
             rich_help_panel="Problem",
         ),
     ] = "free",
+    multi_class: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Of more than two classes: ovr, each against the rest, or joint.",
+            rich_help_panel="Problem",
+        ),
+    ] = "ovr",
     no_intercept: Annotated[
         bool,
         typer.Option("--no-intercept", help="Leave the intercept out.", rich_help_panel="Problem"),
@@ -126,6 +157,98 @@ def fit(
             min=1, metavar="N", help="Threads; by default all cores.", rich_help_panel="Run"
         ),
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Learn each example once, as it comes, in constant memory; so for DATA -.",
+            rich_help_panel="Stream",
+        ),
+    ] = False,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="auto (by the file's name), svmlight or csv, a table with a header.",
+            rich_help_panel="Stream",
+        ),
+    ] = Format.auto,
+    bits: Annotated[
+        int | None,
+        typer.Option(
+            "--hash",
+            min=1,
+            max=30,
+            metavar="BITS",
+            help="Hash features, by index or by name, into 2^BITS columns (by default 18).",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
+    features: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Do not hash: features are numbered up to N.",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
+    names: Annotated[
+        bool,
+        typer.Option(
+            "--names",
+            help="Remember the names of hashed features, for `stepless info`.",
+            rich_help_panel="Stream",
+        ),
+    ] = False,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABELS",
+            help="All labels, with commas between; by default those of the first 1000 examples.",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column of labels in a table.", rich_help_panel="Stream"
+        ),
+    ] = None,
+    categorical: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns whose numbers are categories, with commas between.",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
+    ignore: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns to leave out, with commas between.",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
+    on_error: Annotated[
+        OnError,
+        typer.Option(
+            metavar="stop|skip",
+            help="At a line that cannot be used: stop, and keep the model so far, or skip it.",
+            rich_help_panel="Stream",
+        ),
+    ] = OnError.stop,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write what is predicted of each example before it is learned; - for standard "
+            "output.",
+            rich_help_panel="Stream",
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Write one JSON document.", rich_help_panel="Output")
     ] = False,
@@ -136,7 +259,9 @@ def fit(
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 
-    Exits with 3 if the run stopped before the gap was met; the model is written all the same.
+    Exits with 3 if the run stopped before the gap was met; the model is written all the same. A
+    stream (DATA -, or --stream) is learned in one pass, and each example scored before; there is
+    no gap then.
     """
     with sentences():
         from stepless.cli.progress import live_line
@@ -152,6 +277,7 @@ def fit(
             penalty=penalty,
             alpha=alpha,
             domain=domain,
+            multi_class=multi_class,
             solver=solver,
             gap=gap,
             passes=passes,
@@ -163,6 +289,34 @@ def fit(
         refuse_output(output)
         refuse_overwriting(output, data, test, weights)
         talk = not (json or quiet)
+        columns = {"target": target, "categorical": categorical, "ignore": ignore}
+        if stream or str(data) == "-":
+            from stepless.cli.streaming import Options, learn
+
+            if weights is not None or (passes or 1) > 1:
+                raise ValueError("a stream is passed over once, and has no --weights")
+            how = Options(
+                form,
+                bits,
+                features,
+                zero_based,
+                classes,
+                on_error.value,
+                names,
+                predictions,
+                **columns,
+            )
+            summary, tally = learn(model, data, how, output, test, talk)
+            if json:
+                files = {"data": str(data), "model": str(output)}
+                typer.echo(strict_json(files | summary.as_dict() | tally.as_dict(), indent=2))
+            elif not quiet:
+                more = tally.in_words() | {"model": f"written to {output}"}
+                typer.echo(describe(summary, more), err=str(predictions) == "-")
+            return
+        for option, value in columns.items():
+            if value is not None:
+                raise ValueError(f"--{option} is for a stream: add --stream")
         with live_line(talk, f"reading {data}") as live:
             examples = read(model, data, test, weights, zero_based)
             train(model, examples, data, live, talk)

@@ -18,6 +18,7 @@ def info(
 ) -> None:
     """Tell what MODEL is, how it was fitted, and how far from the best possible it is."""
     with sentences():
+        from stepless.cli.heaviest import heaviest
         from stepless.report import Summary, describe, load_model, read_header
         from stepless.report.strict_json import strict_json
 
@@ -30,4 +31,4 @@ def info(
         else:
             source = header["about"].get("data")
             made = f"by stepless {header['stepless']}" + (f" from {source}" if source else "")
-            typer.echo(describe(summary, {"made": made}))
+            typer.echo(describe(summary, {"made": made} | heaviest(model)))

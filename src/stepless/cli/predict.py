@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="LIBSVM text; its labels are not looked at.")
+        Path,
+        typer.Argument(metavar="DATA", help="LIBSVM text, or CSV; its labels are not looked at."),
     ],
     *,
     output: Annotated[
@@ -61,7 +62,7 @@ def predict(
         about = read_header(model)["about"]
         if proba:
             _refuse_proba(predictor, model)
-        X, _, _ = read_for_model(data, predictor, zero_based or about.get("zero_based", False))
+        X, _ = read_for_model(data, predictor, about, zero_based, labelled=False)
         values = decisions(predictor, X) if decision else _predictions(predictor, X, proba)
         text = _lines(values.tolist())
         if output is None:

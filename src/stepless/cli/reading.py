@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cli.form import Form
 from stepless.data import DataError, SvmlightData, read_svmlight
 from stepless.estimators import LinearClassifier, LinearRegressor
 
@@ -23,10 +25,19 @@ def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -
 
 
 def read_for_model(
-    path: Path, model: LinearClassifier | LinearRegressor, zero_based: bool
-) -> SvmlightData:
-    """Read examples for a model: features that the file lacks are 0, it may have no others."""
-    data = read_examples(path, zero_based)
+    path: Path,
+    model: LinearClassifier | LinearRegressor,
+    about: dict[str, Any],
+    zero_based: bool,
+    labelled: bool = True,
+) -> tuple[Any, NDArray]:
+    """Read examples as the model's own data were read, of which its file tells `about`.
+
+    Features that the file lacks are 0; where they are not hashed, it may have no others.
+    """
+    if "form" in about:
+        return Form.restored(about["form"]).read(path, labelled)
+    data = read_examples(path, zero_based or about.get("zero_based", False))
     own, known = data.X.shape[1], model.n_features_in_
     if own > known:
         raise DataError(
@@ -34,11 +45,13 @@ def read_for_model(
             "is it a file of another data set?"
         )
     data.X.resize(data.X.shape[0], known)
-    return data
+    return data.X, data.y
 
 
 def whole_labels(path: Path, y: NDArray) -> NDArray:
-    """Labels of classes, which are whole numbers."""
+    """Labels of classes, which are whole numbers or, of a table, words."""
+    if y.dtype.kind not in "fiu":
+        return y
     whole = y == np.floor(y)
     if not whole.all():
         odd = int(np.flatnonzero(~whole)[0])

@@ -12,7 +12,9 @@ from stepless.cli.sentences import sentences
 
 def score(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="LIBSVM text, with true labels.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="LIBSVM text or CSV, with true labels.")
+    ],
     zero_based: Annotated[
         bool,
         typer.Option(
@@ -31,7 +33,7 @@ def score(
 
         predictor = load_model(model)
         about = read_header(model)["about"]
-        X, y, _ = read_for_model(data, predictor, zero_based or about.get("zero_based", False))
+        X, y = read_for_model(data, predictor, about, zero_based)
         if isinstance(predictor, LinearClassifier):
             y = whole_labels(data, y)
         result = score_model(predictor, X, y)

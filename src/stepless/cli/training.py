@@ -49,7 +49,10 @@ def build(task: str, loss: str | None, **parameters: Any) -> Model:
             f"loss {loss!r} is not for --task {task}: choose one of {', '.join(fitting)}"
         )
     _refuse_early(loss, parameters)
-    return (LinearClassifier if classifies else LinearRegressor)(loss, **parameters)
+    if classifies:
+        return LinearClassifier(loss, **parameters)
+    del parameters["multi_class"]
+    return LinearRegressor(loss, **parameters)
 
 
 def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Data: readers, streams, and the source that solvers walk over."""
 
 from stepless.data.chunks import Chunk, Chunks, Skipped
-from stepless.data.csv_stream import csv_chunks
+from stepless.data.csv_stream import csv_chunks, csv_columns
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
 from stepless.data.source import Source
@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "SvmlightData",
     "csv_chunks",
+    "csv_columns",
     "read_svmlight",
     "svmlight_chunks",
 ]

@@ -112,6 +112,12 @@ def csv_chunks(
     return Chunks(_read(table, path, delimiter, None if names is None else list(names)))
 
 
+def csv_columns(path: str | os.PathLike[str]) -> list[str]:
+    """Names of a table's columns, as its first line has them."""
+    with ByteStream(path) as stream:
+        return _header(_rows(stream, None), stream)
+
+
 def _read(
     table: _Table,
     path: str | os.PathLike[str] | BinaryIO,
@@ -232,12 +238,7 @@ class _Table:
     ) -> Generator[Chunk | Refused]:
         """Yield chunks, with refusals in between."""
         with stream:
-            lines = _lines(stream)
-            start = list(islice(lines, 1))
-            delimiter = delimiter or max(_DELIMITERS, key=lambda mark: _count(mark, start))
-            reader = csv.reader(
-                chain(start, lines), delimiter=delimiter, skipinitialspace=True, strict=True
-            )
+            reader = _rows(stream, delimiter)
             if names is None:
                 names = _header(reader, stream)
             self._roles.check(names, stream.name)
@@ -317,6 +318,13 @@ def _lines(stream: ByteStream) -> Iterator[str]:
         if stream.failure and not line.endswith(("\n", "\r")):
             return
         yield line
+
+
+def _rows(stream: ByteStream, delimiter: str | None) -> Any:
+    lines = _lines(stream)
+    start = list(islice(lines, 1))
+    delimiter = delimiter or max(_DELIMITERS, key=lambda mark: _count(mark, start))
+    return csv.reader(chain(start, lines), delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
 def _records(reader: Any, stream: ByteStream) -> Iterator[tuple[int, list[str] | _Refusal]]:

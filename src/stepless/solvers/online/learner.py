@@ -18,7 +18,8 @@ from stepless.solvers.online.updates import Left, Memory
 from stepless.solvers.solver import Finding
 
 _LOOKS = (100, 1000)  # rounds after which the early examples are looked at again
-_MOST = 20  # doublings of the knob in one look
+_PATIENCE = 3  # doublings of the knob without progress: the loss may rise before it falls
+_LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Learner:
     """Learns from one example a round; says what it would have predicted before.
 
     Each solver has one number that nobody should have to choose, its *knob*. After 100 and after
-    1000 rounds the examples so far are run through again, the knob doubled or halved for as long as
-    the progressive loss of their latter half falls, and the best of these memories is kept. What
-    has been learned after n rounds is thus a function of the first n examples alone, however they
-    were cut in chunks; and no score ever used its own example.
+    1000 rounds the examples so far are run through again, the knob doubled and halved until three
+    times in a row the progressive loss of their latter half has not fallen, and the best of these
+    memories is kept. What has been learned after n rounds is thus a function of the first n
+    examples alone, however they were cut in chunks; and no score ever used its own example.
     """
 
     name: ClassVar[str]
@@ -193,19 +194,19 @@ class Learner:
         """Run the early examples again, with the knob that would have lost least on them."""
         total, course.replayed = course.total, True
         course.scale = _scale(early)
-        first = self._first(objective, course.scale)
+        fixed = self.fixed(objective)
+        # The first guess came from one example alone.
+        guess = early.shape[0] == _LOOKS[0]
+        first = self._first(objective, course.scale) if guess or fixed else course.knob
         best, kept = self._replay(objective, course, early, first)
-        factors = (2.0, 0.5) if self.fixed(objective) is None else ()
-        for factor in factors:
-            knob = first * factor
-            for _ in range(_MOST):
-                loss, trial = self._replay(objective, course, early, knob)
-                if not loss < best:
-                    break
-                best, kept = loss, trial
+        for factor in (2.0, 0.5) if fixed is None else ():
+            knob, idle = first, 0
+            while idle < _PATIENCE and _LEAST < knob < _MOST:
                 knob *= factor
-            if kept[0] != first:
-                break
+                loss, trial = self._replay(objective, course, early, knob)
+                idle = 0 if loss < best else idle + 1
+                if loss < best:
+                    best, kept = loss, trial
         course.knob, course.memory, course.offset, course.rough = kept
         course.total = total  # what was scored before was scored with another knob
 

@@ -80,7 +80,7 @@ class Averaging:
         dual_averaging.averaged(setting.penalty, metric, eta, memory.kept, memory.clock, w)
         pulls, grown = memory.bias.T
         heights = [bias_metric.height(g, memory.clock) for g in grown.tolist()]
-        return w, -bias_eta * pulls / np.array(heights)
+        return w, 0.0 - bias_eta * pulls / np.array(heights)  # no −0
 
     def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
         at = dual_averaging.SUM

@@ -1,0 +1,105 @@
+"""How a file of examples is written, and how its features become columns."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.data import Chunks, DataError, Hashing, csv_chunks, csv_columns, svmlight_chunks
+
+BITS = 18  # of hashed features, where the user names no number
+ROWS = 1000  # examples in a chunk
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2")
+
+
+@dataclass(frozen=True)
+class Form:
+    """LIBSVM text or CSV; features as they are counted, or hashed; which column is what."""
+
+    csv: bool = False
+    zero_based: bool = False
+    bits: int | None = None  # None: the file's own indices
+    features: int | None = None
+    target: str | None = None
+    categorical: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path, kind: str, *, bits: int | None, **options: Any) -> Form:
+        """Tell the format by the file's name, unless it is said; refuse what makes no sense."""
+        csv = kind == "csv" or (kind == "auto" and path.name.lower().endswith(_TABLES))
+        if csv and options.get("target") is None:
+            raise ValueError("a table needs --target, the column of labels")
+        if csv and options.get("features") is not None:
+            raise ValueError("--features is for LIBSVM text; a table's features are hashed, --hash")
+        if not csv and any(options.get(name) for name in ("target", "categorical", "ignore")):
+            raise ValueError(
+                "--target, --categorical and --ignore are for tables: say --format csv"
+            )
+        if bits is not None and options.get("features") is not None:
+            raise ValueError("choose one of --hash and --features")
+        if options.get("features") is None:
+            bits = BITS if bits is None else bits
+        return cls(csv, bits=bits, **options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a model file."""
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, facts: dict[str, Any]) -> Form:
+        """Undo `as_dict`."""
+        lists = {name: tuple(facts[name]) for name in ("categorical", "ignore")}
+        return cls(**(facts | lists))
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return 1 << self.bits if self.bits is not None else int(self.features or 0)
+
+    def chunks(
+        self,
+        path: Path,
+        on_error: Literal["stop", "skip"] = "stop",
+        hashing: Hashing | None = None,
+        labelled: bool = True,
+    ) -> Chunks:
+        """Examples, a thousand at a time; those of standard input for the path "-"."""
+        data: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
+        bits = hashing or self.bits
+        if not self.csv:
+            where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
+            return svmlight_chunks(
+                data, zero_based=self.zero_based, rows=ROWS, on_error=on_error, **where
+            )
+        ignore, target = set(self.ignore), self.target
+        if not labelled:
+            ignore, target = {*self.ignore, str(target)} & set(csv_columns(path)), None
+        return csv_chunks(
+            data,
+            target=target,
+            hash_bits=bits or BITS,
+            rows=ROWS,
+            on_error=on_error,
+            categorical=self.categorical,
+            ignore=ignore,
+        )
+
+    def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, NDArray]:
+        """All examples of a file at once."""
+        parts = list(self.chunks(path, labelled=labelled))
+        if not parts:
+            raise DataError(f"{path}: holds no examples")
+        X = sparse.vstack([part.X for part in parts], format="csr")
+        return X, np.concatenate([part.y for part in parts])
+
+
+def names_of(listed: str | None) -> tuple[str, ...]:
+    """Names that are separated by commas."""
+    return tuple(part.strip() for part in (listed or "").split(",") if part.strip())
