@@ -7,7 +7,7 @@ from scipy import sparse
 from stepless import LinearClassifier, LinearRegressor
 from stepless.solvers import AROW, FOBOS, RDA, AdaGrad, PassiveAggressive
 
-M, D = 1300, 30  # beyond the last early look, after 1000 examples
+M, D = 4300, 30  # beyond the last early look, after 4000 examples
 SOLVERS = {
     "rda": (AdaGrad("rda"), "l1"),
     "cmd": (AdaGrad("cmd"), "l1"),
@@ -79,7 +79,7 @@ def test_predictions_come_before_learning():
     model = LinearClassifier(penalty="l1", alpha=1e-4)
     predicted = streamed(model, X, y, s, 50)
     again = LinearClassifier(penalty="l1", alpha=1e-4)
-    for t in (0, 1, 5, 70, 333, 1050):
+    for t in (0, 1, 5, 70, 333, 550):
         if t > 0:
             again = LinearClassifier(penalty="l1", alpha=1e-4)
             again.partial_fit(X[:t], y[:t], np.unique(y), s[:t])

@@ -24,7 +24,6 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     sizes.
     """
     loss, X, y, s = problem
-    regularizer, domain = penalty
     metric, bias_metric = metrics
     eta, bias_eta = etas
     K = loss.outputs()
@@ -40,24 +39,10 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
         for c in range(K):
             z[c] = -bias_eta * bias[c, SUM] / bias_metric.height(bias[c, MEMORY], t)
         first, last = X.span(i)
-        if K == 1:  # known when it is compiled; without arrays the loop is vectorised
-            p = 0.0
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                step = eta / metric.height(kept[j, 0, MEMORY], t)
-                p += domain.clip(regularizer.prox(-step * kept[j, 0, SUM], t * step)) * x
-            z[0] += p
+        if K == 1:  # known when it is compiled
+            z[0] += _one(X, i, penalty, metric, eta, kept, t)
         else:
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                for c in range(K):
-                    step = eta / metric.height(kept[j, c, MEMORY], t)
-                    v[c] = -step * kept[j, c, SUM]
-                    steps[c] = t * step
-                if t > 0:
-                    regularizer.shrink_row(v, steps)
-                for c in range(K):
-                    z[c] += domain.clip(v[c]) * x
+            _many(X, i, penalty, metric, eta, kept, t, v, steps, z)
         for c in range(K):
             scores[n, c] = z[c]
         here = s[i] * loss.slopes(z, y[i], a)
@@ -81,6 +66,36 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
                     kept[j, c, SUM] += g
                     kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
     return total, offset, rough
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _one(X, i, penalty, metric, eta, kept, t):
+    """⟨w_t, x_i⟩ of a single output: without arrays, the loop is vectorised."""
+    regularizer, domain = penalty
+    first, last = X.span(i)
+    p = 0.0
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        step = eta / metric.height(kept[j, 0, MEMORY], t)
+        p += domain.clip(regularizer.prox(-step * kept[j, 0, SUM], t * step)) * x
+    return p
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _many(X, i, penalty, metric, eta, kept, t, v, steps, z):
+    """Add W_tᵀx_i to z; v and steps are room for a row."""
+    regularizer, domain = penalty
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        for c in range(z.size):
+            step = eta / metric.height(kept[j, c, MEMORY], t)
+            v[c] = -step * kept[j, c, SUM]
+            steps[c] = t * step
+        if t > 0:
+            regularizer.shrink_row(v, steps)
+        for c in range(z.size):
+            z[c] += domain.clip(v[c]) * x
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

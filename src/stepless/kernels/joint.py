@@ -7,6 +7,8 @@ by m, so that ranges can be added.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -43,29 +45,51 @@ def value(problem, z, b, lo, hi):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
-    """Write tilt = Σ s_i (p_i − e_y) and spread = Σ s_i (diag p_i − p_i p_iᵀ); return Σ s_i ℓ_i.
+    """Write tilt = Σ s_i (p_i − e_y) and spread = Σ s_i (diag p_i − p_i p_iᵀ).
 
     Of the loss smoothed to this sharpness: its gradient in b and, but for the factor of sharpness,
-    its Hessian.
+    its Hessian. Return its value, what of it is under the planes of the p_i, and Σ s_i (1 − p_iy).
     """
     loss, _, y, s = problem
     K = b.size
     at, p = np.empty(K), np.empty(K)
+    corners = math.isinf(loss.sharpness())
     tilt[:] = 0.0
     spread[:] = 0.0
     total = 0.0
+    height = 0.0
+    moved = 0.0
     for i in range(lo, hi):
+        own = int(y[i])
         for c in range(K):
             at[c] = z[i, c] + b[c]
-        total += s[i] * loss.share(at, y[i], sharpness, p)
-        tilt[int(y[i])] -= s[i]
+        here = s[i] * loss.share(at, y[i], sharpness, p)
+        total += here
+        others = 0.0
         for c in range(K):
-            tilt[c] += s[i] * p[c]
-            if 1e-12 < p[c] < 1.0:
-                spread[c, c] += s[i] * p[c]
-                for e in range(K):
-                    spread[c, e] -= s[i] * p[c] * p[e]
-    return total
+            if c != own:
+                others += p[c]
+        if corners:  # the smoothed loss lies above its planes
+            here = loss.base(p, y[i])
+            for c in range(K):
+                if c != own:
+                    here += p[c] * (at[c] - at[own])
+            here *= s[i]
+        height += here
+        if others == 0.0:
+            continue
+        moved += s[i] * others
+        tilt[own] -= s[i] * others
+        for c in range(K):
+            if p[c] > 0.0:
+                spread[c, c] += s[i] * p[c] * (others if c == own else 1.0 - p[c])
+                if c != own:
+                    tilt[c] += s[i] * p[c]
+                for e in range(c):
+                    both = s[i] * p[c] * p[e]
+                    spread[c, e] -= both
+                    spread[e, c] -= both
+    return total, height, moved
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -81,15 +105,19 @@ def blend(problem, z, b, sharpness, rest, share, g, lo, hi):
     offset = 0.0
     rough = 0.0
     for i in range(lo, hi):
+        own = int(y[i])
         for c in range(K):
             at[c] = z[i, c] + b[c]
         loss.share(at, y[i], sharpness, p)
+        others = 0.0
         for c in range(K):
             p[c] = (1.0 - share) * p[c] + share * rest[c]
+            if c != own:
+                others += p[c]
         base = s[i] * loss.base(p, y[i])
         offset += base
         rough += base
-        p[int(y[i])] -= 1.0
+        p[own] = -others
         first, last = X.span(i)
         for c in range(K):
             rough += abs(s[i] * p[c] * at[c])

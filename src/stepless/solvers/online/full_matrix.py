@@ -16,7 +16,8 @@ from stepless.solvers.online.updates import Left, Memory, Setting
 
 EXACT = 128  # weights of a block up to which its root is renewed every round
 _GROWTH = 1.1  # of its trace, beyond which the root of a larger block is renewed
-_NOTHING = 1e-12  # an eigenvalue's root, relative to the largest, that counts as 0
+_NOTHING = 1e-12  # a curvature, relative to the largest, that counts as 0
+_NOISE = 1e-13  # an eigenvalue of Σ ggᵀ, relative to the largest, that may be all rounding
 
 
 @dataclass
@@ -36,7 +37,8 @@ class Block:
         self.trace += float(g @ g)
         if g.size <= EXACT or self.trace >= _GROWTH * self.renewed:
             squares, self.vectors = eigh(self.G, check_finite=False)
-            self.roots = np.sqrt(np.maximum(squares, 0.0))
+            # The root of a rounded 0 is 1e-8, by which no pull, itself rounded, may be divided.
+            self.roots = np.sqrt(np.where(squares > _NOISE * squares[-1], squares, 0.0))
             self.renewed = self.trace
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,16 @@ from stepless.risk import Plane, Risk
 from stepless.solvers.online.updates import Left, Memory
 from stepless.solvers.solver import Finding
 
-_LOOKS = (100, 1000)  # rounds after which the early examples are looked at again
-_PATIENCE = 3  # doublings of the knob without progress: the loss may rise before it falls
+
+class Look(NamedTuple):
+    """How the early examples are looked at: by which of two costs, and how patiently."""
+
+    patience: int  # doublings of the knob without progress: a cost may rise before it falls
+    mistakes: bool  # where there are classes; ties are broken by the loss
+
+
+# After so many rounds. Few examples tell a loss better, many the mistakes (see docs/papers.md).
+_LOOKS = {100: Look(1, False), 400: Look(2, False), 4000: Look(1, True)}
 _LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
 
 
@@ -43,16 +51,18 @@ class Course:
     offset: float = 0.0  # of the last pass's plane, and its sizes
     rough: float = 0.0
     replayed: bool = False  # whether the last pass held a look
+    prepared: tuple[Any, Any] | None = None  # what the solver made of knob and scale, and of which
 
 
 class Learner:
     """Learns from one example a round; says what it would have predicted before.
 
-    Each solver has one number that nobody should have to choose, its *knob*. After 100 and after
-    1000 rounds the examples so far are run through again, the knob doubled and halved until three
-    times in a row the progressive loss of their latter half has not fallen, and the best of these
-    memories is kept. What has been learned after n rounds is thus a function of the first n
-    examples alone, however they were cut in chunks; and no score ever used its own example.
+    Each solver has one number that nobody should have to choose, its *knob*. After 100, 400 and
+    4000 rounds the examples so far are run through again, the knob doubled and halved for as long
+    as the progressive loss of their latter half falls (the last time: the mistakes, where there are
+    classes), and the best of these memories is kept. What has been learned after n rounds is thus a
+    function of the first n examples alone, however they were cut in chunks; and no score ever used
+    its own example.
     """
 
     name: ClassVar[str]
@@ -143,7 +153,7 @@ class Learner:
             self._advance(risk.problem, objective, course, part, scores[done:stop])
             if course.early is not None and course.memory.clock == look:
                 self._look(objective, course, course.early)
-                if look == _LOOKS[-1]:
+                if look == max(_LOOKS):
                     course.early = None
             done = stop
         return scores
@@ -194,37 +204,55 @@ class Learner:
         """Run the early examples again, with the knob that would have lost least on them."""
         total, course.replayed = course.total, True
         course.scale = _scale(early)
+        look = _LOOKS[early.shape[0]]
         fixed = self.fixed(objective)
         # The first guess came from one example alone.
-        guess = early.shape[0] == _LOOKS[0]
+        guess = early.shape[0] == min(_LOOKS)
         first = self._first(objective, course.scale) if guess or fixed else course.knob
         best, kept = self._replay(objective, course, early, first)
         for factor in (2.0, 0.5) if fixed is None else ():
             knob, idle = first, 0
-            while idle < _PATIENCE and _LEAST < knob < _MOST:
+            while idle < look.patience and _LEAST < knob < _MOST:
                 knob *= factor
-                loss, trial = self._replay(objective, course, early, knob)
-                idle = 0 if loss < best else idle + 1
-                if loss < best:
-                    best, kept = loss, trial
+                cost, trial = self._replay(objective, course, early, knob)
+                idle = 0 if cost < best else idle + 1
+                if cost < best:
+                    best, kept = cost, trial
+            if look.patience == 1 and kept[0] != first:
+                break
         course.knob, course.memory, course.offset, course.rough = kept
         course.total = total  # what was scored before was scored with another knob
 
     def _replay(
         self, objective: Objective, course: Course, early: Source, knob: float
-    ) -> tuple[float, Any]:
-        """Return the latter half's progressive loss with this knob, and what it leaves.
+    ) -> tuple[tuple[float, float], Any]:
+        """Return what this knob costs in the latter half of the early examples, and what it leaves.
 
         What a large step costs at the beginning it will not cost again.
         """
         self._reset(objective, course, knob)
-        m = early.shape[0]
-        problem = Problem(objective.loss, early.X, early.y, early.s)
-        order, scores = np.arange(m, dtype=np.uint32), np.empty((m, objective.loss.outputs()))
+        m, loss = early.shape[0], objective.loss
+        problem = Problem(loss, early.X, early.y, early.s)
+        order, scores = np.arange(m, dtype=np.uint32), np.empty((m, loss.outputs()))
         for half in (slice(0, m // 2), slice(m // 2, m)):
             begun = course.total
             self._advance(problem, objective, course, order[half], scores[half])
-        return course.total - begun, (course.knob, course.memory, course.offset, course.rough)
+        cost = course.total - begun
+        if _LOOKS[m].mistakes and loss.targets in ("signs", "classes"):
+            wrong = mistaken(scores[half], early.y[half])
+            return (float(early.s[half] @ wrong), cost), self._left(course)
+        return (cost, 0.0), self._left(course)
+
+    @staticmethod
+    def _left(course: Course) -> tuple[float, Memory, float, float]:
+        return course.knob, course.memory, course.offset, course.rough
+
+
+def mistaken(scores: NDArray, y: NDArray) -> NDArray:
+    """Which examples are put in a wrong class: by sign, or by the highest of several scores."""
+    if scores.shape[1] == 1:
+        return scores[:, 0] * y <= 0.0
+    return scores.argmax(axis=1) != y
 
 
 def _scale(source: Source) -> Scale:

@@ -42,8 +42,15 @@ class Subgradients(Learner):
     def fixed(self, objective: Objective) -> float | None:
         return self.eta
 
+    def _prepared(self, objective: Objective, course: Course) -> Setting:
+        # Terms that a kernel has seen need not be typed again.
+        key = course.knob, course.scale
+        if course.prepared is None or course.prepared[0] != key:
+            course.prepared = key, self.setting(objective, course)
+        return course.prepared[1]
+
     def fresh(self, objective: Objective, course: Course) -> Memory:
-        return self.engine(objective).fresh(self.setting(objective, course), *course.start)
+        return self.engine(objective).fresh(self._prepared(objective, course), *course.start)
 
     def run(
         self,
@@ -53,11 +60,11 @@ class Subgradients(Learner):
         order: NDArray,
         scores: NDArray,
     ) -> Left:
-        setting = self.setting(objective, course)
+        setting = self._prepared(objective, course)
         return self.engine(objective).run(problem, setting, course.memory, order, scores)
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
-        return self.engine(objective).weights(self.setting(objective, course), course.memory)
+        return self.engine(objective).weights(self._prepared(objective, course), course.memory)
 
     def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
         return self.engine(objective).sums(memory)
