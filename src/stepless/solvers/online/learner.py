@@ -25,8 +25,16 @@ class Look(NamedTuple):
     mistakes: bool  # where there are classes; ties are broken by the loss
 
 
+class Cost(NamedTuple):
+    """What a knob costs."""
+
+    mistakes: float
+    loss: float
+
+
 # After so many rounds. Few examples tell a loss better, many the mistakes (see docs/papers.md).
 _LOOKS = {100: Look(1, False), 400: Look(2, False), 4000: Look(1, True)}
+_HAIR = 0.99
 _LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
 
 
@@ -215,9 +223,10 @@ class Learner:
             while idle < look.patience and _LEAST < knob < _MOST:
                 knob *= factor
                 cost, trial = self._replay(objective, course, early, knob)
-                idle = 0 if cost < best else idle + 1
-                if cost < best:
-                    best, kept = cost, trial
+                if _better(cost, best):
+                    best, kept, idle = cost, trial, 0
+                else:
+                    idle += 1
             if look.patience == 1 and kept[0] != first:
                 break
         course.knob, course.memory, course.offset, course.rough = kept
@@ -225,7 +234,7 @@ class Learner:
 
     def _replay(
         self, objective: Objective, course: Course, early: Source, knob: float
-    ) -> tuple[tuple[float, float], Any]:
+    ) -> tuple[Cost, Any]:
         """Return what this knob costs in the latter half of the early examples, and what it leaves.
 
         What a large step costs at the beginning it will not cost again.
@@ -240,12 +249,19 @@ class Learner:
         cost = course.total - begun
         if _LOOKS[m].mistakes and loss.targets in ("signs", "classes"):
             wrong = mistaken(scores[half], early.y[half])
-            return (float(early.s[half] @ wrong), cost), self._left(course)
-        return (cost, 0.0), self._left(course)
+            return Cost(float(early.s[half] @ wrong), cost), self._left(course)
+        return Cost(0.0, cost), self._left(course)
 
     @staticmethod
     def _left(course: Course) -> tuple[float, Memory, float, float]:
         return course.knob, course.memory, course.offset, course.rough
+
+
+def _better(cost: Cost, best: Cost) -> bool:
+    """Whether it is fewer mistakes or, as many, a loss that is lower by more than a hair."""
+    if cost.mistakes != best.mistakes:
+        return cost.mistakes < best.mistakes
+    return cost.loss < _HAIR * best.loss
 
 
 def mistaken(scores: NDArray, y: NDArray) -> NDArray:
