@@ -1,4 +1,4 @@
-"""One pass of the peers over streams: `python -m benchmarks.streams [SET ...]`, of elec2 and imdb.
+"""One pass of ours and of the peers over streams: `python -m benchmarks.streams [SET ...]`, of elec2 and imdb.
 
 Each row is predicted before it is learned (SGDClassifier: each block of 100); error and logarithmic
 loss are means over the whole pass. Everybody runs with the settings that it comes with. The form
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import datasets
-from benchmarks.peers.streams import Progress, river, scikit_learn, vowpal_wabbit
+from benchmarks.peers.streams import Progress, ours, river, scikit_learn, vowpal_wabbit
 from benchmarks.tables import table
 
 SETS = ("elec2", "imdb")
@@ -30,7 +30,13 @@ def main(names: tuple[str, ...] = SETS) -> None:
             print(f"## One pass over {name}, {X.shape[0]} × {X.shape[1]}\n")
             naive = np.mean(y[1:] != y[:-1]), min(np.mean(y > 0), np.mean(y < 0))
             print("Error of the last label {:.4f}, of the commoner one {:.4f}.\n".format(*naive))
-            table(("peer", "s", "error", "log loss"), _rows(X, y))
+            table(("who", "s", "error", "log loss"), _rows(X, y))
+            pegasos = ours.fit_pass(X, y, "pegasos", "l2")
+            adagrad = ours.fit_pass(X, y, "adagrad", "l1")
+            print(
+                f"A fit of one pass, certified: pegasos {1000 * pegasos:.3g} ms, adagrad with l1 "
+                f"{1000 * adagrad:.3g} ms, {adagrad / pegasos:.2f} times as long.\n"
+            )
 
 
 def _rows(X: Any, y: NDArray) -> Iterator[tuple[str, float, float, float]]:
@@ -41,6 +47,9 @@ def _rows(X: Any, y: NDArray) -> Iterator[tuple[str, float, float, float]]:
 
 
 def _peers(dense: bool) -> Iterator[tuple[str, Callable[[Any, NDArray], Progress]]]:
+    for solver in ours.SOLVERS:
+        for loss in ("hinge", "logistic") if solver.startswith("adagrad") else ("hinge",):
+            yield f"`{solver}`, {loss}", partial(ours.one_pass, solver=solver, loss=loss)
     if find_spec(vowpal_wabbit.NEEDS):
         for loss in ("squared", "logistic", "hinge"):
             yield f"VW, {loss}", partial(vowpal_wabbit.one_pass, loss=loss)

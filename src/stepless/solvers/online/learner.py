@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Free, Objective, Problem, Zero
@@ -34,7 +35,8 @@ class Cost(NamedTuple):
 
 # After so many rounds. Few examples tell a loss better, many the mistakes (see docs/papers.md).
 _LOOKS = {100: Look(1, False), 400: Look(2, False), 4000: Look(1, True)}
-_HAIR = 0.99
+_LAST = _LOOKS[max(_LOOKS)]
+_HAIR = 0.9997
 _LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
 
 
@@ -52,6 +54,7 @@ class Course:
 
     start: tuple[NDArray, NDArray]
     memory: Memory
+    scores: NDArray  # of the early examples, before learning
     knob: float = math.nan
     scale: Scale = Scale()
     early: Source | None = None
@@ -117,7 +120,7 @@ class Learner:
     def start(self, risk: Risk, w: NDArray, b: Any) -> Course:
         K = risk.objective.loss.outputs()
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
-        return Course(at, Memory(np.zeros(0), np.zeros(0)))
+        return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
     def step(self, risk: Risk, course: Course, rng: np.random.Generator) -> Finding:
         order = np.arange(risk.m, dtype=np.uint32)
@@ -159,10 +162,12 @@ class Learner:
                 rows = risk.source.take(part)
                 course.early = course.early.join(rows) if course.early else rows
             self._advance(risk.problem, objective, course, part, scores[done:stop])
-            if course.early is not None and course.memory.clock == look:
-                self._look(objective, course, course.early)
-                if look == max(_LOOKS):
-                    course.early = None
+            if course.early is not None:
+                course.scores = np.concatenate([course.scores, scores[done:stop]])
+                if course.memory.clock == look:
+                    self._look(objective, course, course.early)
+                if course.memory.clock == max(_LOOKS):
+                    course.early, course.scores = None, course.scores[:0].copy()
             done = stop
         return scores
 
@@ -210,14 +215,15 @@ class Learner:
 
     def _look(self, objective: Objective, course: Course, early: Source) -> None:
         """Run the early examples again, with the knob that would have lost least on them."""
-        total, course.replayed = course.total, True
-        course.scale = _scale(early)
-        look = _LOOKS[early.shape[0]]
-        fixed = self.fixed(objective)
-        # The first guess came from one example alone.
-        guess = early.shape[0] == min(_LOOKS)
-        first = self._first(objective, course.scale) if guess or fixed else course.knob
-        best, kept = self._replay(objective, course, early, first)
+        total, look, fixed = course.total, _LOOKS[early.shape[0]], self.fixed(objective)
+        if look is _LAST:  # the latter half was learned with the knob of now: it need not be again
+            first, best, kept = course.knob, _cost(objective, early, course.scores), _left(course)
+        else:
+            course.scale = _scale(early)
+            guess = early.shape[0] == min(_LOOKS)  # the knob of now came from one example alone
+            first = self._first(objective, course.scale) if guess or fixed else course.knob
+            best, kept = self._replay(objective, course, early, first)
+        now = course.memory if look is _LAST else None
         for factor in (2.0, 0.5) if fixed is None else ():
             knob, idle = first, 0
             while idle < look.patience and _LEAST < knob < _MOST:
@@ -230,31 +236,37 @@ class Learner:
             if look.patience == 1 and kept[0] != first:
                 break
         course.knob, course.memory, course.offset, course.rough = kept
+        course.replayed = course.replayed or course.memory is not now
         course.total = total  # what was scored before was scored with another knob
 
     def _replay(
         self, objective: Objective, course: Course, early: Source, knob: float
     ) -> tuple[Cost, Any]:
-        """Return what this knob costs in the latter half of the early examples, and what it leaves.
-
-        What a large step costs at the beginning it will not cost again.
-        """
+        """Return what this knob costs on the early examples, and what it leaves."""
         self._reset(objective, course, knob)
         m, loss = early.shape[0], objective.loss
         problem = Problem(loss, early.X, early.y, early.s)
-        order, scores = np.arange(m, dtype=np.uint32), np.empty((m, loss.outputs()))
-        for half in (slice(0, m // 2), slice(m // 2, m)):
-            begun = course.total
-            self._advance(problem, objective, course, order[half], scores[half])
-        cost = course.total - begun
-        if _LOOKS[m].mistakes and loss.targets in ("signs", "classes"):
-            wrong = mistaken(scores[half], early.y[half])
-            return Cost(float(early.s[half] @ wrong), cost), self._left(course)
-        return Cost(0.0, cost), self._left(course)
+        scores = np.empty((m, loss.outputs()))
+        self._advance(problem, objective, course, np.arange(m, dtype=np.uint32), scores)
+        return _cost(objective, early, scores), _left(course)
 
-    @staticmethod
-    def _left(course: Course) -> tuple[float, Memory, float, float]:
-        return course.knob, course.memory, course.offset, course.rough
+
+def _left(course: Course) -> tuple[float, Memory, float, float]:
+    return course.knob, course.memory, course.offset, course.rough
+
+
+def _cost(objective: Objective, early: Source, scores: NDArray) -> Cost:
+    """What the latter half of these scores cost.
+
+    What a large step costs at the beginning it will not cost again.
+    """
+    m, loss = early.shape[0], objective.loss
+    problem = Problem(loss, early.X, early.y, early.s)
+    lost = value(problem, scores, np.zeros(scores.shape[1]), m // 2, m)
+    if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
+        return Cost(0.0, lost)
+    late = slice(m // 2, m)
+    return Cost(float(early.s[late] @ mistaken(scores[late], early.y[late])), lost)
 
 
 def _better(cost: Cost, best: Cost) -> bool:
