@@ -1,4 +1,4 @@
-"""One pass of ours and of the peers over streams: `python -m benchmarks.streams [SET ...]`, of elec2 and imdb.
+"""One pass of ours and of the peers: `python -m benchmarks.streams [SET ...]`, elec2 and imdb.
 
 Each row is predicted before it is learned (SGDClassifier: each block of 100); error and logarithmic
 loss are means over the whole pass. Everybody runs with the settings that it comes with. The form

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
         check_solver,
     )
     from stepless.data import Source, read_svmlight
-    from stepless.estimators import LinearClassifier, LinearRegressor, alpha_path
+    from stepless.estimators import (
+        GaussianExpansion,
+        LinearClassifier,
+        LinearRegressor,
+        alpha_path,
+    )
     from stepless.objective import (
         L1,
         Box,
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
         SquaredL2,
         Zero,
     )
+    from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
     from stepless.risk import Risk
     from stepless.solvers import SOLVERS
@@ -50,6 +56,7 @@ _HOME = {
     "Domain": "objective",
     "ElasticNet": "objective",
     "Free": "objective",
+    "GaussianExpansion": "estimators",
     "GroupsL2": "objective",
     "GroupsLInf": "objective",
     "L1": "objective",
@@ -60,6 +67,7 @@ _HOME = {
     "Loss": "objective",
     "Nonnegative": "objective",
     "Objective": "objective",
+    "RegretLedger": "regret",
     "Regularizer": "objective",
     "Risk": "risk",
     "RowsL2": "objective",
@@ -77,6 +85,7 @@ _HOME = {
     "check_solver": "checks",
     "load_model": "report",
     "read_svmlight": "data",
+    "regret_ledger": "regret",
     "save_model": "report",
 }
 
@@ -88,6 +97,7 @@ __all__ = [
     "Domain",
     "ElasticNet",
     "Free",
+    "GaussianExpansion",
     "GroupsL2",
     "GroupsLInf",
     "L1Ball",
@@ -97,6 +107,7 @@ __all__ = [
     "Loss",
     "Nonnegative",
     "Objective",
+    "RegretLedger",
     "Regularizer",
     "Risk",
     "RowsL2",
@@ -113,6 +124,7 @@ __all__ = [
     "check_solver",
     "load_model",
     "read_svmlight",
+    "regret_ledger",
     "save_model",
 ]
 

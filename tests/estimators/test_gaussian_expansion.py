@@ -114,7 +114,14 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
         GaussianExpansion(**settings).fit(np.ones((3, 2)))
 
 
-def test_rows_whose_squares_overflow_are_named():
+def test_no_kernel_exceeds_one():
+    X = np.random.default_rng(0).normal(size=(200, 30)).astype(np.float32)
+    assert GaussianExpansion(sigma=0.01).fit_transform(X).max() == 1.0
+
+
+@pytest.mark.parametrize("chunk", [1 << 22, 1])
+def test_rows_whose_squares_overflow_are_named(chunk, monkeypatch):
+    monkeypatch.setattr(gaussian_expansion, "_CHUNK", chunk)
     X = np.random.default_rng(0).normal(size=(6, 2))
     expansion = GaussianExpansion().fit(X)
     X[4, 1] = 1e200

@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's interface."""
 
 from stepless.estimators.classifier import LinearClassifier
+from stepless.estimators.gaussian_expansion import GaussianExpansion
 from stepless.estimators.path import PathPoint, alpha_path
 from stepless.estimators.regressor import LinearRegressor
 
-__all__ = ["LinearClassifier", "LinearRegressor", "PathPoint", "alpha_path"]
+__all__ = ["GaussianExpansion", "LinearClassifier", "LinearRegressor", "PathPoint", "alpha_path"]
