@@ -1,8 +1,10 @@
 """Thousands of small, nasty problems: is any certificate false?
 
     python -m benchmarks.soak [--problems 10000] [--seed 0] [--solvers auto,bundle] [--seconds N]
+                              [--wide]
 
-A problem is made from its seed alone. Every solver that can runs on it; the best point that any of
+A problem is made from its seed alone: of the ridge, or, with --wide, of any penalty and domain, of
+several classes jointly or not. Every solver that can runs on it; the best point that any of
 them found, evaluated anew in extended precision, is an upper bound on the optimum. A lower bound
 above it is false, by however little. Exit code 1 if anything is false.
 """
@@ -14,7 +16,7 @@ import math
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -26,17 +28,44 @@ from benchmarks.tables import table
 from stepless import LinearClassifier, LinearRegressor
 from stepless.certificates import Certifier
 from stepless.data import Source
+from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
-from stepless.objective import LOSSES, Loss, Objective, SquaredL2
+from stepless.objective import (
+    L1,
+    LOSSES,
+    Box,
+    Domain,
+    ElasticNet,
+    Free,
+    GroupsL2,
+    GroupsLInf,
+    JointLoss,
+    L1Ball,
+    L2Ball,
+    Loss,
+    MulticlassHinge,
+    Nonnegative,
+    Objective,
+    Regularizer,
+    RowsL2,
+    RowsLInf,
+    Simplex,
+    Softmax,
+    SquaredL2,
+    Zero,
+)
 from stepless.risk import Risk
 from stepless.solvers import SOLVERS, Finding
+from stepless.solvers.online.adagrad import AdaGrad
 from stepless.stopping import Stopping
 
 EXACT = np.longdouble
 PASSES = {"auto": 300, "batch": 100, "online": 30}
+WAYS: dict[str, Callable[[], Any]] = {**SOLVERS, "adagrad-cmd": lambda: AdaGrad("cmd")}
 GAPS = (1e-6, 1e-6, 1e-6, 1e-12)  # the last drives bounds to where only rounding is left
 ONLINE_EVERY = 10  # problems: online solvers seldom come near enough to err
 FALSE = 1e-12  # of the best objective: less is the rounding of the sample weights
+STRAY = 1e-13  # of the weights' length: farther outside the domain is outside
 WRONG = 1e-9  # of the objective: an evaluation that differs by more is wrong
 
 
@@ -56,10 +85,17 @@ class Setting:
     strength: float
     intercept: bool
     gap: float
+    penalty: Regularizer | None = None  # the ridge, if nothing is said
+    domain: Domain = Free()
+
+    @property
+    def wide(self) -> bool:
+        return self.penalty is not None
 
     @property
     def objective(self) -> Objective:
-        return Objective(self.loss, SquaredL2(self.strength), intercept=self.intercept)
+        penalty = SquaredL2(self.strength) if self.penalty is None else self.penalty
+        return Objective(self.loss, penalty, self.domain, self.intercept)
 
     def __str__(self) -> str:
         layout = "sparse" if sparse.issparse(self.X) else "dense"
@@ -68,6 +104,7 @@ class Setting:
         return (
             f"{self.loss} {self.kind} {m}×{d} {layout} {self.X.dtype} λ={self.strength:.3g}"
             f"{weights}{' intercept' if self.intercept else ''} gap={self.gap:g}"
+            f"{f' {self.penalty} {self.domain}' if self.wide else ''}"
         )
 
 
@@ -96,6 +133,67 @@ def setting(seed: int) -> Setting:
     strength = 10.0 ** rng.uniform(-9, 1)
     gap = float(rng.choice(GAPS))
     return Setting(seed, kind, X, y, s, loss, strength, bool(rng.integers(2)), gap)
+
+
+def wide(seed: int) -> Setting:
+    """The same data, with another penalty or domain, or with several classes.
+
+    Dense, and of few kinds: each costs the compilation of all solvers.
+    """
+    rng, narrow = np.random.default_rng([seed, 21]), setting(seed)
+    X = narrow.X.toarray() if sparse.issparse(narrow.X) else narrow.X
+    narrow = replace(narrow, X=X.astype(float), strength=10.0 ** rng.uniform(-6, 0.5))
+    joint = bool(rng.integers(2))
+    narrow = (_several if joint else _one)(rng, narrow)
+    strength, size = narrow.strength, 10.0 ** rng.uniform(-1, 1.5)
+    groups = rng.integers(0, max(1, X.shape[1] // 2), X.shape[1])
+    pairs: list[tuple[Regularizer, Domain]] = [
+        (L1(strength), Free()),
+        (L1(strength), Box(-size * rng.integers(2), size)),
+        (GroupsL2.of(strength, groups), Free()),
+        (SquaredL2(strength), Free()),
+    ]
+    if joint:
+        pairs += [(RowsL2(strength), Free()), (RowsLInf(strength), Free())]
+    else:
+        pairs += [
+            (ElasticNet(strength, float(rng.uniform())), Free()),
+            (GroupsLInf.of(strength, groups), Free()),
+            (L1(strength), Nonnegative()),
+            (L1(strength), L2Ball(size)),
+            (SquaredL2(strength), L1Ball(size)),
+            (Zero(), Simplex(size)),
+        ]
+    penalty, domain = pairs[rng.integers(len(pairs))]
+    return replace(narrow, penalty=penalty, domain=domain)
+
+
+def _one(rng: np.random.Generator, narrow: Setting) -> Setting:
+    loss = LOSSES[str(rng.choice(["hinge", "logistic", "absolute", "squared"]))]()
+    _, z = KINDS["plain"](rng, narrow.X, _unit(rng, narrow.X, 1)[:, 0])
+    return replace(narrow, loss=loss, y=_targets(rng, loss.targets, narrow.kind, z))
+
+
+def _several(rng: np.random.Generator, narrow: Setting) -> Setting:
+    m, K = len(narrow.X), int(rng.choice([2, 3, 5]))
+    z = narrow.X @ _unit(rng, narrow.X, K)
+    z += rng.choice([0.0, 1.0, 3.0]) * rng.normal(size=(m, K))
+    y = (z - z.mean(axis=0)).argmax(axis=1)
+    if rng.integers(3) == 0:  # the last class is rare
+        y[y == K - 1] = 0
+    y[:K] = np.arange(K)
+    s = None if narrow.s is None else narrow.s.copy()
+    if s is not None:
+        s[:K] = 1.0  # no class may lose all its weight
+    loss = (MulticlassHinge if rng.integers(2) else Softmax)(K)
+    return replace(narrow, y=y.astype(float), s=s, loss=loss)
+
+
+def _unit(rng: np.random.Generator, X: NDArray, K: int) -> NDArray:
+    """Weights (d × K) that make predictions of size 1 or so, whatever the features' sizes."""
+    sizes = np.sqrt((X * X).mean(axis=0))
+    scales = np.where(sizes > 0.0, 1.0 / np.maximum(sizes, 1e-300), 0.0)
+    return rng.normal(size=(X.shape[1], K)) * scales[:, None] / math.sqrt(X.shape[1])
 
 
 def _loss(rng: np.random.Generator) -> Loss:
@@ -233,6 +331,45 @@ REFEREES: dict[str, Callable[..., NDArray]] = {
 NAMES = {kind: name for name, kind in LOSSES.items()}
 
 
+def _multiclass_hinge(z, y):
+    z, others = _apart(z, y)
+    return np.maximum(np.where(others, z + 1, z).max(axis=1), 0)
+
+
+def _softmax(z, y):
+    z, others = _apart(z, y)
+    top = np.maximum(z.max(axis=1), 0)
+    far = top + np.log(np.exp(z - top[:, None]).sum(axis=1))
+    return np.where(top > 1, far, np.log1p((others * np.exp(np.minimum(z, 1))).sum(axis=1)))
+
+
+def _apart(z, y):
+    """z_c − z_y, and whether c ≠ y."""
+    own = y.astype(int)[:, None]
+    return z - np.take_along_axis(z, own, axis=1), np.arange(z.shape[1]) != own
+
+
+REFEREES |= {"multiclass_hinge": _multiclass_hinge, "softmax": _softmax}
+NAMES |= {MulticlassHinge: "multiclass_hinge", Softmax: "softmax"}
+
+
+def _penalty(penalty: Regularizer, w: NDArray) -> Any:
+    """Ω of w (d × K), from its formula."""
+    size, share = EXACT(getattr(penalty, "alpha", 0.0)), EXACT(getattr(penalty, "ratio", 0.0))
+    if isinstance(penalty, GroupsL2 | GroupsLInf):
+        groups = [w[part] for part in np.split(penalty.order, penalty.starts[1:-1])]
+    else:
+        groups = list(w)
+    match penalty:
+        case RowsL2() | GroupsL2():
+            return size * sum(np.sqrt((v * v).sum()) for v in groups)
+        case RowsLInf() | GroupsLInf():
+            return size * sum(np.abs(v).max() for v in groups)
+        case L1():
+            share = EXACT(1)
+    return size * (share * np.abs(w).sum() + (1 - share) * (w * w).sum() / 2)
+
+
 class Referee:
     """J of a setting, from the formulas, in extended precision."""
 
@@ -244,17 +381,34 @@ class Referee:
         self.name = NAMES[type(setting.loss)]
         self.loss = REFEREES[self.name]
         self.parameters = [EXACT(getattr(setting.loss, f)) for f in setting.loss._fields]
-        self.strength = EXACT(setting.strength)
+        if isinstance(setting.loss, JointLoss):
+            self.parameters = []
+        self.objective = setting.objective
+        self.outputs = self.objective.loss.outputs()
 
-    def __call__(self, w: NDArray, b: float) -> Any:
+    def origin(self) -> NDArray:
+        """The weights nearest 0."""
+        w = np.zeros(self.X.shape[1] * self.outputs)
+        self.objective.domain.project(w)
+        return w
+
+    def strays(self, w: NDArray) -> float:
+        """How far w lies outside the domain, in units of its length."""
+        inside = w.copy()
+        self.objective.domain.project(inside)
+        return float(np.linalg.norm(w - inside) / max(np.linalg.norm(w), 1e-300))
+
+    def __call__(self, w: NDArray, b: Any) -> Any:
         """J(w, b)."""
-        w = w.astype(EXACT)
-        losses = self.loss((self.X * w).sum(axis=1) + EXACT(b), self.y, *self.parameters)
-        return self.strength / 2 * (w * w).sum() + (self.s * losses).sum()
+        w = w.astype(EXACT).reshape(-1, self.outputs)
+        z = self.X @ w + np.asarray(b, dtype=EXACT)
+        losses = self.loss(z if self.outputs > 1 else z[:, 0], self.y, *self.parameters)
+        return _penalty(self.objective.regularizer, w) + (self.s * losses).sum()
 
-    def cancels(self, w: NDArray, b: float) -> float:
+    def cancels(self, w: NDArray, b: Any) -> float:
         """Size of what cancels in the losses at (w, b)."""
-        reach = np.abs(self.X * w).sum(axis=1) + abs(b) + np.abs(self.y) + 1
+        w = np.abs(w).reshape(-1, self.outputs)
+        reach = (np.abs(self.X) @ w).sum(axis=1) + np.abs(b).sum() + np.abs(self.y) + 1
         slope = reach if self.name in ("squared", "squared_hinge", "poisson") else 1.0
         return float((self.s * reach * slope).sum())
 
@@ -267,7 +421,7 @@ class Run:
     """What a solver said."""
 
     w: NDArray
-    b: float
+    b: Any
     objective: float
     lower_bound: float
     rel_gap: float
@@ -282,6 +436,7 @@ class Witness:
     def __init__(self, solver: Any, risk: Risk) -> None:
         self.solver = solver
         self.claim = 0.0
+        self._lowest = math.inf
         self._certifier = Certifier(risk.objective, risk.d)
 
     def __getattr__(self, name: str) -> Any:
@@ -290,8 +445,12 @@ class Witness:
     def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
         """Step as the solver does."""
         finding = self.solver.step(risk, state, rng)
+        objective = finding.objective
+        if objective is None:
+            objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
+        self._lowest = min(self._lowest, objective)
         if finding.plane is not None:
-            self._certifier.learn(finding.plane)
+            self._certifier.learn(finding.plane, self._lowest)
         self.claim = max(self.claim, finding.lower_bound, self._certifier.lower_bound)
         return finding
 
@@ -300,10 +459,10 @@ def runs(problem: Setting, chosen: list[str]) -> Iterator[tuple[str, Run | Excep
     """What every solver that can said of a problem, with its name and seconds."""
     for name in chosen:
         if name != "auto":
-            kind = SOLVERS[name]
-            if kind.online and problem.seed % ONLINE_EVERY:
+            solver = WAYS[name]()
+            if solver.online and problem.seed % ONLINE_EVERY and not problem.wide:
                 continue
-            if kind().lacks(problem.objective) is not None:
+            if solver.lacks(problem.objective) is not None:
                 continue
         began = perf_counter()
         try:
@@ -315,23 +474,25 @@ def runs(problem: Setting, chosen: list[str]) -> Iterator[tuple[str, Run | Excep
 
 
 def _by_estimator(problem: Setting) -> Run:
-    kind = LinearClassifier if problem.loss.targets == "signs" else LinearRegressor
+    kind = LinearClassifier if problem.loss.targets in ("signs", "classes") else LinearRegressor
     model = kind(
         problem.loss,
+        penalty="l2" if problem.penalty is None else problem.penalty,
+        domain=problem.domain,
         alpha=problem.strength,
         gap=problem.gap,
         passes=PASSES["auto"],
         fit_intercept=problem.intercept,
         n_jobs=1,
     ).fit(problem.X, problem.y, sample_weight=problem.s)
-    w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+    w, b = np.ravel(model.coef_.T), np.ravel(model.intercept_)
     said = model.objective_, model.lower_bound_, model.rel_gap_, model.stopped_by_
     return Run(w, b, *said, model.lower_bound_, model.solver_)
 
 
 def _by_name(problem: Setting, name: str) -> Run:
-    risk = Risk(problem.objective, Source(problem.X, problem.y, problem.s, threads=1))
-    solver = Witness(SOLVERS[name](), risk)
+    risk = risk_of(problem.objective, Source(problem.X, problem.y, problem.s, threads=1))
+    solver = Witness(WAYS[name](), risk)
     passes = PASSES["online" if solver.online else "batch"]
     r = minimize(risk, solver, Stopping(problem.gap, passes=passes))
     return Run(r.w, r.b, r.objective, r.lower_bound, r.rel_gap, r.stopped_by, solver.claim, name)
@@ -350,12 +511,15 @@ class Tally:
         """Compare what the solvers said of a problem with each other and with the referee."""
         self.problems += 1
         referee = Referee(problem)
-        best = zero = referee(np.zeros(problem.X.shape[1]), 0.0)
+        best = zero = referee(referee.origin(), 0.0)
         values = {}
         for name, run, _ in said:
-            if isinstance(run, Run) and np.isfinite(run.w).all() and math.isfinite(run.b):
+            if isinstance(run, Run) and np.isfinite(run.w).all() and np.isfinite(run.b).all():
                 values[name] = referee(run.w, run.b)
-                best = min(best, values[name])
+                if (strays := referee.strays(run.w)) > STRAY:
+                    self._fault(problem, name, "outside", f"by {strays:.2g} of its length")
+                else:
+                    best = min(best, values[name])
         for name, run, seconds in said:
             count = self.counts[name]
             count["runs"] += 1
@@ -364,7 +528,7 @@ class Tally:
                 self._fault(problem, name, "crashed", f"{type(run).__name__}: {run}")
                 continue
             if name not in values or not math.isfinite(run.lower_bound):
-                self._fault(problem, name, "not finite", f"b={run.b:g}, bound={run.lower_bound:g}")
+                self._fault(problem, name, "not finite", f"b={run.b}, bound={run.lower_bound:g}")
                 continue
             over = float(EXACT(max(run.claim, run.lower_bound)) - best)
             if over > FALSE * float(best) + 1e-300:
@@ -391,12 +555,13 @@ class Tally:
         self.faults += 1
         self.counts[name][what] += 1
         again = f"python -m benchmarks.soak --problems 1 --seed {problem.seed}"
+        again += " --wide" if problem.wide else ""
         print(f"{what}: {name}, {problem}: {more}  [{again}]", flush=True)
 
     def show(self) -> None:
         """Print the table."""
         first = ["runs", "false", "not finite", "crashed", "wrong objective", "contradiction"]
-        first += ["rounded objective"]
+        first += ["outside", "rounded objective"]
         rest = sorted({key for count in self.counts.values() for key in count} - set(first))
         print(f"\n## {self.problems} problems\n")
         table(
@@ -417,13 +582,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first problem")
     parser.add_argument("--solvers", help="such as auto,bundle; all, if none is named")
     parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--wide", action="store_true", help="any penalty, domain, joint losses")
     given = parser.parse_args()
-    chosen = given.solvers.split(",") if given.solvers else ["auto", *SOLVERS]
-    if unknown := set(chosen) - {"auto", *SOLVERS}:
-        parser.error(f"no solver {unknown.pop()}: choose of auto, {', '.join(SOLVERS)}")
+    chosen = given.solvers.split(",") if given.solvers else ["auto", *WAYS]
+    if unknown := set(chosen) - {"auto", *WAYS}:
+        parser.error(f"no solver {unknown.pop()}: choose of auto, {', '.join(WAYS)}")
     tally, began = Tally(), perf_counter()
     for seed in range(given.seed, given.seed + given.problems):
-        problem = setting(seed)
+        problem = (wide if given.wide else setting)(seed)
         if given.problems == 1:
             print(problem)
         tally.judge(problem, list(runs(problem, chosen)))

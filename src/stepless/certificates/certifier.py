@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import Planes
 from stepless.objective import Objective
 from stepless.risk import Plane
+
+_STEEPEST = 1e100  # its square is still a number
 
 
 class Certifier:
@@ -32,8 +35,12 @@ class Certifier:
     def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
         """Take in a plane; return the planes' minimiser, if there is a new one.
 
-        `ceiling` is the objective somewhere.
+        `ceiling` is the objective somewhere. A plane of a run that diverges, steeper than any help,
+        is left out.
         """
+        sizes = float(np.abs(plane.a).max(initial=0.0)), abs(plane.offset), abs(plane.tilt)
+        if not all(size < _STEEPEST for size in sizes):  # not a number, perhaps
+            return None
         level = self._level(plane)
         if level is None:
             return None

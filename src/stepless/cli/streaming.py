@@ -115,8 +115,8 @@ class Lesson:
             known = np.isin(y, self._classes(y, data))
             for k in np.flatnonzero(~known):
                 message = (
-                    f"{_called(data)}, line {lines[k]}: the label {y[k]} is new; name all of them with "
-                    "--classes"
+                    f"{_called(data)}, line {lines[k]}: the label {y[k]} is new; "
+                    "name all of them with --classes"
                 )
                 if not self._skip:
                     self._learn(X[:k], y[:k], out)
@@ -157,8 +157,9 @@ class Lesson:
             try:
                 self.classes = np.unique(np.array(self._named, dtype=kind))
             except ValueError:
+                named = ", ".join(self._named)
                 raise DataError(
-                    f"{_called(data)}: labels are numbers, but --classes names {', '.join(self._named)}"
+                    f"{_called(data)}: labels are numbers, but --classes names {named}"
                 ) from None
         if len(self.classes) < 2:
             raise DataError(

@@ -93,15 +93,16 @@ def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def blend(problem, z, b, sharpness, rest, share, g, lo, hi):
-    """Write g (d × K) = Σ s_i x_i ⊗ a_i, a_i = (1 − share) p_i + share · rest − e_y.
+def blend(problem, z, b, sharpness, g, tilt, lo, hi):
+    """Write g (d × K) = Σ s_i x_i ⊗ a_i, a_i = p_i − e_y, and tilt = Σ s_i a_i.
 
-    Return the heights at 0 of the planes that these give, and their sizes.
+    Return the heights at 0 of the planes that the p_i give, and their sizes.
     """
     loss, X, y, s = problem
     K = b.size
     at, p = np.empty(K), np.empty(K)
     g[:] = 0.0
+    tilt[:] = 0.0
     offset = 0.0
     rough = 0.0
     for i in range(lo, hi):
@@ -109,20 +110,20 @@ def blend(problem, z, b, sharpness, rest, share, g, lo, hi):
         for c in range(K):
             at[c] = z[i, c] + b[c]
         loss.share(at, y[i], sharpness, p)
-        others = 0.0
-        for c in range(K):
-            p[c] = (1.0 - share) * p[c] + share * rest[c]
-            if c != own:
-                others += p[c]
         base = s[i] * loss.base(p, y[i])
         offset += base
         rough += base
+        others = 0.0
+        for c in range(K):
+            if c != own:
+                others += p[c]
         p[own] = -others
         first, last = X.span(i)
         for c in range(K):
-            rough += abs(s[i] * p[c] * at[c])
-            if p[c] != 0.0:
-                a = s[i] * p[c]
+            a = s[i] * p[c]
+            tilt[c] += a
+            rough += abs(a * at[c])
+            if a != 0.0:
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v

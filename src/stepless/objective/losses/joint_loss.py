@@ -29,14 +29,14 @@ class JointLoss(Loss):
         raise NotImplementedError
 
     def share(self, z, y, sharpness, p):
-        """Write into p the slopes + e_y of the loss smoothed to this sharpness; return its value.
-
-        A loss that is smooth itself does not look at the sharpness.
-        """
+        """Write into p the slopes + e_y of the loss smoothed to this sharpness; return it there."""
         raise NotImplementedError
 
     def base(self, p, y):
-        """−ℓ*(p − e_y, y): the height at z = 0 of the plane that p gives."""
+        """−ℓ*(p − e_y, y): the height at z = 0 of the plane that p gives.
+
+        p_y itself is not looked at: it is what the others leave of 1.
+        """
         raise NotImplementedError
 
     def sharpness(self):

@@ -35,21 +35,27 @@ class MulticlassHinge(JointLoss):
 
     def share(self, z, y, sharpness, p):
         own = int(y)
+        top = own
         most = z[own]
         for c in range(self.classes):
-            if c != own:
-                most = max(most, z[c] + 1.0)
-        total = 0.0
+            if c != own and z[c] + 1.0 > most:
+                top, most = c, z[c] + 1.0
+        others = 0.0
         for c in range(self.classes):
             height = z[c] if c == own else z[c] + 1.0
             p[c] = math.exp(sharpness * (height - most))
-            total += p[c]
+            if c != top:
+                others += p[c]
         for c in range(self.classes):
-            p[c] /= total
-        return most - z[own] + math.log(total) / sharpness
+            p[c] /= 1.0 + others
+        return most - z[own] + math.log1p(others) / sharpness
 
     def base(self, p, y):
-        return 1.0 - p[int(y)]
+        others = 0.0
+        for c in range(self.classes):
+            if c != int(y):
+                others += p[c]
+        return others
 
     def sharpness(self):
         return math.inf

@@ -24,27 +24,39 @@ class Softmax(JointLoss):
     linked: ClassVar[bool] = True
 
     def slopes(self, z, y, a):
+        own = int(y)
         value = self.share(z, y, 1.0, a)
-        a[int(y)] -= 1.0
+        # 1 − p would lose what is small against 1
+        a[own] = 0.0
+        others = 0.0
+        for c in range(self.classes):
+            others += a[c]
+        a[own] = -others
         return value
 
     def share(self, z, y, sharpness, p):
-        most = z[0]
+        top = 0
         for c in range(1, self.classes):
-            most = max(most, z[c])
-        total = 0.0
+            if z[c] > z[top]:
+                top = c
+        others = 0.0
         for c in range(self.classes):
-            p[c] = math.exp(z[c] - most)
-            total += p[c]
+            p[c] = math.exp(sharpness * (z[c] - z[top]))
+            if c != top:
+                others += p[c]
         for c in range(self.classes):
-            p[c] /= total
-        return max(math.log(total) + most - z[int(y)], 0.0)
+            p[c] /= 1.0 + others
+        return z[top] - z[int(y)] + math.log1p(others) / sharpness
 
     def base(self, p, y):
         entropy = 0.0
+        others = 0.0
         for c in range(self.classes):
-            if p[c] > 0.0:
+            if c != int(y) and p[c] > 0.0:
                 entropy -= p[c] * math.log(p[c])
+                others += p[c]
+        if others < 1.0:
+            entropy -= (1.0 - others) * math.log1p(-others)
         return entropy
 
     def sharpness(self):

@@ -1,0 +1,196 @@
+"""One pass of an online solver, one round at a time, with one η and one δ from first to last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels.metrics import Clock, Square
+from stepless.kernels.rows import extent, longest, spread
+from stepless.regret.bounds import (
+    Apart,
+    Bound,
+    DiagonalAveraging,
+    DiagonalMirror,
+    MatrixAveraging,
+    MatrixMirror,
+    PlainAveraging,
+    PlainMirror,
+    StronglyConvexMirror,
+)
+from stepless.risk import Risk
+from stepless.solvers import FOBOS, RDA, AdaGrad
+from stepless.solvers.online.full_matrix import EXACT, MatrixMemory
+from stepless.solvers.online.learner import Course, Scale
+from stepless.solvers.online.updates import Setting
+
+KNOWN = (AdaGrad, RDA, FOBOS)
+_LARGEST = 1e100  # of a loss, whose square is a number still
+
+
+@dataclass(frozen=True)
+class Round:
+    """Loss and penalty of x_t, the same of x*, and the bound after this round."""
+
+    loss: float
+    best: float
+    bound: float
+
+
+class Replay:
+    """A solver before its first round, its knob found by an ordinary pass over the same stream.
+
+    The theorems are of an algorithm whose η and δ never change. `Learner.learn` does change them
+    whenever it looks at the early examples again. So what it found in the end is taken from the
+    first round on; what a round does is the solver's own `run`.
+    """
+
+    def __init__(self, risk: Risk, solver: Any) -> None:
+        if type(solver) not in KNOWN:
+            names = ", ".join(kind.name for kind in KNOWN)
+            raise ValueError(
+                f"no theorem is kept for solver {solver.name!r}: choose one of {names}"
+            )
+        lack = solver.lacks(risk.objective)
+        if lack is not None:
+            raise ValueError(f"solver {solver.name!r} {lack}")
+        self.risk = risk
+        self.scale = _scale(risk)
+        self.averaging = solver.update == "rda" if type(solver) is AdaGrad else type(solver) is RDA
+        self.solver = self._steep_enough(solver)
+        self.course = self._ready()
+        self.setting: Setting = self.solver.setting(risk.objective, self.course)
+        memory = self.course.memory
+        if isinstance(memory, MatrixMemory):
+            widest = max(block.places.size for block in memory.blocks)
+            if widest > EXACT:
+                raise ValueError(
+                    f"Theorem 8 needs a new root every round, which matrix={solver.matrix!r} takes "
+                    f"up to {EXACT} weights a block, not for {widest}; use matrix='diagonal'"
+                )
+
+    @property
+    def eta(self) -> float:
+        """η of the weights."""
+        return self.setting.etas[0]
+
+    @property
+    def delta(self) -> float:
+        """δ, or NaN where the metric has none."""
+        metric = self.setting.metrics[0]
+        return math.nan if isinstance(metric, Clock) else float(metric.delta)
+
+    def _steep_enough(self, solver: Any) -> Any:
+        """Raise δ, unless it is given, to the steepest gradient: averaging needs it (Th. 6, 8).
+
+        Where the loss is not Lipschitz that is not known before the run; slopes at 0 stand in.
+        """
+        if not (type(solver) is AdaGrad and self.averaging and solver.delta is None):
+            return solver
+        loss, X, y, s = self.risk.problem
+        slope = loss.lipschitz()
+        if math.isinf(slope):
+            slope, a = 0.0, np.empty(loss.outputs())
+            for target in y:
+                loss.slopes(np.zeros(a.size), target, a)
+                slope = max(slope, float(np.linalg.norm(a)))
+        length, heaviest = longest(X, s)
+        size = self.scale.entry if solver.matrix == "diagonal" else length
+        if self.risk.objective.intercept:
+            size = max(size, heaviest * self.scale.length)
+        solver = copy(solver)
+        solver.delta = slope * size
+        return solver
+
+    def _ready(self) -> Course:
+        """Return the solver's state before the first round."""
+        risk, solver, objective = self.risk, self.solver, self.risk.objective
+        course: Course = solver.start(risk, np.zeros(risk.d), 0.0)
+        knob = solver.fixed(objective)
+        if knob is None:
+            trial = solver.start(risk, np.zeros(risk.d), 0.0)
+            solver.learn(risk, trial, np.arange(risk.m, dtype=np.uint32))
+            knob = trial.knob
+        course.knob, course.scale = knob, self.scale
+        course.memory = solver.fresh(objective, course)
+        return course
+
+    # -- the intercept as a coordinate ---------------------------------------------------------
+
+    @property
+    def reach(self) -> float:
+        """The constant feature that an intercept is the weight of, in units of b.
+
+        As long as the examples, so that the intercept shares their η and δ; in §5 it has its own.
+        """
+        return 1.0 if isinstance(self.setting.metrics[0], Square) else self.scale.length
+
+    def point(self, w: NDArray, b: NDArray) -> NDArray:
+        """All coordinates: weights, and intercepts in units of `reach`."""
+        if not self.risk.objective.intercept:
+            return w.ravel()
+        return np.concatenate([w.ravel(), b / self.reach])
+
+    def bound(self, best: NDArray) -> Bound:
+        """The theorem for this solver, against the point `best`."""
+        eta, delta, d = self.eta, self.delta, self.risk.d
+        metric, own = self.setting.metrics
+        if isinstance(metric, Clock):
+            return (PlainAveraging if self.averaging else PlainMirror)(best, eta)
+        if isinstance(metric, Square):
+            strength = self.risk.objective.strength
+            weights = StronglyConvexMirror(best[:d], eta, delta, strength)
+            if best.size == d:
+                return weights
+            intercept = DiagonalMirror(best[d:], self.setting.etas[1], float(own.delta))
+            return Apart(weights, intercept, d)
+        if isinstance(self.course.memory, MatrixMemory):
+            blocks = [block.places for block in self.course.memory.blocks]
+            blocks += [np.array([j]) for j in range(d, best.size)]
+            kind = MatrixAveraging if self.averaging else MatrixMirror
+            return kind(best, eta, delta, blocks)
+        return (DiagonalAveraging if self.averaging else DiagonalMirror)(best, eta, delta)
+
+    # -- the rounds ----------------------------------------------------------------------------
+
+    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[Round]:
+        """Play the stream against weights (d × K) and intercepts (K), once."""
+        solver, course, objective = self.solver, self.course, self.risk.objective
+        loss, X, y, s = self.risk.problem
+        bound = self.bound(self.point(best_w, best_b))
+        best_penalty = objective.penalty(best_w.ravel())
+        w, b = solver.weights(objective, course)
+        left_over = objective.penalty(w.ravel())  # φ(x_1)
+        x, a = np.empty(X.shape[1]), np.empty(loss.outputs())
+        scores, order = np.empty((1, a.size)), np.empty(1, dtype=np.uint32)
+        for t in range(self.risk.m):
+            order[0] = t
+            suffered, _, _ = solver.run(self.risk.problem, objective, course, order, scores)
+            course.memory.clock += 1
+            if not suffered < _LARGEST:
+                raise ValueError(
+                    f"the run of {solver.name!r} overflows in round {t + 1}: eta={self.eta:g} is "
+                    "too long a step for this loss; choose a smaller one, or None to have it found"
+                )
+            spread(X, t, x)
+            best = s[t] * loss.slopes(best_w.T @ x + best_b, y[t], a) + best_penalty
+            loss.slopes(scores[0], y[t], a)
+            slopes = s[t] * a
+            g = np.outer(x, slopes).ravel()
+            if objective.intercept:
+                g = np.concatenate([g, slopes * self.reach])
+            allowed = bound.take(self.point(w, b), g)
+            yield Round(suffered + objective.penalty(w.ravel()), float(best), allowed + left_over)
+            w, b = solver.weights(objective, course)
+        self.theorem = bound.theorem
+
+
+def _scale(risk: Risk) -> Scale:
+    square, entry = extent(risk.source.X, risk.source.s)
+    return Scale(math.sqrt(square / risk.m) or 1.0, entry or 1.0)
