@@ -237,9 +237,9 @@ def _smooth_optimum(case):
             method="L-BFGS-B",
             options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-11},
         )
-        if not found.fun < oracle(v)[0]:
+        before, v = oracle(v)[0], min(v, found.x, key=lambda u: oracle(u)[0])
+        if not found.fun < before * (1 - 1e-12):
             break
-        v = found.x
     return v[:n] - v[n : 2 * n], v[2 * n :] if case.intercept else np.zeros(K)
 
 
@@ -248,9 +248,10 @@ def _smooth_optimum(case):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bound_is_above_the_optimum(kind):
-    for seed, passes in zip(range(3), (30, 60, 15), strict=True):
+    for seed, passes in zip(range(2), (30, 40), strict=True):
         case = Case(kind, seed, STRENGTHS[(seed + 3 * len(kind)) % len(STRENGTHS)])
-        for solver in SOLVERS.values():
+        # two solvers for each kind: to compile all of them for all kinds takes minutes
+        for solver in list(SOLVERS.values())[list(KINDS).index(kind) % 2 :: 2]:
             case.assert_true(minimize(case.risk, solver(), Stopping(gap=0.0, passes=passes)))
 
 
@@ -305,7 +306,7 @@ def _planes(case, solver, start, passes=4):
 @pytest.mark.parametrize("kind", ["hinge, l1", "hinge, l2, l1 ball", "squared, elasticnet"])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_planes_of_passes_lie_under_the_risk(name, kind):
-    """Also of those with an early look, after 10 and after 100 rounds, when all begins anew."""
+    """Also of those with an early look, after 100 rounds, when all begins anew."""
     rng = np.random.default_rng(4)
     for seed in range(4):
         case = Case(kind, seed)
@@ -316,20 +317,7 @@ def test_planes_of_passes_lie_under_the_risk(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["hinge, l1", "hinge, l2, l1 ball"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                reason="the first plane counts the pull towards the start as a gradient"
-            ),
-        )
-        if name.endswith("rda")
-        else name
-        for name in SOLVERS
-    ],
-)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_planes_of_a_warm_start_lie_under_the_risk(name, kind):
     rng = np.random.default_rng(5)
     for seed in range(4):
@@ -374,6 +362,17 @@ def _points(objective, rng, ceiling, count):
             yield w
 
 
+def _axes(objective, signs, ceiling):
+    """The farthest points along the axes, the rows and the middle: corners of what is allowed."""
+    for v in (*np.diag(signs), signs, *(np.kron(np.eye(4), np.ones(3)) * signs)):
+        for size in np.geomspace(1e3, 1e-2, 400):
+            w = size * v
+            objective.domain.project(w)
+            if objective.penalty(w) <= ceiling:
+                yield w
+                break
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_least_is_below_all_that_it_speaks_of(pair):
     rng = np.random.default_rng(6)
@@ -383,7 +382,8 @@ def test_least_is_below_all_that_it_speaks_of(pair):
         for width in (np.zeros(12), blur):
             least = objective.least(a, width, ceiling)
             assert least <= 0.0 or isinstance(objective.domain, Simplex)
-            for w in _points(objective, rng, ceiling, 40):
+            axes = _axes(objective, -np.sign(a), ceiling)
+            for w in (*axes, *_points(objective, rng, ceiling, 40)):
                 for v in (a, a - width * np.sign(w), a + width * rng.uniform(-1, 1, 12)):
                     assert least <= objective.penalty(w) + v @ w + 1e-12
 

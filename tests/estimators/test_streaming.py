@@ -41,14 +41,22 @@ def test_chunks_make_no_difference(name):
     X, y, s = rows()
     whole = LinearClassifier(solver=solver, penalty=penalty, alpha=1e-3)
     predicted = streamed(whole, X, y, s, M)
-    for size in (1, 7, 100, 999):
-        if size == 1 and name != "rda":
-            continue  # one solver is enough for what is slow
+    for size in (70, 999):
         model = LinearClassifier(solver=solver, penalty=penalty, alpha=1e-3)
         np.testing.assert_array_equal(streamed(model, X, y, s, size), predicted)
         np.testing.assert_array_equal(model.coef_, whole.coef_)
         np.testing.assert_array_equal(model.intercept_, whole.intercept_)
         assert model.progressive_loss_ == pytest.approx(whole.progressive_loss_, rel=1e-12)
+
+
+def test_one_example_at_a_time():
+    X, y, s = (part[:420] for part in rows())
+    whole, model = (LinearClassifier(penalty="l1", alpha=1e-3) for _ in "ab")
+    predicted = whole.predict_and_learn(X, y, [0, 1], s)
+    for t in range(420):
+        [one] = model.predict_and_learn(X[t], y[t : t + 1], [0, 1], s[t : t + 1])
+        assert one == predicted[t]
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -179,6 +179,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             raise ValueError(f"multi_class must be 'ovr' or 'joint', not {self.multi_class!r}")
         loss = objective.loss
         if isinstance(loss, JointLoss):
+            if classes == 2:
+                raise ValueError("two classes need no joint loss: use loss='hinge' or 'logistic'")
             if loss.classes != classes:
                 raise ValueError(f"{loss} is not for {classes} classes, which y holds")
             return objective

@@ -27,16 +27,20 @@ def longest(X, s):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def extent(X, s):
-    """Return Σ ‖x_i‖² and the largest s_i |x_ij|."""
-    square = 0.0
+    """Return Σ ‖x_i‖², the largest s_i |x_ij|, and the largest s_i ‖x_i‖."""
+    total = 0.0
     top = 0.0
+    longest = 0.0
     for i in range(X.size()):
         first, last = X.span(i)
+        square = 0.0
         for k in range(first, last):
             _, v = X.entry(i, k)
             square += v * v
             top = max(top, s[i] * abs(v))
-    return square, top
+        total += square
+        longest = max(longest, s[i] * math.sqrt(square))
+    return total, top, longest
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from stepless.objective.domains import Domain, Free, L2Ball, Simplex
+from stepless.objective.domains import Box, Domain, Free, L2Ball, Nonnegative, Simplex
 from stepless.objective.losses import Loss
 from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, Zero
 
@@ -63,6 +63,12 @@ class Objective:
         """The largest norm that the domain allows."""
         return float(self.domain.radius())
 
+    @property
+    def _nonnegative(self) -> bool:
+        domain = self.domain
+        floored = isinstance(domain, Box) and domain.low >= 0.0
+        return floored or isinstance(domain, Nonnegative | Simplex)
+
     def penalty(self, w: NDArray) -> float:
         """Ω(w)."""
         if type(self.regularizer) in (SquaredL2, Zero):
@@ -89,6 +95,8 @@ class Objective:
         whichever is higher.
         """
         steepest = np.copysign(np.abs(a) + blur, a)
+        if self._nonnegative:  # what rises cannot make it less
+            steepest = np.minimum(a - blur, 0.0)
         of_penalty = self.regularizer.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
         if isinstance(self.domain, Free):
             return float(of_penalty)

@@ -192,5 +192,5 @@ class Replay:
 
 
 def _scale(risk: Risk) -> Scale:
-    square, entry = extent(risk.source.X, risk.source.s)
-    return Scale(math.sqrt(square / risk.m) or 1.0, entry or 1.0)
+    square, entry, most = extent(risk.source.X, risk.source.s)
+    return Scale(math.sqrt(square / risk.m) or 1.0, entry or 1.0, most or 1.0)

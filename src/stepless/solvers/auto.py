@@ -46,7 +46,7 @@ def choose(risk: Risk, gap: float) -> Solver:
     objective = risk.objective
     loss = objective.loss
     if not objective.euclidean:
-        return AdaGrad()
+        return AdaGrad()  # dual averaging: mirror descent certifies sooner, but is hardly sparse
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.strength == 0.0 or loss.outputs() > 1:

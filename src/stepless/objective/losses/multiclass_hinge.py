@@ -16,7 +16,7 @@ class MulticlassHinge(JointLoss):
     --------
     >>> import numpy as np
     >>> a = np.empty(3)
-    >>> MulticlassHinge(3).slopes(np.array([0.5, 0.0, 1.0]), 0, a), a
+    >>> float(MulticlassHinge(3).slopes(np.array([0.5, 0.0, 1.0]), 0, a)), a
     (1.5, array([-1.,  0.,  1.]))
     """
 

@@ -17,7 +17,7 @@ class Softmax(JointLoss):
     --------
     >>> import numpy as np
     >>> a = np.empty(2)
-    >>> round(Softmax(2).slopes(np.zeros(2), 0, a), 6), a
+    >>> round(float(Softmax(2).slopes(np.zeros(2), 0, a)), 6), a
     (0.693147, array([-0.5,  0.5]))
     """
 

@@ -136,7 +136,7 @@ class AdaGrad(Subgradients):
         lipschitz = objective.loss.lipschitz()
         if math.isinf(lipschitz) or (self.update == "cmd" and self.matrix == "diagonal"):
             return 0.0
-        return float(lipschitz * (scale.entry if self.matrix == "diagonal" else scale.length))
+        return float(lipschitz * (scale.entry if self.matrix == "diagonal" else scale.longest))
 
     def engine(self, objective: Objective) -> Update:
         if self.matrix != "diagonal":

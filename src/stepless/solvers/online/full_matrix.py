@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.rows import spread
 from stepless.objective import Free, L2Ball, Objective, Problem, SquaredL2, Zero
 from stepless.solvers.online.updates import Left, Memory, Setting
@@ -90,6 +91,12 @@ class FullMatrix:
         return [everything[names == name].ravel() for name in np.unique(names)]
 
     def run(
+        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+    ) -> Left:
+        with single_threaded_blas():  # roots of small matrices: threads only wait for each other
+            return self._run(problem, setting, memory, order, scores)
+
+    def _run(
         self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         loss, X, y, s = problem

@@ -46,6 +46,7 @@ class Scale:
 
     length: float = 0.0  # root mean square of ‖x_i‖
     entry: float = 0.0  # max s_i |x_ij|
+    longest: float = 0.0  # max s_i ‖x_i‖
 
 
 @dataclass
@@ -190,7 +191,9 @@ class Learner:
         after = self.sums(risk.objective, course.memory)
         if after is None or (before is not None and course.replayed):  # sums of another memory
             return None
-        w, b = after if before is None else (after[0] - before[0], after[1] - before[1])
+        # A memory of nothing may hold sums as well: those that stand for the start.
+        before = before or self.sums(risk.objective, self.fresh(risk.objective, course))
+        w, b = after[0] - before[0], after[1] - before[1]
         m, rough = risk.m, course.rough / risk.m
         # A difference of sums over all passes so far rounds like a sum of so many terms.
         passes = course.memory.clock / m
@@ -284,9 +287,9 @@ def mistaken(scores: NDArray, y: NDArray) -> NDArray:
 
 
 def _scale(source: Source) -> Scale:
-    square, entry = extent(source.X, source.s)
+    square, entry, longest = extent(source.X, source.s)
     # Where there is nothing to see, any size will do.
-    return Scale(math.sqrt(square / source.shape[0]) or 1.0, entry or 1.0)
+    return Scale(math.sqrt(square / source.shape[0]) or 1.0, entry or 1.0, longest or 1.0)
 
 
 def needs_nothing_else(objective: Objective) -> str | None:
