@@ -40,8 +40,10 @@ class Aggregate:
         """Blend in the new plane, and return the bound on the optimum."""
         if self._new is not None:
             new, self._new = self._new, None
+            first = not self._a.any()  # a blend with 0 is sought already
             self._blend(objective, ceiling, new.a, new.offset, new.haze)
-            self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
+            if not first:
+                self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
         return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
 
     def _blend(

@@ -20,13 +20,16 @@ class Metric(Term):
 
 
 class Root(Metric):
-    """h_j = δ + ‖g_{1:t,j}‖₂ (DHS Alg. 1)."""
+    """h_j = δ + ‖g_{1:t,j}‖₂ (DHS Alg. 1).
+
+    The squares are kept: roots are then taken where weights are read, in a loop that is vectorised.
+    """
 
     def grow(self, memory, g):
-        return math.sqrt(memory * memory + g * g)
+        return memory + g * g
 
     def height(self, memory, t):
-        return self.delta + memory
+        return self.delta + math.sqrt(memory)
 
 
 class Square(Metric):

@@ -191,9 +191,10 @@ class Learner:
         after = self.sums(risk.objective, course.memory)
         if after is None or (before is not None and course.replayed):  # sums of another memory
             return None
-        # A memory of nothing may hold sums as well: those that stand for the start.
-        before = before or self.sums(risk.objective, self.fresh(risk.objective, course))
-        w, b = after[0] - before[0], after[1] - before[1]
+        if before is None and any(part.any() for part in course.start):
+            # A memory of nothing holds sums as well: those that stand for the start.
+            before = self.sums(risk.objective, self.fresh(risk.objective, course))
+        w, b = after if before is None else (after[0] - before[0], after[1] - before[1])
         m, rough = risk.m, course.rough / risk.m
         # A difference of sums over all passes so far rounds like a sum of so many terms.
         passes = course.memory.clock / m
