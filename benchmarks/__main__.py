@@ -9,12 +9,22 @@ from benchmarks import (
     read_svmlight,
     small_penalties,
     startup,
+    streams,
     threads,
 )
 
 SHORT = ["--tasks=hinge,logistic", "--sets=a9a,w8a", "--lambdas=1e-5", "--only=LIBLINEAR,Snap ML"]
 
-for benchmark in (startup, read_svmlight, epochs, small_penalties, threads, qp, dlf_table1):
+for benchmark in (
+    startup,
+    read_svmlight,
+    epochs,
+    small_penalties,
+    threads,
+    qp,
+    dlf_table1,
+    streams,
+):
     benchmark.main()
 auto.main(sets=("a9a", "w8a", "imdb"), strengths=(1e-4, 1e-6), gaps=(1e-3,))
 race.main(SHORT)
