@@ -62,20 +62,21 @@ def assert_chunks(chunks, whole, rows, numbers=None):
     sizes = [len(chunk.y) for chunk in chunks]
     m = len(whole.y)
     assert sizes == [rows] * (m // rows) + [m % rows] * (m % rows > 0)
-    for X, y, line in chunks:
+    for X, y, lines in chunks:
         assert isinstance(X, sparse.csr_matrix)
         assert X.shape == (len(y), whole.X.shape[1])
         assert X.indices.dtype == X.indptr.dtype == np.int32
         assert X.has_canonical_format
         assert X.dtype == y.dtype == np.float64
-        assert isinstance(line, int)
+        assert lines.dtype == np.int64
+        assert lines.shape == y.shape
         X.check_format(full_check=True)
     joined = sparse.vstack([chunk.X for chunk in chunks], format="csr")
     for name in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole.X, name))
     np.testing.assert_array_equal(np.concatenate([chunk.y for chunk in chunks]), whole.y)
     if numbers is not None:
-        assert [chunk.lines[0] for chunk in chunks] == list(numbers[::rows])
+        assert np.concatenate([chunk.lines for chunk in chunks]).tolist() == list(numbers)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 50, 1000])
@@ -270,8 +271,8 @@ def test_no_examples_make_no_chunks(text, piece):
 
 
 def test_byte_order_mark_and_zero_based():
-    (X, y, line), *_ = chunks_of(b"\xef\xbb\xbf3 0:1 2:5", zero_based=True, n_features=3)
-    assert (X.toarray().tolist(), y.tolist(), line) == ([[1, 0, 5]], [3], 1)
+    (X, y, lines), *_ = chunks_of(b"\xef\xbb\xbf3 0:1 2:5", zero_based=True, n_features=3)
+    assert (X.toarray().tolist(), y.tolist(), lines.tolist()) == ([[1, 0, 5]], [3], [1])
 
 
 def test_query_ids_are_passed_over(piece):
