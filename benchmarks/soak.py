@@ -56,6 +56,7 @@ from stepless.objective import (
 )
 from stepless.risk import Risk
 from stepless.solvers import SOLVERS, Finding
+from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.stopping import Stopping
 
@@ -473,7 +474,18 @@ def runs(problem: Setting, chosen: list[str]) -> Iterator[tuple[str, Run | Excep
             yield name, run, perf_counter() - began
 
 
+def _by_choice(problem: Setting) -> Run:
+    """The solver of `auto` without the estimator, which has no joint loss for two classes."""
+    risk = risk_of(problem.objective, Source(problem.X, problem.y, problem.s, threads=1))
+    solver = choose(risk, problem.gap)
+    r = minimize(risk, solver, Stopping(problem.gap, passes=PASSES["auto"]))
+    said = r.objective, r.lower_bound, r.rel_gap, r.stopped_by, r.lower_bound
+    return Run(r.w, r.b, *said, solver.name)
+
+
 def _by_estimator(problem: Setting) -> Run:
+    if problem.loss.outputs() == 2:
+        return _by_choice(problem)
     kind = LinearClassifier if problem.loss.targets in ("signs", "classes") else LinearRegressor
     model = kind(
         problem.loss,

@@ -34,7 +34,7 @@ class Cost(NamedTuple):
 
 
 # After so many rounds. Few examples tell a loss better, many the mistakes (see docs/papers.md).
-_LOOKS = {100: Look(1, False), 400: Look(2, False), 4000: Look(1, True)}
+_LOOKS = {100: Look(1, False), 400: Look(3, False), 4000: Look(2, True)}
 _LAST = _LOOKS[max(_LOOKS)]
 _HAIR = 0.9997
 _LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
