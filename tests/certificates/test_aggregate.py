@@ -1,6 +1,7 @@
 """Lower bounds for any penalty and domain, against optima of clarabel and scipy."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from stepless.objective import (
     MulticlassHinge,
     Nonnegative,
     Objective,
+    Regularizer,
     RowsL2,
     RowsLInf,
     Simplex,
@@ -447,3 +449,22 @@ def test_planes_of_a_run_that_diverges_are_left_out(penalty):
     for plane in bad:
         certifier.learn(plane, 1.0)
     assert 0.38 <= certifier.lower_bound <= 0.4
+
+
+class OneSided(Regularizer):
+    """α max(w, 0): free to fall, so that a slope of rounding's size and the wrong sign matters."""
+
+    alpha: float = 0.5
+
+    def value(self, wj):
+        return self.alpha * max(wj, 0.0)
+
+    def conjugate(self, uj):
+        return 0.0 if 0.0 <= uj <= self.alpha else math.inf
+
+
+def test_a_regularizer_that_is_not_even_counts_its_worse_side():
+    objective = Objective(Hinge(), OneSided())
+    slopes, blur = np.array([-1e-17, -0.1]), np.full(2, 1e-15)
+    assert objective.least(slopes, blur, math.inf) == -math.inf
+    assert objective.least(np.zeros(2), np.zeros(2), math.inf) == 0.0

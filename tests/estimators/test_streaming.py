@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from stepless import LinearClassifier, LinearRegressor
 from stepless.solvers import AROW, FOBOS, RDA, AdaGrad, PassiveAggressive
@@ -136,3 +137,9 @@ def test_regression_streams_too():
         assert np.abs(last - y[-300:]).mean() < 1.0
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     assert models[0].intercept_ == models[1].intercept_
+
+
+@pytest.mark.parametrize("model", [LinearClassifier(), LinearRegressor()])
+def test_nothing_to_settle_is_one_sentence(model):
+    with pytest.raises(NotFittedError, match="there is no stream: learn from one before"):
+        model.settle()

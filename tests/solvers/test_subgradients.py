@@ -242,3 +242,8 @@ def test_arow(matrix, bias):
     run = ada.arow(X, y, 0.7, covariance=matrix, bias=bias)
     objective = Objective(Hinge(), Zero(), intercept=bias)
     same(iterates(AROW(matrix, 0.7), objective, X, y), run, bias)
+
+
+def test_arow_says_what_to_do_with_several_classes():
+    lack = AROW().lacks(Objective(MulticlassHinge(3), Zero()))
+    assert "multi_class='ovr'" in lack

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
@@ -310,6 +311,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
+        check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
         parts = [stream.weights() for stream in self._streams]
         self.coef_ = np.vstack([w for w, _ in parts])
         self.intercept_ = np.concatenate([b for _, b in parts])

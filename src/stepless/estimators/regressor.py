@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LARGEST, LinearModel
@@ -108,6 +109,7 @@ warm_start, shuffle, verbose
 
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
+        check_is_fitted(self, "_stream", msg="there is no stream: learn from one before")
         w, b = self._stream.weights()
         self.coef_, self.intercept_ = w[0].copy(), float(b[0])
 

@@ -77,7 +77,7 @@ def _one(X, i, penalty, metric, eta, kept, t):
     for k in range(first, last):
         j, x = X.entry(i, k)
         step = eta / metric.height(kept[j, 0, MEMORY], t)
-        p += domain.clip(regularizer.prox(-step * kept[j, 0, SUM], t * step)) * x
+        p += domain.clip(regularizer.prox(-step * kept[j, 0, SUM], t * step)) * x  # DHS (3), (22)
     return p
 
 
@@ -93,7 +93,7 @@ def _many(X, i, penalty, metric, eta, kept, t, v, steps, z):
             v[c] = -step * kept[j, c, SUM]
             steps[c] = t * step
         if t > 0:
-            regularizer.shrink_row(v, steps)
+            regularizer.shrink_row(v, steps)  # DHS (3), §6.6
         for c in range(z.size):
             z[c] += domain.clip(v[c]) * x
 

@@ -74,7 +74,7 @@ def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
                     g = a[c] * x
                     kept[j, c, SUM] += g
                     kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
-                    step = eta / metric.height(kept[j, c, MEMORY], t + 1)
+                    step = eta / metric.height(kept[j, c, MEMORY], t + 1)  # DHS (4), (24), (25)
                     kept[j, c, VALUE] = domain.clip(
                         regularizer.prox(kept[j, c, VALUE] - step * g, step)
                     )

@@ -80,9 +80,10 @@ class Regularizer(Term):
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         """Minimum of Ω(w) + ⟨a, w⟩ over all w with Ω(w) ≤ ceiling, or a number below it.
 
-        Not for compiled code.
+        Not for compiled code. Slopes may be off by rounding, and then of either sign where they are
+        next to 0: of a regularizer that is not even, the worse side counts.
         """
-        return -math.fsum(self.conjugate(-aj) for aj in a.ravel())
+        return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.margins import MEAN, regularize_diagonal, regularize_full
-from stepless.objective import Hinge, Objective, Problem
+from stepless.objective import Hinge, MulticlassHinge, Objective, Problem
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Left, Memory
 
@@ -54,6 +54,8 @@ class AROW(Learner):
         self.r = r
 
     def lacks(self, objective: Objective) -> str | None:
+        if isinstance(objective.loss, MulticlassHinge):
+            return "is of two classes; use multi_class='ovr', or solver='passive-aggressive'"
         if not isinstance(objective.loss, Hinge):
             return f"needs the hinge, not {type(objective.loss).__name__}; use loss='hinge'"
         return needs_nothing_else(objective)
