@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from stepless.kernels.flags import FAST
+from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
 
@@ -45,16 +46,10 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
             _many(X, i, penalty, metric, eta, kept, t, v, steps, z)
         for c in range(K):
             scores[n, c] = z[c]
-        here = s[i] * loss.slopes(z, y[i], a)
+        here, height, size, moved = judge(loss, z, y[i], s[i], a)
         total += here
-        offset += here
-        rough += here
-        moved = False
-        for c in range(K):
-            a[c] *= s[i]
-            offset -= a[c] * z[c]
-            rough += abs(a[c] * z[c])
-            moved = moved or a[c] != 0.0
+        offset += height
+        rough += size
         if moved:
             for c in range(K):
                 bias[c, SUM] += a[c]

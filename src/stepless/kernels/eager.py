@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from stepless.kernels.flags import FAST
+from stepless.kernels.verdict import judge
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -42,14 +43,11 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
                 z[c] += w[j, c] * x
         for c in range(K):
             scores[n, c] = z[c]
-        here = s[i] * loss.slopes(z, y[i], a)
+        here, height, size, _ = judge(loss, z, y[i], s[i], a)
         total += here
-        offset += here
-        rough += here
+        offset += height
+        rough += size
         for c in range(K):
-            a[c] *= s[i]
-            offset -= a[c] * z[c]
-            rough += abs(a[c] * z[c])
             bias[1, c] += a[c]
             bias[2, c] = bias_metric.grow(bias[2, c], a[c])
             step = bias_eta / bias_metric.height(bias[2, c], t)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from stepless.kernels.flags import FAST
+from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
 _SMALL = 1e-100  # below, the common shrinkage is folded into the weights
@@ -48,16 +49,10 @@ def split(problem, elastic, domain, etas, order, kept, bias, common, clock, scor
                 z[c] += math.copysign(max(scale * abs(v) - shift, 0.0), v) * x
         for c in range(K):
             scores[n, c] = z[c]
-        here = s[i] * loss.slopes(z, y[i], a)
+        here, height, size, moved = judge(loss, z, y[i], s[i], a)
         total += here
-        offset += here
-        rough += here
-        moved = False
-        for c in range(K):
-            a[c] *= s[i]
-            offset -= a[c] * z[c]
-            rough += abs(a[c] * z[c])
-            moved = moved or a[c] != 0.0
+        offset += height
+        rough += size
         step = eta * root
         cut = step * alpha
         shrink = 1.0 / (1.0 + step * beta)

@@ -1,0 +1,22 @@
+"""What an example's loss says of its predictions."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def judge(loss, z, y, s, a):
+    """Write a = s ∂ℓ(z, y); return sℓ, the offset sℓ − ⟨a, z⟩ of its tangent, its sizes, any a ≠ 0."""
+    here = s * loss.slopes(z, y, a)
+    offset = here
+    rough = here
+    moved = False
+    for c in range(z.size):
+        a[c] *= s
+        offset -= a[c] * z[c]
+        rough += abs(a[c] * z[c])
+        moved = moved or a[c] != 0.0
+    return here, offset, rough, moved
