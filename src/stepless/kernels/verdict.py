@@ -9,7 +9,7 @@ from stepless.kernels.flags import FAST
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def judge(loss, z, y, s, a):
-    """Write a = s ∂ℓ(z, y); return sℓ, the offset sℓ − ⟨a, z⟩ of its tangent, its sizes, any a ≠ 0."""
+    """Write a = s ∂ℓ(z, y); return sℓ, its tangent's offset sℓ − ⟨a, z⟩, its sizes, any a ≠ 0."""
     here = s * loss.slopes(z, y, a)
     offset = here
     rough = here

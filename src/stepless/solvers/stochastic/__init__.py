@@ -1,0 +1,1 @@
+"""Solvers that sample the examples of a finite sum."""
