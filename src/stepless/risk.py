@@ -57,6 +57,19 @@ class Tangent:
     plane: Plane
 
 
+@dataclass(frozen=True)
+class Anchor:
+    """A tangent and what it is made of: predictions z_i, slopes a_i, and g = Σ a_i x_i/m.
+
+    The slopes hold the examples' weights. With an intercept they add up to 0.
+    """
+
+    tangent: Tangent
+    z: NDArray
+    a: NDArray
+    g: NDArray
+
+
 class Risk:
     """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
 
@@ -72,7 +85,7 @@ class Risk:
         # examples that are alike round alike, and a million of them err by 1e-11.
         self.rounding = (self.m + 16) * 2.0**-53
         self._target = float(np.abs(source.y).mean())
-        self._z = np.empty(self.m if objective.intercept else 0)
+        self._z = np.empty(self.m)
         self._g = np.empty((len(source.blocks()), self.d))
 
     def value(self, w: NDArray, b: Any) -> float:
@@ -92,16 +105,39 @@ class Risk:
         plane is level in b (tilt 0), so that it bounds R from below whatever the intercept.
         """
         if self.objective.intercept:
-            return self._level_tangent(w, b)
+            return self.anchor(w, b).tangent
         parts = self.source.map(
             lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
         )
         total, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
         haze = self.haze(total, rough)
-        return Tangent(total, 0.0, self._plane(offset - self.rounding * rough, haze))
+        a = self._g.sum(axis=0) / self.m
+        offset -= self.rounding * rough
+        return Tangent(total, 0.0, Plane(a, offset, haze=haze, sizes=self.sizes))
 
-    def _plane(self, offset: float, haze: float) -> Plane:
-        return Plane(self._g.sum(axis=0) / self.m, offset, haze=haze, sizes=self.sizes)
+    def anchor(self, w: NDArray, b: float) -> Anchor:
+        """Tangent at w, as `tangent` gives it, with what it is made of."""
+        self.source.map(
+            lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
+        )
+        left, right = self._bracket(b) if self.objective.intercept else (self._cut(0.0),) * 2
+        best = min(left, right, key=lambda cut: cut.value)
+        level = not self.objective.intercept or left.slope <= 0.0 <= right.slope
+        if not level:
+            left = right = best
+        # tangents at two intercepts, blended until level in b: valid however coarse the search
+        shifts, shares = (left.b, right.b), _level(left, right)
+        a = np.empty(self.m)
+        self.source.map(
+            lambda k, lo, hi: oracle.blend(self.problem, self._z, shifts, shares, a, lo, hi)
+        )
+        g = self.source.combination(a) / self.m
+        plane = Plane(np.zeros(self.d), 0.0)  # where it falls without end, only R ≥ 0 is known
+        if level:
+            offset = shares[0] * left.offset + shares[1] * right.offset
+            haze = shares[0] * left.haze + shares[1] * right.haze
+            plane = Plane(g, offset, haze=haze, sizes=self.sizes)
+        return Anchor(Tangent(best.value, best.b, plane), self._z + best.b, a, g)
 
     def prediction_rounding(self, w: NDArray, b: float) -> float:
         """How far predictions are off on average: relative to what cancels in them."""
@@ -127,25 +163,6 @@ class Risk:
             steep = rough + 3.0 + self._target
         # an intercept is about as large as the predictions that it is added to
         return self.rounding * steep * (2.0 if self.objective.intercept else 1.0)
-
-    def _level_tangent(self, w: NDArray, b: float) -> Tangent:
-        self.source.map(
-            lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
-        )
-        left, right = self._bracket(b)
-        best = min(left, right, key=lambda cut: cut.value)
-        if not left.slope <= 0.0 <= right.slope:  # it falls without end: only R ≥ 0 is known
-            return Tangent(best.value, best.b, Plane(np.zeros(self.d), 0.0))
-        # tangents at two intercepts, blended until level in b: valid however coarse the search
-        shifts, shares = (left.b, right.b), _level(left, right)
-        self.source.map(
-            lambda k, lo, hi: oracle.blend(
-                self.problem, self._z, shifts, shares, self._g[k], lo, hi
-            )
-        )
-        offset = shares[0] * left.offset + shares[1] * right.offset
-        haze = shares[0] * left.haze + shares[1] * right.haze
-        return Tangent(best.value, best.b, self._plane(offset, haze))
 
     def _bracket(self, b: float) -> tuple[Cut, Cut]:
         """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).

@@ -94,16 +94,10 @@ def shifted(problem, z, b, lo, hi):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def blend(problem, z, shifts, shares, g, lo, hi):
-    """Write g = Σ s_i a_i x_i, where a_i blends the slopes at z_i + shifts, two of each."""
-    loss, X, y, s = problem
-    g[:] = 0.0
+def blend(problem, z, shifts, shares, a, lo, hi):
+    """Write a: the slopes at z_i + shifts, two of each, blended, times s_i."""
+    loss, _, y, s = problem
     for i in range(lo, hi):
-        a = 0.0
+        a[i] = 0.0
         for side in range(2):
-            a += s[i] * shares[side] * loss.slope(z[i] + shifts[side], y[i])
-        if a != 0.0:
-            first, last = X.span(i)
-            for k in range(first, last):
-                j, v = X.entry(i, k)
-                g[j] += a * v
+            a[i] += s[i] * shares[side] * loss.slope(z[i] + shifts[side], y[i])
