@@ -26,6 +26,22 @@ def longest(X, s):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def steepest(X, s):
+    """Return the largest s_i ‖x_i‖², and the largest ‖x_i‖."""
+    steep = 0.0
+    longest = 0.0
+    for i in range(X.size()):
+        first, last = X.span(i)
+        square = 0.0
+        for k in range(first, last):
+            _, v = X.entry(i, k)
+            square += v * v
+        steep = max(steep, s[i] * square)
+        longest = max(longest, math.sqrt(square))
+    return steep, longest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def extent(X, s):
     """Return Σ ‖x_i‖², the largest s_i |x_ij|, and the largest s_i ‖x_i‖."""
     total = 0.0

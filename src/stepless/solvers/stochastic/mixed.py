@@ -1,0 +1,200 @@
+"""What the methods of mixed optimisation share: epochs around a full gradient."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import mixed
+from stepless.kernels.mixed import Epoch
+from stepless.kernels.rows import steepest
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Free, Objective, SquaredL2, Zero
+from stepless.risk import Anchor, Risk
+from stepless.solvers.solver import Finding
+
+Schedule = Literal["practical", "theory"]
+_LEVER = 0.5  # an intercept is a feature half as large as the longest example
+
+
+@dataclass
+class Centre:
+    """A point, its objective and full gradient, and each example's prediction and slope there."""
+
+    w: NDArray
+    b: float
+    objective: float
+    pull: NDArray  # μ = ∇F(w), of all but what is left to the prox
+    z: NDArray
+    a: NDArray
+
+    @classmethod
+    def at(cls, risk: Risk, w: NDArray, anchor: Anchor) -> Centre:
+        objective = risk.objective.penalty(w) + anchor.tangent.value
+        pull = anchor.g + ridge(risk.objective) * w
+        return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z, anchor.a)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An epoch to come: its numbers, its rounds, and the ridge around 0 that it adds."""
+
+    epoch: Epoch
+    rounds: int
+    fading: float = 0.0
+
+
+@dataclass
+class Walk:
+    """Where an epoch is: its numbers and the arrays of its kernel."""
+
+    epoch: Epoch
+    pull: NDArray  # the centre's, and that of the added ridge
+    kept: NDArray
+    motion: NDArray
+
+
+@dataclass
+class State:
+    """A centre, and the walk around it."""
+
+    centre: Centre
+    steepest: float  # L: the largest smoothness of an example's loss
+    met: float  # what the last epoch met of it
+    lever: float  # size of the intercept's feature
+    first: float  # the objective at the start
+    left: int = 0  # rounds of the epoch; 0: between two of them
+    walk: Walk | None = None
+    epochs: int = 0  # done so far
+    rises: int = 0  # how many of them, the last ones, ended higher than they began
+
+
+class Mixed:
+    """Epochs of stochastic steps, each example's gradient corrected by that at the centre."""
+
+    name: ClassVar[str]
+    online: ClassVar[bool] = False
+
+    def __init__(self, schedule: Schedule = "practical", delta: float = 0.01) -> None:
+        if schedule not in ("practical", "theory"):
+            raise ValueError(f"schedule must be 'practical' or 'theory', not {schedule!r}")
+        if not 0.0 < delta < 1.0:
+            raise ValueError(f"delta is a probability between 0 and 1, not {delta:g}")
+        self.schedule = schedule
+        self.delta = delta
+
+    def lacks(self, objective: Objective) -> str | None:
+        loss = objective.loss
+        if loss.outputs() > 1:
+            return (
+                f"does not know {type(loss).__name__}, a loss of several classes at once; "
+                "use solver='accelerated', or multi_class='ovr'"
+            )
+        if math.isinf(loss.smoothness()):
+            return (
+                f"needs a smooth loss, and {type(loss).__name__} is not; "
+                "use loss='smoothed_hinge' or 'huber', or solver='auto'"
+            )
+        if self.schedule == "theory" and objective.intercept:
+            return "has a theorem without a free intercept only; use fit_intercept=False"
+        return None
+
+    def plan(self, risk: Risk, state: State) -> Plan:
+        """Return the next epoch."""
+        raise NotImplementedError
+
+    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+        square, longest = steepest(risk.source.X, risk.source.s)
+        lever = _LEVER * longest if risk.objective.intercept else 0.0
+        square += lever * lever * risk.source.s.max()
+        steep = float(risk.objective.loss.smoothness() * square)
+        centre = Centre.at(risk, w, risk.anchor(w, b))
+        return State(centre, steep, steep, lever, centre.objective)
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        if state.walk is None:
+            plan = self.plan(risk, state)
+            state.walk, state.left = _set_out(risk, state.centre, plan), plan.rounds
+        order = self._draw(risk.m, min(state.left, risk.m), rng)
+        _go_on(risk, state.centre, state.walk, order)
+        state.left -= order.size
+        w, b = _mean(risk, state.centre, state.walk)
+        return Finding(w, b) if state.left else self._arrive(risk, state, state.walk, w, b)
+
+    def _draw(self, m: int, count: int, rng: np.random.Generator) -> NDArray:
+        if self.schedule == "theory":
+            return rng.integers(m, size=count, dtype=np.uint32)
+        order = np.arange(m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        return order[:count]
+
+    def _arrive(self, risk: Risk, state: State, walk: Walk, w: NDArray, b: float) -> Finding:
+        """End an epoch at the mean of its iterates."""
+        anchor = risk.anchor(w, b)
+        arrived = Centre.at(risk, w, anchor)
+        if self.schedule == "theory" or arrived.objective <= state.centre.objective:
+            state.centre, state.met, state.rises = arrived, _met(walk, state.steepest), 0
+        else:  # steps were too long: again from the old centre
+            state.rises += 1
+        state.epochs += 1
+        state.walk = None
+        return Finding(w, arrived.b, objective=arrived.objective, plane=anchor.tangent.plane)
+
+
+def lazy(objective: Objective) -> bool:
+    """Say whether a round costs O(nnz)."""
+    free = isinstance(objective.domain, Free)
+    return free and isinstance(objective.regularizer, SquaredL2 | Zero)
+
+
+def ridge(objective: Objective) -> float:
+    """Return the λ of (λ/2)‖w‖² in each example's function; other penalties are in the prox."""
+    return objective.strength if isinstance(objective.regularizer, SquaredL2) else 0.0
+
+
+def _set_out(risk: Risk, centre: Centre, plan: Plan) -> Walk:
+    motion = np.zeros(9)
+    pull = centre.pull + plan.fading * centre.w
+    if lazy(risk.objective):
+        kept = np.zeros((risk.d, 3))
+        kept[:, mixed.PULL] = pull
+        motion[mixed.SCALE] = 1.0
+    else:
+        kept = np.zeros((2, risk.d))  # w, and Σ (w_t − w̄)
+        kept[0] = centre.w
+    return Walk(plan.epoch, pull, kept, motion)
+
+
+def _go_on(risk: Risk, centre: Centre, walk: Walk, order: NDArray) -> None:
+    anchor = centre.z, centre.a
+    if lazy(risk.objective):
+        mixed.walk(risk.problem, walk.epoch, order, anchor, walk.kept, walk.motion)
+        return
+    regularizer, domain = risk.objective.regularizer, risk.objective.domain
+    penalty = Zero() if ridge(risk.objective) else regularizer, domain
+    around = anchor, centre.w, walk.pull
+    mixed.stride(risk.problem, penalty, walk.epoch, order, *around, *walk.kept, walk.motion)
+
+
+def _mean(risk: Risk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
+    """Return the mean of the epoch's iterates so far, the present one included."""
+    motion, kept = walk.motion, walk.kept
+    count = motion[mixed.COUNT] + 1.0
+    b = centre.b + walk.epoch.lever * float(motion[mixed.BIASES] + motion[mixed.BIAS]) / count
+    if lazy(risk.objective):
+        along = motion[mixed.ALONGS] + motion[mixed.ALONG]
+        scale = motion[mixed.SCALES] + motion[mixed.SCALE]
+        moved = along * kept[:, mixed.PULL] + scale * kept[:, mixed.MOVED] + kept[:, mixed.SUM]
+    else:
+        moved = kept[1] + (kept[0] - centre.w)
+    return centre.w + moved / count, b
+
+
+def _met(walk: Walk, steepest: float) -> float:
+    """Σ‖Δg_i‖²/Σ⟨Δg_i, u⟩ of the epoch's rounds: by convexity at most the largest L."""
+    spread, bend = walk.motion[mixed.SPREAD], walk.motion[mixed.BEND]
+    return float(min(spread / bend, steepest)) if bend > 0.0 else steepest
