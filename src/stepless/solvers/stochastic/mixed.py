@@ -176,8 +176,9 @@ def _go_on(risk: Risk, centre: Centre, walk: Walk, order: NDArray) -> None:
         return
     regularizer, domain = risk.objective.regularizer, risk.objective.domain
     penalty = Zero() if ridge(risk.objective) else regularizer, domain
+    w, sums = walk.kept
     around = anchor, centre.w, walk.pull
-    mixed.stride(risk.problem, penalty, walk.epoch, order, *around, *walk.kept, walk.motion)
+    mixed.stride(risk.problem, penalty, walk.epoch, order, *around, w, sums, walk.motion)
 
 
 def _mean(risk: Risk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:

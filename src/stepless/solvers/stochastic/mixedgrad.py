@@ -8,10 +8,11 @@ from typing import ClassVar
 from stepless.kernels.mixed import Epoch
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.stochastic.mixed import Mixed, Plan, State, ridge
+from stepless.solvers.stochastic.mixed import Mixed, Plan, State, lazy, ridge
 
-_EPOCHS = 20  # epochs that the theorem's probability is shared by: 4²⁰ first ones in rounds
-_SETTLED = 8.0  # λ_k η_k T_k, the same in every epoch; 8√(T₁/3) in the theorem
+_EPOCHS = 20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
+_LEAST = math.exp(-4.5)  # the largest δ of MAH Th. 7.1
+_SETTLED = 8.0  # λ_k η_k T_k, the same in every epoch; 8√(T₁/3) in the thesis
 
 
 class MixedGrad(Mixed):
@@ -21,16 +22,18 @@ class MixedGrad(Mixed):
     Algorithm   MAH Alg. 10 (step 11 is an argmin, step 13's T is T_k): around w̄_k, with
                 μ = λ_k w̄_k + ∇F(w̄_k), w ← Π(w − η_k(μ + λ_k w + ∇f_i(w + w̄_k) − ∇f_i(w̄_k))),
                 Π on ‖w‖ ≤ Δ_k, w + w̄_k ∈ S; the mean of the T_k + 1 iterates is added to w̄_k.
-                ``schedule="theory"``: λ₁ = 16β, T₁ = 300 log(n/δ), η₁ = 1/(2β√(3T₁)), Δ₁ = R,
-                then Δ, λ, η by ½, T by 4. ``schedule="practical"``: T₁ = m, doubled each time,
-                η = 1/L̂, λ_k = 8/(ηT_k), no ball
-    Guarantee   F(w̄) − F* ≤ 80βR²/2^{2k−2} after k epochs with probability 1 − 2δ (MAH Th. 7.1):
-                O(1/T) from T stochastic and O(log T) full gradients
+                ``schedule="practical"``: T₁ = m, doubled each time, η = 1/L̂, λ_k = 8/(ηT_k), no
+                ball. ``schedule="theory"``: Δ₁ = √(2F(0)/λ), λ₁ = λ/2,
+                T₁ = 300·2⁸(β/λ₁)² log(n/δ), η₁ = 1/(2β√(3T₁)), then Δ, λ, η by ½, T by 4
+    Guarantee   none for a merely convex F: MAH Th. 7.1 is false, its balls shrink faster than the
+                minimisers move (docs/papers.md). Mended, for a λ-strongly convex F and the
+                theory's schedule: F(w̄) − F* ≤ (25/64)λΔ₁²/4^{k−1} after k epochs with
+                probability 1 − δ
     Cost        a full gradient (on all threads) an epoch, O(nnz) a round; O(d) a round for
                 penalties but l2 and for domains
-    Needs       a smooth loss; the theory's schedule a bounded domain and no intercept
-    Differs     as in EMGD: L̂, repeated epochs, random order, prox, intercept. The theorem's n, the
-                number of epochs, is taken as 20.
+    Needs       a smooth loss; the theory's schedule the penalty l2, no domain and no intercept
+    Differs     as in EMGD: L̂, repeated epochs, random order, prox, intercept. The number n of
+                epochs in the theorem is taken as 20.
 
     Parameters
     ----------
@@ -48,18 +51,21 @@ class MixedGrad(Mixed):
     name: ClassVar[str] = "mixedgrad"
 
     def lacks(self, objective: Objective) -> str | None:
-        if self.schedule == "theory" and math.isinf(objective.radius):
-            return "has a theorem for bounded domains only; use domain='ball(R)'"
+        if self.schedule == "theory" and not (ridge(objective) and lazy(objective)):
+            return (
+                "has a theorem for the penalty l2 without a domain only; use schedule='practical'"
+            )
         return super().lacks(objective)
 
     def plan(self, risk: Risk, state: State) -> Plan:
         strength, k = ridge(risk.objective), state.epochs
         if self.schedule == "theory":
-            beta, delta = state.steepest + strength, min(self.delta, math.exp(-4.5))
-            first = math.ceil(300.0 * math.log(_EPOCHS / delta))  # MAH Th. 7.1
+            beta, fading, delta = state.steepest + strength, strength / 2.0, min(self.delta, _LEAST)
+            first = 300.0 * 2.0**8 * (beta / fading) ** 2 * math.log(_EPOCHS / delta)
             step = 0.5**k / (2.0 * beta * math.sqrt(3.0 * first))
-            fading = 16.0 * beta * 0.5**k
-            radius, T = 0.5**k * risk.objective.radius, first * 4**k
+            fading *= 0.5**k
+            radius = 0.5**k * math.sqrt(2.0 * state.first / strength)
+            T = math.ceil(first) * 4**k
         else:
             T = risk.m * 2**k
             step = 0.5**state.rises / (state.met + strength)
