@@ -15,7 +15,7 @@ from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import Solver
-from stepless.solvers.solver import Resumable
+from stepless.solvers.solver import Remarking, Resumable
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.watchers import Watcher
@@ -35,6 +35,7 @@ class Result:
     state: Any  # the solver's, with which a later run can go on
     planes: Planes | Aggregate  # under the risk, that the run left
     runner: str  # the solver's name
+    remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
 
     @property
     def solver(self) -> str:
@@ -153,4 +154,5 @@ def _run(
                 state=state,
                 planes=certifier.planes,
                 runner=solver.name,
+                remark=solver.remark(event.lower_bound) if isinstance(solver, Remarking) else None,
             )

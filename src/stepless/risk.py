@@ -78,6 +78,7 @@ class Risk:
         self.source = source
         self.problem = Problem(objective.loss, source.X, source.y, source.s)
         self.m, self.d = source.shape
+        objective.domain.admit(self.d * objective.loss.outputs())
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
             objective.loss.lipschitz()
         )

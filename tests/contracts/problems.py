@@ -1,12 +1,13 @@
 """Small random problems with an optimum from somebody else's solver."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.objective import LOSSES, Objective, SquaredL2, Zero
+from stepless.objective import LOSSES, L2Ball, Objective, SquaredL2, Zero
 from stepless.risk import Risk
 from transcriptions.batch import optimum
 
@@ -65,6 +66,14 @@ class Case:
         self.objective = replace(self.objective, regularizer=Zero())
         self.risk = Risk(self.objective, self.risk.source)
         return self
+
+    def bounded(self):
+        """The same minimum, in a ball that holds it."""
+        other = copy(self)
+        ball = L2Ball(1e-3 + 1.5 * float(np.linalg.norm(self.w)))
+        other.objective = replace(self.objective, domain=ball)
+        other.risk = Risk(other.objective, self.risk.source)
+        return other
 
     def __repr__(self):
         return (

@@ -9,16 +9,25 @@ from stepless import ContractError, Regularizer, check_regularizer
 from stepless.objective import (
     REGULARIZERS,
     ElasticNet,
+    Entropy,
     GroupsL2,
     GroupsLInf,
+    HyperbolicEntropy,
     RowsL2,
     RowsLInf,
     SquaredL2,
+    SquaredLp,
     Zero,
+    penalty_of,
 )
 
 STRENGTHS = [1e-8, 1e-3, 1.0, 50.0]
-FURTHER = {"elasticnet": [(0.0,), (0.3,), (1.0 - 1e-9,), (1.0,)]}
+FURTHER = {
+    "elasticnet": [(0.0,), (0.3,), (1.0 - 1e-9,), (1.0,)],
+    "lp": [(1.01,), (1.2,), (1.8,), (2.0,)],
+    "entropy": [(1e-3,), (1e3,)],
+    "hyperbolic": [(1e-3,), (1e3,)],
+}
 
 
 @pytest.mark.parametrize("alpha", STRENGTHS)
@@ -57,6 +66,44 @@ def test_known_values():
     assert ElasticNet(2.0, 0.25).conjugate(-3.5) == 3.0
     assert ElasticNet(2.0, 1.0).conjugate(2.0) == 0.0
     assert ElasticNet(2.0, 1.0).conjugate(2.0 + 1e-15) == math.inf
+
+
+def test_known_values_of_curved_penalties():
+    w = np.array([[3.0], [-4.0]])
+    assert SquaredLp(0.5, 2.0).total(w) == 0.25 * 25.0
+    assert SquaredLp(0.5, 1.5).total(w) == pytest.approx(0.5 * (3.0**1.5 + 4.0**1.5) ** (4 / 3))
+    assert SquaredLp(0.5, 1.5).strong_convexity() == 0.5
+    assert SquaredLp(0.5, 1.5).conjugate_total(w) == pytest.approx(0.5 * (27.0 + 64.0) ** (2 / 3))
+    assert Entropy(2.0, 0.5).value(0.5) == 0.0
+    assert Entropy(2.0, 0.5).value(0.0) == 1.0
+    assert Entropy(2.0, 0.5).value(-1e-300) == math.inf
+    assert Entropy(2.0, 0.5).conjugate(-math.inf) == -1.0
+    assert Entropy(2.0, 0.5).conjugate(2.0) == pytest.approx(math.e - 1.0)
+    assert Entropy(2.0).strong_convexity() == 0.0
+    assert HyperbolicEntropy(2.0, 0.5).value(0.0) == 0.0
+    assert HyperbolicEntropy(2.0, 0.5).conjugate(2.0) == pytest.approx(math.cosh(1.0) - 1.0)
+    assert HyperbolicEntropy(2.0, 0.5).conjugate_gradient(-2.0) == -0.5 * math.sinh(1.0)
+
+
+def test_names_with_further_numbers():
+    assert penalty_of("lp(1.8)", 0.1) == SquaredLp(0.1, 1.8)
+    assert penalty_of("entropy", 0.1) == Entropy(0.1, 1.0)
+    assert penalty_of("hyperbolic(0.2)", 0.1) == HyperbolicEntropy(0.1, 0.2)
+
+
+@pytest.mark.parametrize("p", [1.0, 0.5, 2.1, math.nan])
+def test_impossible_exponents_get_one_clear_sentence(p):
+    with pytest.raises(ValueError, match=f"above 1 and not above 2, not be {p:g}; for") as caught:
+        SquaredLp(1.0, p)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("kind", [Entropy, HyperbolicEntropy])
+def test_impossible_sizes_of_weights_get_one_clear_sentence(kind, size):
+    with pytest.raises(ValueError, match=f"must be positive, not {size:g}$") as caught:
+        kind(1.0, size)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, math.nan, math.inf])
@@ -234,6 +281,31 @@ class NoFloor(RowsL2):
         return math.nan
 
 
+class HighDual(SquaredLp):  # the norm itself in place of its dual
+    def conjugate_total(self, u):
+        return 0.5 * (self.p - 1.0) / self.alpha * np.sum(np.abs(u) ** self.p) ** (2.0 / self.p)
+
+
+class WrongWay(SquaredLp):
+    def conjugate_weights(self, u):
+        return u / self.alpha
+
+
+class FlatDual(Entropy):
+    def conjugate_curvature(self, u):
+        return self.conjugate_weights(u), 0.0, np.zeros(u.shape)
+
+
+class Massless(SquaredLp):
+    def mass(self, uj):
+        return abs(uj)
+
+
+class BothSigns(Entropy):
+    def value(self, wj):
+        return self.alpha * self.prior if wj < 0.0 else Entropy(self.alpha, self.prior).value(wj)
+
+
 class NotInPlace(RowsL2):
     def shrink_row(self, v, steps):
         return v / 2.0
@@ -258,6 +330,11 @@ BROKEN = [
     (BelowZero(), r"^BelowZero\.total\(.*\) is -.*, below 0"),
     (LiftedRows(), r"^LiftedRows\.total\(.*\) is 1, but must be 0"),
     (HighFloor(), r"^HighFloor\.floor\(.*\) is .*, but total \+ ⟨a, w⟩ is .* at"),
+    (HighDual(), r"^HighDual\.conjugate_total\(.*\) is .*, but ⟨u, w⟩ − total is .* at"),
+    (WrongWay(), r"^WrongWay\.conjugate_weights takes \(.*\) to \(.*\), where ⟨u, w⟩ − total"),
+    (FlatDual(0.5), r"^FlatDual\.conjugate_curvature is .* along .*, but conjugate_weights ch"),
+    (Massless(), r"^Massless\.linked gives .* for weight .*, but conjugate_weights"),
+    (BothSigns(), r"^BothSigns is for weights that are not negative, but BothSigns\.value\(-"),
     (NoFloor(), r"^NoFloor\.floor\(.*\) is nan$"),
     (NotInPlace(), r"^NotInPlace\.shrink returns something, but must write into w instead"),
     (UncompilableRows(), r"^UncompilableRows\.total cannot be compiled: "),

@@ -56,16 +56,20 @@ def test_agrees_with_liblinear(cancer, loss, kind, alpha):
     assert clf.objective_ == pytest.approx(objective(clf, X, y, clf.coef_[0]), rel=1e-12)
 
 
+SMOOTH = ("newton", "clipped-sgd", "gradient", "accelerated", "mirror-prox", "frank-wolfe")
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_by_its_name(cancer, solver):
     X, y = cancer
-    loss = "logistic" if solver == "newton" else "hinge"
+    loss = "logistic" if solver in SMOOTH else "hinge"
     penalty = "none" if solver in ("passive-aggressive", "arow") else "l2"
     clf = LinearClassifier(
         loss,
         penalty=penalty,
         alpha=1e-2,
         solver=solver,
+        domain="ball(5)" if solver == "frank-wolfe" else "free",
         gap=0.05,
         passes=300,
         random_state=0,

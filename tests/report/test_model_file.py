@@ -18,7 +18,17 @@ from sklearn.preprocessing import scale
 
 from stepless import LinearClassifier, LinearRegressor, Loss
 from stepless.data import DataError
-from stepless.objective import Free, L2Ball, Logistic, Quantile, SmoothedHinge, SquaredL2, Zero
+from stepless.objective import (
+    Entropy,
+    Free,
+    L2Ball,
+    Logistic,
+    Quantile,
+    SmoothedHinge,
+    SquaredL2,
+    SquaredLp,
+    Zero,
+)
 from stepless.report import load_model, model_file, read_header, save_model
 from stepless.solvers import Proximal, ProximalBundle
 from stepless.trace import Event, Trace
@@ -119,6 +129,9 @@ def test_regressor(path):
 PARAMETERS = [
     {"loss": SmoothedHinge(20.0), "penalty": SquaredL2(0.3), "domain": L2Ball(2.0)},
     {"loss": Logistic(), "penalty": Zero(), "domain": Free()},
+    {"penalty": SquaredLp(0.3, 1.8)},
+    {"penalty": Entropy(0.3, 0.5)},
+    {"penalty": "hyperbolic(0.2)"},
     {"penalty": None, "domain": "ball(3)", "solver": Proximal(iterate="suffix", batch=3)},
     {"solver": ProximalBundle(), "seconds": np.inf, "passes": np.int64(7), "gap": np.float32(0.5)},
     {"class_weight": {0: 2.0, np.int64(1): 0.5}, "random_state": 3, "n_jobs": 1},

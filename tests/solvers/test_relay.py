@@ -7,7 +7,7 @@ import pytest
 
 from stepless import LinearClassifier, Objective, Risk, Source
 from stepless.minimize import minimize
-from stepless.objective import Hinge, L2Ball, Logistic, Loss, SquaredL2, Zero
+from stepless.objective import L1, Hinge, L1Ball, L2Ball, Logistic, Loss, SquaredL2, Zero
 from stepless.solvers import Bundle, Finding, ProximalBundle
 from stepless.solvers.auto import choose
 from stepless.solvers.relay import Relay
@@ -75,6 +75,9 @@ class Own(Loss):
     ("problem", "gap", "names"),
     [
         (risk(domain=L2Ball(1.0)), 1e-3, "bundle"),
+        (risk(Logistic(), strength=L1(0.1)), 1e-3, "accelerated"),
+        (risk(Logistic(), domain=L1Ball(1.0)), 1e-3, "accelerated"),
+        (risk(strength=L1(0.1)), 1e-3, "adagrad"),
         (risk(strength=Zero()), 1e-3, "proximal-bundle"),
         (risk(Own()), 1e-3, "proximal-bundle"),
         (risk(Logistic()), 1e-3, "newton"),

@@ -4,10 +4,18 @@ Each check samples its subject at fixed pseudo-random points and at extreme ones
 when all is well, and else says in one line what is wrong, and where.
 """
 
+from stepless.checks.constraint import check_constraint
 from stepless.checks.contract import ContractError
 from stepless.checks.domain import check_domain
 from stepless.checks.loss import check_loss
 from stepless.checks.regularizer import check_regularizer
 from stepless.checks.solver import check_solver
 
-__all__ = ["ContractError", "check_domain", "check_loss", "check_regularizer", "check_solver"]
+__all__ = [
+    "ContractError",
+    "check_constraint",
+    "check_domain",
+    "check_loss",
+    "check_regularizer",
+    "check_solver",
+]

@@ -37,12 +37,13 @@ _OUTPUTS = 3
 def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     """Check that a regularizer is what solvers and certificates rely on.
 
-    ω ≥ 0 is convex with ω(0) = 0; `strong_convexity` is not overstated; `conjugate` and
-    `conjugate_gradient` fit the value (Fenchel-Young); `prox` minimises what it should, and fits
-    the conjugate (Moreau); `prox_times` is prox so many times; compiled code computes the same
-    numbers. That is of one weight, and asked of separable regularizers only. Of all weights, and
-    asked of every one: Ω ≥ 0 is convex with Ω(0) = 0, `shrink` and `shrink_row` minimise what they
-    should, `floor` is not above what it bounds.
+    ω ≥ 0 is convex with the minimum 0, finite at 0, and infinite below 0 if it says so;
+    `strong_convexity` is not overstated; `conjugate` and `conjugate_gradient` fit the value
+    (Fenchel-Young); `prox` minimises what it should, and fits the conjugate (Moreau); `prox_times`
+    is prox so many times; compiled code computes the same numbers. That is of one weight, and asked
+    of separable regularizers only. Of all weights, and asked of every one: Ω ≥ 0 is convex with the
+    minimum 0, `shrink` and `shrink_row` minimise what they should, `floor` is not above what it
+    bounds; and, where the conjugate is smooth, its value, gradient and curvature fit Ω.
 
     Parameters
     ----------
@@ -75,19 +76,31 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
 
 
 def _check_of_one(regularizer: Regularizer, w: NDArray, u: NDArray) -> None:
-    value = numbers(regularizer, "value", w)
-    _curved(regularizer, w, value)
-    _fenchel_young(regularizer, w, value, u)
+    v = w
+    if regularizer.nonnegative:
+        v, below = w[w >= 0.0], w[w < 0.0]
+        outside = numbers(regularizer, "value", below, finite=False)
+        refuse(
+            np.isfinite(outside),
+            lambda i: (
+                f"{type(regularizer).__name__} is for weights that are not negative, "
+                f"but {call(regularizer, 'value', below[i])} is {outside[i]:.6g}, not infinite"
+            ),
+        )
+    value = numbers(regularizer, "value", v)
+    _curved(regularizer, v, value)
+    _fenchel_young(regularizer, v, value, u)
     for step in _STEPS:
         for wj in w:
-            _proximal(regularizer, w, value, wj, step)
+            _proximal(regularizer, v, value, wj, step)
         _repeated(regularizer, u[:8], step)
 
 
 def _curved(regularizer: Regularizer, w: NDArray, value: NDArray) -> None:
     refuse(value < 0.0, lambda i: f"{call(regularizer, 'value', w[i])} is {value[i]:.6g}, below 0")
-    if (origin := number(regularizer, "value", 0.0)) != 0.0:
-        raise ContractError(f"{call(regularizer, 'value', 0)} is {origin:.6g}, but must be 0")
+    rest = _rest(regularizer)
+    if (least := number(regularizer, "value", rest)) != 0.0:
+        raise ContractError(f"{call(regularizer, 'value', rest)} is {least:.6g}, but must be 0")
     mu = constant(regularizer, "strong_convexity")
     i, k = np.triu_indices(w.size, 1)
     middle = 0.5 * (w[i] + w[k])
@@ -103,6 +116,11 @@ def _curved(regularizer: Regularizer, w: NDArray, value: NDArray) -> None:
             here > most + slack(value[i], value[k]) + floor(middle),
             lambda t, fault=fault: f"{fault} between {w[i[t]]:.6g} and {w[k[t]]:.6g}",  # type: ignore[misc]
         )
+
+
+def _rest(regularizer: Regularizer) -> float:
+    """Return where a weight costs nothing."""
+    return number(regularizer, "conjugate_gradient", 0.0) if regularizer.separable else 0.0
 
 
 def _fenchel_young(regularizer: Regularizer, w: NDArray, value: NDArray, u: NDArray) -> None:
@@ -131,10 +149,11 @@ def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, s
     p = number(regularizer, "prox", wj, step)
     own = number(regularizer, "value", p)
     near = p + 1e-3 * max(1.0, abs(p)) * np.array([-1.0, 1.0])
-    v, value = np.append(v, near), np.append(value, numbers(regularizer, "value", near))
+    value = np.append(value, numbers(regularizer, "value", near, finite=False))
+    v = np.append(v, near)
     least, heights = own + (p - wj) ** 2 / (2 * step), value + (v - wj) ** 2 / (2 * step)
     refuse(
-        heights < least - slack(heights, least),
+        heights < least - slack(heights, least) - (SLACK * p) ** 2 / step,
         lambda i: (
             f"{call(regularizer, 'prox', wj, step)} is {p:.6g}, but at {v[i]:.6g} "
             f"value + (v − w)²/(2 step) is lower: {heights[i]:.6g}, not {least:.6g}"
@@ -194,12 +213,14 @@ def _check_of_all(regularizer: Regularizer, features: int) -> None:
     sizes = np.geomspace(1e-3, 1e3, 24)[:, None, None]
     w = sizes * rng.normal(size=(24, features, _OUTPUTS))
     # Steps at which something happens: step times slope is of the size of the weights.
-    slopes = numbers(regularizer, "total", w)[:, None, None] / sizes
+    slopes = numbers(regularizer, "total", _inside(regularizer, w))[:, None, None] / sizes
     near = np.divide(sizes, slopes, out=np.ones_like(sizes), where=slopes > 0.0)
     steps = near * 10.0 ** rng.uniform(-1.5, 1.5, size=w.shape)
     p = np.array([written(regularizer, "shrink", *pair) for pair in zip(w, steps, strict=True)])
     one_row = np.eye(features)[np.arange(len(w)) % features][:, :, None]
-    v = np.concatenate([np.zeros_like(p[:1]), p, 0.5 * p, one_row * p, p + 1e-3 * w, w])
+    rest = np.full_like(p[:1], _rest(regularizer))
+    v = np.concatenate([rest, p, 0.5 * p, one_row * p, p + 1e-3 * w, w, 0.0 * rest])
+    v = _inside(regularizer, v)
     value = numbers(regularizer, "total", v)
     _curved_in_all(regularizer, v, value)
     q = (w - p) / steps
@@ -208,12 +229,18 @@ def _check_of_all(regularizer: Regularizer, features: int) -> None:
         _row_by_row(regularizer, w, steps, p)
     for a in np.concatenate([-0.3 * q[::3], -q[::3], -3.0 * q[::3], -1.2 * one_row * q]):
         _floored(regularizer, a, v, value)
+    if regularizer.smooth_conjugate():
+        _check_dual(regularizer, q, p)
     if _own(regularizer, "total", "shrink", "shrink_row"):
         fast, totals = w.copy(), np.empty(len(w))
         examples: dict[str, tuple] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
         compiled(regularizer, _shrinks, (fast, steps, totals), examples)
         same_arrays(regularizer, "shrink", w, p, fast)
         same_arrays(regularizer, "total", p, value[1 : 1 + len(p)], totals)
+
+
+def _inside(regularizer: Regularizer, w: NDArray) -> NDArray:
+    return np.abs(w) if regularizer.nonnegative else w
 
 
 def _curved_in_all(regularizer: Regularizer, v: NDArray, value: NDArray) -> None:
@@ -282,6 +309,66 @@ def _floored(regularizer: Regularizer, a: NDArray, v: NDArray, value: NDArray) -
         )
 
 
+# -- of all dual weights ---------------------------------------------------------------------------
+
+
+def _check_dual(regularizer: Regularizer, u: NDArray, w: NDArray) -> None:
+    """Refuse a conjugate that does not fit the weights w, at which u are subgradients."""
+    rng = np.random.default_rng(1)
+    for ui, wi in zip(u, w, strict=True):
+        conjugate = number(regularizer, "conjugate_total", ui)
+        least, product = number(regularizer, "total", wi), float(np.sum(ui * wi))
+        sizes = slack(conjugate, least) + SLACK * np.sum(np.abs(ui * wi))
+        if not abs(conjugate + least - product) <= sizes:
+            raise ContractError(
+                f"{call(regularizer, 'conjugate_total', ui)} is {conjugate:.6g}, but ⟨u, w⟩ − "
+                f"total is {product - least:.6g} at {point(wi)}, where u is a subgradient"
+            )
+        here = regularizer.conjugate_weights(ui)
+        attained = float(np.sum(ui * here)) - number(regularizer, "total", here)
+        if not abs(attained - conjugate) <= sizes:
+            raise ContractError(
+                f"{type(regularizer).__name__}.conjugate_weights takes {point(ui)} to "
+                f"{point(here)}, where ⟨u, w⟩ − total is {attained:.6g}, not {conjugate:.6g}"
+            )
+        _curved_dual(regularizer, ui, rng.normal(size=ui.shape) * np.abs(ui))
+        _linked(regularizer, ui)
+
+
+def _curved_dual(regularizer: Regularizer, u: NDArray, along: NDArray) -> None:
+    """Refuse a curvature of the conjugate that its gradient exceeds."""
+    near = 1e-5
+    D, factor, r = regularizer.conjugate_curvature(u)
+    ahead, back = (regularizer.conjugate_weights(u + sign * near * along) for sign in (1.0, -1.0))
+    rise = float(np.sum((ahead - back) * along)) / (2.0 * near)
+    most = float(np.sum(D * along * along)) + factor * float(np.sum(r * along)) ** 2
+    noise = 1e-9 * float(np.sum(np.abs(ahead * along))) / near
+    if not rise <= most * (1.0 + 1e-3) + noise:
+        raise ContractError(
+            f"{type(regularizer).__name__}.conjugate_curvature is {most:.6g} along {point(along)} "
+            f"at {point(u)}, but conjugate_weights change by {rise:.6g}"
+        )
+
+
+def _linked(regularizer: Regularizer, u: NDArray) -> None:
+    """Refuse weights that are not those of the whole array when taken one by one."""
+    # of size 1: a high power of others may be no number, or 0
+    scale = 0.7 * (float(np.abs(u).max()) or 1.0)
+    one_by_one = 0.7 * u.ravel() / scale
+    examples: dict[str, tuple] = {"mass": (0.5,), "linked": (0.5, scale, 1.0)}
+    if regularizer.separable:
+        examples = {"conjugate_gradient": (0.5,), **examples}
+    compiled(regularizer, _links, (one_by_one, scale), examples)
+    together = regularizer.conjugate_weights(0.7 * u).ravel()
+    refuse(
+        np.abs(one_by_one - together) > SLACK * np.abs(together).max(),
+        lambda j: (
+            f"{type(regularizer).__name__}.linked gives {one_by_one[j]:.6g} for weight {j} at "
+            f"{point(0.7 * u)}, but conjugate_weights {together[j]:.6g}"
+        ),
+    )
+
+
 def _own(regularizer: Regularizer, *methods: str) -> bool:
     """Whether one of these methods is not the inherited one, which is known to compile."""
     return any(getattr(type(regularizer), m) is not getattr(Regularizer, m) for m in methods)
@@ -307,3 +394,12 @@ def _shrinks(regularizer: Any, w: Any, steps: Any, totals: Any) -> None:
     for i in range(w.shape[0]):
         regularizer.shrink(w[i], steps[i])
         totals[i] = regularizer.total(w[i])
+
+
+@njit(cache=True)
+def _links(regularizer: Any, u: Any, scale: Any) -> None:
+    mass = 0.0
+    for j in range(u.size):
+        mass += regularizer.mass(u[j])
+    for j in range(u.size):
+        u[j] = regularizer.linked(u[j], scale, mass)

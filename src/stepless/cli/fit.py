@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +32,10 @@ class Task(StrEnum):
     auto = "auto"
     classify = "classify"
     regress = "regress"
+
+
+def _strength(text: Any) -> float | str:
+    return "auto" if text == "auto" else float(text)
 
 
 def fit(
@@ -78,7 +82,13 @@ def fit(
         ),
     ] = "l2",
     alpha: Annotated[
-        float, typer.Option(metavar="α", help="Strength of the penalty.", rich_help_panel="Problem")
+        Any,
+        typer.Option(
+            metavar="α",
+            parser=_strength,
+            help="Strength of the penalty, or auto: chosen from the data (l2 and lp).",
+            rich_help_panel="Problem",
+        ),
     ] = 1e-4,
     domain: Annotated[
         str,
@@ -295,6 +305,8 @@ def fit(
 
             if weights is not None or (passes or 1) > 1:
                 raise ValueError("a stream is passed over once, and has no --weights")
+            if alpha == "auto":
+                raise ValueError("--alpha auto must see all examples; give a number for a stream")
             how = Options(
                 form,
                 bits,

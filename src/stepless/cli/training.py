@@ -23,6 +23,7 @@ from stepless.report import Summary
 from stepless.report.text import ended_by, gap_in_words
 from stepless.solvers import SOLVERS
 from stepless.stopping import Stopping
+from stepless.strength import lacks
 
 _PATIENCE = 1000  # passes, where the user sets no limit
 Model = LinearClassifier | LinearRegressor
@@ -56,14 +57,16 @@ def build(task: str, loss: str | None, **parameters: Any) -> Model:
 
 
 def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
-    penalty, solver = parameters["penalty"], parameters["solver"]
+    penalty, solver, alpha = (parameters[name] for name in ("penalty", "solver", "alpha"))
     objective = Objective(
         named("loss", loss, LOSSES),
-        penalty_of(penalty, parameters["alpha"]),
+        penalty_of(penalty, 1.0 if alpha == "auto" else alpha),
         named("domain", parameters["domain"], DOMAINS),
         parameters["fit_intercept"],
     )
     Stopping(gap=parameters["gap"], seconds=parameters["seconds"] or 0.0)
+    if alpha == "auto" and (lack := lacks(objective)) is not None:
+        raise ValueError(lack)
     if solver == "auto":
         return
     if solver not in SOLVERS:
@@ -122,7 +125,8 @@ def train(model: Model, examples: Examples, data: Path, live: Live | None, talk:
     if live is not None:
         classes = len(np.unique(examples.y)) if isinstance(model, LinearClassifier) else 2
         watchers.append(LiveLine(live, stopping(model), classes if classes > 2 else 1))
-        live.update(line("starting; a loss that is new to this machine is compiled first"))
+        first = "choosing alpha" if model.alpha == "auto" else "starting"
+        live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
     model.set_params(verbose=int(talk and live is None))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -45,7 +45,7 @@ class Source:
         *,
         scaled: bool = True,
     ) -> None:
-        self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
+        self.X = _design(X)
         self.y = self._column("targets", y)
         s = self._column("sample weights", np.ones(self.shape[0]) if s is None else s)
         if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
@@ -143,6 +143,13 @@ class Source:
         pool = _pool(os.getpid(), self.threads)
         rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
         return [function(0, *blocks[0]), *(part.result() for part in rest)]
+
+
+def _design(X: Any) -> Design:
+    """Take a matrix of any kind, or a design that somebody has made already."""
+    if isinstance(X, Design):
+        return X
+    return Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
 
 
 def available_cores() -> int:

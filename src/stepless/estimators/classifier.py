@@ -46,10 +46,15 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         brackets where there is one (``"smoothed_hinge(50)"``), or a `Loss` of your own.
     penalty
         ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; ``"elasticnet(ρ)"``, α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2);
+        ``"lp(p)"``, α‖w‖_p²/(2(p − 1)), 1 < p ≤ 2; ``"entropy"``, relative entropy of weights that
+        are not negative; ``"hyperbolic"``, the like for both signs;
         ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one a
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
     alpha
-        The penalty's strength, α.
+        The penalty's strength, α, or ``"auto"``: that at which the penalty costs as much as the
+        sampling error does, found from the examples with a few coarse fits, for the penalties
+        ``"l2"`` and ``"lp(p)"``. Classes set against the rest share one. The fit is then that of
+        the number given.
     domain
         ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"box(low, high)"``,
         ``"nonnegative"``, ``"simplex(R)"``, or a `Domain`.
@@ -62,7 +67,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     gap, passes, seconds
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-        More than two classes share the seconds.
+        More than two classes share the seconds; the choice of alpha takes up to half of them.
     fit_intercept
         Whether there is an intercept; it is never penalised.
     class_weight
@@ -83,6 +88,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     ----------
     coef_, intercept_, classes_
         Weights (a row a class, or one row for two classes), intercepts, and class labels.
+    alpha_
+        The penalty's strength: what was given or chosen, 0 without a penalty.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
@@ -106,7 +113,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         loss: str | Loss = "hinge",
         *,
         penalty: Any = "l2",
-        alpha: float = 1e-4,
+        alpha: float | str = 1e-4,
         domain: Any = "free",
         multi_class: str = "ovr",
         solver: Any = "auto",
@@ -155,12 +162,15 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if joint is not None:
             numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
             start = None if starts[0] is None else (self.coef_.T.ravel(), self.intercept_)
+            joint, _ = self._settle_strength(joint, [numbered])
             result = self._run(joint, numbered, self._stopping(), start, watchers)
             return self._keep([result], classes, *_rows(result.w, result.b, len(classes)))
+        problems = (_against_rest(source, y, positive) for positive in _positives(classes))
+        objective, choosing = self._settle_strength(objective, problems)
         for k, positive in enumerate(_positives(classes)):
             label = f"class {positive}: " if len(classes) > 2 else ""
-            signs = source.relabelled(np.where(y == positive, 1.0, -1.0))
-            spent = sum(result.trace[-1].seconds for result in results)
+            signs = _against_rest(source, y, positive)
+            spent = choosing + sum(result.trace[-1].seconds for result in results)
             stopping = self._stopping(len(starts) - k, spent)
             results.append(self._run(objective, signs, stopping, starts[k], watchers, label))
         coef, intercept = np.array([r.w for r in results]), np.array([r.b for r in results])
@@ -214,7 +224,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         source, y, classes = self._labelled(X, y, sample_weight)
         if len(classes) > 2:
             raise ValueError(f"y holds {len(classes)} classes: a path is of two, or of numbers")
-        return source.relabelled(np.where(y == classes[1], 1.0, -1.0))
+        return _against_rest(source, y, classes[1])
 
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
         rows = len(_positives(classes))
@@ -253,6 +263,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         `coef_` and `intercept_` are left as they were, which saves time where features are many
         and chunks small; `settle` brings them up to date.
         """
+        self._refuse_to_choose()
         objective = self._objective(("signs", "classes"))
         first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
@@ -280,6 +291,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         z = self._learn(source, y)
         self.progressive_loss_ = progressive_loss(self._streams)
         self.solver_ = solver.name
+        self._store_strength(objective)
         self._certify_nothing()
         if settle or not hasattr(self, "coef_"):
             self.settle()
@@ -304,7 +316,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             numbered = np.searchsorted(self.classes_, y).astype(float)
             return self._streams[0].learn(source.relabelled(numbered))
         parts = [
-            stream.learn(source.relabelled(np.where(y == positive, 1.0, -1.0)))
+            stream.learn(_against_rest(source, y, positive))
             for stream, positive in zip(self._streams, _positives(self.classes_), strict=True)
         ]
         return np.hstack(parts)
@@ -347,6 +359,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:
     """Weights, a row a class, and intercepts of a joint run."""
     return np.ascontiguousarray(w.reshape(-1, K).T), np.array(np.broadcast_to(b, K), dtype=float)
+
+
+def _against_rest(source: Source, y: NDArray, positive: Any) -> Source:
+    return source.relabelled(np.where(y == positive, 1.0, -1.0))
 
 
 def _positives(classes: NDArray) -> NDArray:

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from stepless.objective import (
     Loss,
     Objective,
     Regularizer,
+    Zero,
     penalty_of,
 )
 from stepless.registry import UnknownName, named
@@ -37,6 +39,7 @@ from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
 from stepless.stopping import Stopping
+from stepless.strength import balanced, with_strength
 from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 
@@ -63,7 +66,7 @@ class LinearModel(BaseEstimator):
         loss: str | Loss = "squared",
         *,
         penalty: str | Regularizer = "l2",
-        alpha: float = 1e-4,
+        alpha: float | str = 1e-4,
         domain: str | Domain = "free",
         solver: str | Solver = "auto",
         gap: float = 1e-3,
@@ -114,7 +117,37 @@ class LinearModel(BaseEstimator):
         if isinstance(self.penalty, Regularizer):
             return self.penalty
         name = "none" if self.penalty is None else str(self.penalty)
-        return penalty_of(name, self.alpha)
+        if not isinstance(self.alpha, str):
+            return penalty_of(name, self.alpha)
+        if self.alpha != "auto":
+            raise ValueError(f"alpha must be a number or 'auto', not {self.alpha!r}")
+        return penalty_of(name, 1.0)  # until `_settle_strength` has chosen another
+
+    def _settle_strength(
+        self, objective: Objective, sources: Iterable[Source]
+    ) -> tuple[Objective, float]:
+        """Give the penalty its strength, one for all problems; return the seconds that it took."""
+        began = perf_counter()
+        if self.alpha == "auto":
+            if isinstance(self.penalty, Regularizer):
+                raise ValueError(
+                    f"alpha='auto' chooses the strength of a penalty that is named, but "
+                    f"{self.penalty} has its own; say penalty='l2'"
+                )
+            seconds = math.inf if self.seconds is None else 0.5 * self.seconds
+            objective = with_strength(objective, balanced(objective, list(sources), seconds))
+        self._store_strength(objective)
+        return objective, perf_counter() - began
+
+    def _store_strength(self, objective: Objective) -> None:
+        penalty = objective.regularizer
+        none = 0.0 if isinstance(penalty, Zero) else math.nan  # one's own may have no alpha
+        self.alpha_ = float(getattr(penalty, "alpha", none))
+
+    def _refuse_to_choose(self) -> None:
+        """A stream's strength is needed before its examples are known."""
+        if self.alpha == "auto":
+            raise ValueError("alpha='auto' must see all examples; give a number for a stream")
 
     def _domain(self) -> Domain:
         if isinstance(self.domain, Domain):
@@ -272,6 +305,9 @@ class LinearModel(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+        for remark in dict.fromkeys(r.remark for r in results if r.remark):
+            warnings.warn(remark, UserWarning, stacklevel=3)
 
     def _certify_nothing(self) -> None:
         """After a stream: the objective of what is no longer at hand is not known."""

@@ -36,7 +36,7 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+    alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
         As in `LinearClassifier`.
 
     Examples
@@ -62,7 +62,8 @@ warm_start, shuffle, verbose
             if self.coef_.size != source.shape[1]:
                 raise ValueError("warm_start=True needs the features of the last fit")
             start = self.coef_, float(self.intercept_)
-        result = self._run(objective, source, self._stopping(), start, watchers)
+        objective, choosing = self._settle_strength(objective, [source])
+        result = self._run(objective, source, self._stopping(spent=choosing), start, watchers)
         self.coef_: NDArray = result.w
         self.intercept_: float = result.b
         self._certify([result])
@@ -90,6 +91,7 @@ warm_start, shuffle, verbose
 
         `progressive_loss_` and `settle` are those of `LinearClassifier`.
         """
+        self._refuse_to_choose()
         objective = self._objective(("reals", "counts"))
         first = not hasattr(self, "_stream")
         X, y = self._examples(X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
@@ -102,6 +104,7 @@ warm_start, shuffle, verbose
         z = self._stream.learn(Source(X, y, s, self._threads(), scaled=False))[:, 0]
         self.progressive_loss_ = progressive_loss([self._stream])
         self.solver_ = solver.name
+        self._store_strength(objective)
         self._certify_nothing()
         if settle or not hasattr(self, "coef_"):
             self.settle()

@@ -11,7 +11,7 @@ from stepless.kernels.flags import FAST
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
-_SMALL = 1e-9  # scale below which it is folded into the array
+_SMALL = 1e-3  # scale below which it is folded into the array: its inverse is lost in Σ u_t
 _HALVINGS = 200  # of an interval of multipliers: all that a double has
 
 # Columns of `kept`: where v, the full gradient μ, and what Σ u_t is beside multiples of them lie.

@@ -10,9 +10,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from stepless.objective.domains import Box, Domain, Free, L2Ball, Nonnegative, Simplex
+from stepless.objective.domains import (
+    Box,
+    Domain,
+    Free,
+    L1Ball,
+    L2Ball,
+    LpBall,
+    Nonnegative,
+    Simplex,
+)
 from stepless.objective.losses import Loss
-from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, Zero
+from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, SquaredLp, Zero
+
+_ROUNDING = 1e-12  # relative slack: rounding must not lift a bound
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,13 @@ class Objective:
             raise ValueError(
                 "‖w‖₁ is the same all over a simplex; use penalty='l2' or penalty='none' there"
             )
-        if not penalty.separable and not isinstance(domain, Free):
+        alike = isinstance(penalty, SquaredLp) and isinstance(domain, LpBall)
+        if alike and penalty.p != domain.p:  # type: ignore[attr-defined]
+            raise ValueError(
+                "a p-norm penalty in a p-norm ball needs the same p in both, "
+                f"not {penalty.p:g} and {domain.p:g}"  # type: ignore[attr-defined]
+            )
+        if not (penalty.separable or alike or isinstance(domain, Free)):
             raise ValueError(
                 f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
                 "both at once; use domain='free'"
@@ -91,19 +108,66 @@ class Objective:
     def least(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
         """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
 
-        And for all v within `blur` of a. The minimum is that of Ω alone or of the domain alone,
-        whichever is higher.
+        And for all v within `blur` of a. In a box it is the minimum of both, where Ω is a sum over
+        weights, or a ridge; else that of Ω alone or of the domain alone, whichever is higher.
         """
         steepest = np.copysign(np.abs(a) + blur, a)
-        if self._nonnegative:  # what rises cannot make it less
+        if self.regularizer.nonnegative:  # the minimum rises with the slopes
+            steepest = a - blur
+        elif self._nonnegative:  # what rises cannot make it less
             steepest = np.minimum(a - blur, 0.0)
-        of_penalty = self.regularizer.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
-        if isinstance(self.domain, Free):
+        penalty, domain = self.regularizer, self.domain
+        if isinstance(domain, L1Ball) and isinstance(penalty, L1 | ElasticNet):
+            ceiling = min(ceiling, penalty.value(domain.bound))
+        of_penalty = penalty.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
+        if isinstance(domain, Free):
             return float(of_penalty)
-        blurred = min(self.domain.floor(blur), self.domain.floor(-blur))
-        return float(max(of_penalty, self.domain.floor(a) + blurred))
+        if isinstance(domain, Box) and penalty.separable:
+            boxed = _boxed(penalty, domain.low, domain.high, a - blur, a + blur)
+            return float(max(of_penalty, boxed))
+        if isinstance(penalty, SquaredL2):
+            return float(max(of_penalty, self._ridged(a, blur, ceiling)))
+        return float(max(of_penalty, domain.floor(a) - domain.sway(blur)))
+
+    def _ridged(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
+        """The same for a ridge and a domain, both at once.
+
+        (λ/2)‖w‖² ≥ λ⟨p, w⟩ − (λ/2)‖p‖² for any p, with equality at the minimum's own, Π(−a/λ).
+        """
+        strength, domain = self.strength, self.domain
+        p = -a / strength
+        domain.project(p)
+        radius = min(domain.radius(), math.sqrt(2.0 * ceiling / strength))
+        blur = blur + 2.0**-51 * (np.abs(a) + strength * np.abs(p))
+        sway = min(domain.sway(blur), float(np.linalg.norm(blur)) * radius)
+        tilted = domain.floor_within(a + strength * p, radius)
+        return float(tilted - sway - 0.5 * strength * (1.0 + _ROUNDING) * float(p @ p))
 
 
 @njit(cache=True, nogil=True)
 def _total(regularizer: Any, w: Any) -> Any:
     return regularizer.total(w)
+
+
+@njit(cache=True, nogil=True)
+def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
+    """Minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b: it is concave in them."""
+    sum_ = 0.0
+    for j in range(a.size):
+        sum_ += min(_lowest(regularizer, low, high, a[j]), _lowest(regularizer, low, high, b[j]))
+    return sum_
+
+
+@njit(cache=True, nogil=True)
+def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
+    # where Ω has no minimum above this slope, it lies at an end of the interval
+    at = min(max(regularizer.conjugate_gradient(-a), low), high)
+    least = _height(regularizer, at, a)
+    for end in (low, 0.0, high):
+        least = min(least, _height(regularizer, end, a))
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _height(regularizer: Any, wj: float, a: float) -> Any:
+    return regularizer.value(wj) + a * wj

@@ -34,7 +34,16 @@ from stepless.trace import Event, Trace
 
 FORMAT = 1
 _KINDS = {kind.__name__: kind for kind in (LinearClassifier, LinearRegressor)}
-_CERTIFICATE = ("objective", "lower_bound", "gap", "rel_gap", "stopped_by", "solver", "n_passes")
+_CERTIFICATE = (
+    "alpha",
+    "objective",
+    "lower_bound",
+    "gap",
+    "rel_gap",
+    "stopped_by",
+    "solver",
+    "n_passes",
+)
 _MOST_EVENTS = 100_000  # safetensors takes headers up to 100 MB
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _Model = LinearClassifier | LinearRegressor

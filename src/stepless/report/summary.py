@@ -31,6 +31,7 @@ class Summary:
     loss: str
     penalty: str
     alpha: float
+    alpha_chosen: bool
     domain: str
     fit_intercept: bool
     classes: list[Any] | None
@@ -59,7 +60,8 @@ class Summary:
         """Collect the facts of a fitted model, and its score on a test set if there is one."""
         trace: Any = [] if model.stopped_by_ == "stream" else model.trace_
         runs = [trace] if isinstance(trace, Trace) else trace
-        penalty, alpha = model.penalty, model.alpha
+        chosen = model.alpha == "auto"
+        penalty, alpha = model.penalty, model.alpha_ if chosen else model.alpha
         if isinstance(penalty, Regularizer):
             alpha = getattr(penalty, "alpha", math.nan)
         penalty = spelled_penalty(penalty)
@@ -68,6 +70,7 @@ class Summary:
             loss=spelled("loss", model.loss),
             penalty=penalty,
             alpha=float(alpha) if penalty != "none" else 0.0,
+            alpha_chosen=chosen,
             domain=spelled("domain", model.domain),
             fit_intercept=bool(model.fit_intercept),
             classes=model.classes_.tolist() if isinstance(model, LinearClassifier) else None,

@@ -162,6 +162,8 @@ def listed(classes: list[Any]) -> str:
 
 def _problem(s: Summary) -> str:
     penalty = "no penalty" if s.penalty == "none" else f"{s.penalty} penalty with alpha {s.alpha:g}"
+    if s.alpha_chosen:
+        penalty += " (chosen from the data)"
     domain = "" if s.domain == "free" else f", weights in {s.domain}"
     free = "intercept" if s.penalty == "none" else "intercept free of it"
     return f"{s.loss} loss, {penalty}{domain}, {free if s.fit_intercept else 'no intercept'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stepless.risk import Risk
+from stepless.solvers.batch.accelerated import Accelerated
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.dual_ascent import DualAscent
 from stepless.solvers.batch.interior_point import InteriorPoint
@@ -14,6 +15,7 @@ from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
+from stepless.solvers.stochastic.sgd_pd import SGDPD
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
@@ -29,7 +31,9 @@ def choose(risk: Risk, gap: float) -> Solver:
 
     | problem                                          | solver                             |
     |--------------------------------------------------|------------------------------------|
-    | a penalty but l2, a domain but the ball          | adagrad                            |
+    | a domain without a projection in a metric        | sgd-pd                             |
+    | a penalty but l2, a domain but the ball          | accelerated; adagrad if the loss   |
+    |                                                  | is not smooth                      |
     | weights in a ball                                | bundle                             |
     | no penalty, or a loss without curvature, corners | proximal-bundle                    |
     | a joint loss of several classes                  | proximal-bundle                    |
@@ -45,8 +49,12 @@ def choose(risk: Risk, gap: float) -> Solver:
     """
     objective = risk.objective
     loss = objective.loss
+    if not objective.domain.offers("project_in"):
+        return SGDPD()
     if not objective.euclidean:
-        return AdaGrad()  # dual averaging: mirror descent certifies sooner, but is hardly sparse
+        momentum = Accelerated()
+        # dual averaging else: mirror descent certifies sooner, but is hardly sparse
+        return AdaGrad() if momentum.lacks(objective) else momentum
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.strength == 0.0 or loss.outputs() > 1:

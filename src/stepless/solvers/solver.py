@@ -60,7 +60,8 @@ def needs_euclidean(objective: Objective, joint: bool = False) -> str | None:
     """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
     if not objective.euclidean:
         return (
-            "knows the penalties l2 and none, and the domains free and ball; use solver='adagrad'"
+            "knows the penalties l2 and none, and the domains free and ball; "
+            "use solver='bundle' or 'adagrad'"
         )
     if objective.loss.outputs() > 1 and not joint:
         return (
@@ -77,6 +78,15 @@ def needs_ridge(objective: Objective) -> str | None:
     if objective.strength == 0.0:
         return "needs a penalty; use solver='proximal-bundle', or penalty='l2'"
     return None
+
+
+@runtime_checkable
+class Remarking(Protocol):
+    """A solver with parameters of which a run may show that they were ill chosen."""
+
+    def remark(self, lower_bound: float) -> str | None:
+        """Say so in one sentence, with a remedy, at the end of a run that proved this bound."""
+        ...
 
 
 @runtime_checkable

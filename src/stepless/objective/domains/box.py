@@ -33,6 +33,19 @@ class Box(Domain):
     def clip(self, wj):
         return min(max(wj, self.low), self.high)
 
+    def excess(self, w):
+        return max(self.low - w.min(), w.max() - self.high)
+
+    def outward(self, w, g):
+        least, most = w.argmin(), w.argmax()
+        below, above = self.low - w[least], w[most] - self.high
+        g[:] = 0.0
+        if below > above:
+            g[least] = -1.0
+        else:
+            g[most] = 1.0
+        return max(below, above)
+
     def vertex(self, g, w):
         for j in range(g.size):
             w[j] = self.low if g[j] > 0.0 else (self.high if g[j] < 0.0 else 0.0)

@@ -14,7 +14,8 @@ from stepless.term import Term
 class Domain(Term):
     """A closed convex set S of weights.
 
-    Where S is a product of intervals, `clip` says all about projection.
+    Where S is a product of intervals, `clip` says all about projection. A domain that solvers of
+    one projection know offers `excess` and `outward`; AdaGrad and its kin ask for `project_in`.
 
     Attributes
     ----------
@@ -38,6 +39,20 @@ class Domain(Term):
         """Return the nearest point of a weight's interval."""
         raise NotImplementedError
 
+    def excess(self, w):
+        """Return c(w) of a convex function c, for w of the span: at most 0 exactly inside of S."""
+        raise NotImplementedError
+
+    def outward(self, w, g):
+        """Write into g a subgradient of c at w, a point of the span; return c(w).
+
+        On entry g may hold that of a point nearby, from which a search can start.
+        """
+        raise NotImplementedError
+
+    def into_span(self, w):
+        """Move w, in place, to the nearest point of the subspace that S lies in."""
+
     def vertex(self, g, w):
         """Write into w a minimiser of ⟨g, ·⟩ over S."""
         raise NotImplementedError
@@ -54,6 +69,24 @@ class Domain(Term):
         """Return the largest |w_j − v_j| of two points of S, or infinity."""
         return 2.0 * self.reach()
 
+    def sway(self, blur: NDArray) -> float:
+        """A number above ⟨blur, |w|⟩ for all w of S, or infinity. Not for compiled code."""
+        if not blur.any():
+            return 0.0
+        return float(min(np.linalg.norm(blur) * self.radius(), blur.sum() * self.reach()))
+
+    def admit(self, d: int) -> None:
+        """Raise ValueError where S has no point of d weights. Not for compiled code."""
+
+    @classmethod
+    def offers(cls, *methods: str) -> bool:
+        """Whether this domain has all of these optional methods, such as `project_in`."""
+        return all(
+            getattr(cls, name) is not getattr(Domain, name)
+            or (name == "project_in" and cls.separable)
+            for name in methods
+        )
+
     def floor(self, a: NDArray) -> float:
         """Minimum of ⟨a, w⟩ over S, or minus infinity. Not for compiled code."""
         if not a.any():
@@ -63,3 +96,10 @@ class Domain(Term):
         w = np.empty(a.size)
         self.vertex(a, w)
         return float(a @ w)
+
+    def floor_within(self, a: NDArray, radius: float) -> float:
+        """A number below ⟨a, w⟩ for all w of S that are no longer than `radius`.
+
+        Not for compiled code.
+        """
+        return self.floor(a)

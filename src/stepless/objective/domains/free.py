@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from stepless.objective.domains.domain import Domain
@@ -26,6 +27,13 @@ class Free(Domain):
 
     def clip(self, wj):
         return wj
+
+    def excess(self, w):
+        return -math.inf
+
+    def outward(self, w, g):
+        g[:] = 0.0
+        return -math.inf
 
     def vertex(self, g, w):
         raise ValueError("a linear function has no minimum over all of R^d")

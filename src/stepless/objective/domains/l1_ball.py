@@ -38,6 +38,14 @@ class L1Ball(Domain):
     def project_in(self, w, h):
         project_l1(w, h, self.bound)
 
+    def excess(self, w):
+        return absolute_sum(w) - self.bound
+
+    def outward(self, w, g):
+        for j in range(w.size):
+            g[j] = np.sign(w[j])
+        return absolute_sum(w) - self.bound
+
     def vertex(self, g, w):
         top = 0
         for j in range(g.size):

@@ -34,6 +34,15 @@ class L2Ball(Domain):
     def project_in(self, w, h):
         project_l2(w, h, self.bound)
 
+    def excess(self, w):
+        return length(w) - self.bound
+
+    def outward(self, w, g):
+        size = length(w)
+        for j in range(w.size):
+            g[j] = w[j] / size if size > 0.0 else 0.0
+        return size - self.bound
+
     def vertex(self, g, w):
         square = 0.0
         for j in range(g.size):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective.domains.domain import Domain
@@ -24,6 +25,15 @@ class Nonnegative(Domain):
     def clip(self, wj):
         return 0.0 if wj < 0.0 else wj
 
+    def excess(self, w):
+        return -w.min()
+
+    def outward(self, w, g):
+        least = w.argmin()
+        g[:] = 0.0
+        g[least] = -1.0
+        return -w[least]
+
     def vertex(self, g, w):
         for j in range(g.size):
             if g[j] < 0.0:
@@ -32,3 +42,7 @@ class Nonnegative(Domain):
 
     def floor(self, a: NDArray) -> float:
         return -math.inf if (a < 0.0).any() else 0.0
+
+    def floor_within(self, a: NDArray, radius: float) -> float:
+        falling = float(np.linalg.norm(np.minimum(a, 0.0)))
+        return -falling * radius if falling else 0.0

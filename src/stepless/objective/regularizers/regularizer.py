@@ -5,20 +5,26 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from stepless.term import Term
 
+_MOST = 1e150  # its square is still a number
+_HALVINGS = 60  # of the logarithm of a multiplier: to rounding
+
 
 class Regularizer(Term):
-    """A convex function Ω(w) ≥ 0, Ω(0) = 0, the strength included.
+    """A convex function with the minimum 0, the strength included; finite at 0.
 
     Of one weight, where Ω(w) = Σ_j ω(w_j): `value`, `prox`, `prox_times`, `conjugate` and
     `conjugate_gradient`. A regularizer of one's own is a subclass with these but `prox_times`.
 
     Of all weights, an array with a row a feature and a column an output: `total`, `shrink`,
-    `floor`, and of a single row `shrink_row`.
+    `floor`, and of a single row `shrink_row`. For solvers that work in the dual, where Ω* is
+    differentiable: `conjugate_total`, `conjugate_weights`, `conjugate_curvature`, and, one weight a
+    time, `mass` and `linked`.
 
     Attributes
     ----------
@@ -26,10 +32,13 @@ class Regularizer(Term):
         Whether Ω is a sum over weights: the methods of one weight exist.
     by_rows
         Whether Ω is a sum over rows: `shrink_row` exists, and `prox` for rows of one weight.
+    nonnegative
+        Whether Ω is infinite as soon as a weight is negative.
     """
 
     separable: ClassVar[bool] = True
     by_rows: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = False
 
     def value(self, wj):
         """ω(w_j)."""
@@ -85,12 +94,76 @@ class Regularizer(Term):
         """
         return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
 
+    def smooth_conjugate(self):
+        """Whether Ω* is finite and differentiable everywhere: the methods below exist."""
+        return self.strong_convexity() > 0.0
+
+    def conjugate_total(self, u: NDArray) -> float:
+        """Ω*(u), of an array as large as the weights. Not for compiled code."""
+        return math.fsum(self.conjugate(uj) for uj in u.ravel().tolist())
+
+    def conjugate_weights(self, u: NDArray) -> NDArray:
+        """∇Ω*(u), the weights w that maximise ⟨u, w⟩ − Ω(w). Not for compiled code."""
+        w = np.array(u, dtype=float)
+        _link_each(self, w.reshape(-1))
+        return w
+
+    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+        """D, f and r for which ∇²Ω*(u) is diag(D) + f rrᵀ, or less. Not for compiled code."""
+        return np.full(u.shape, 1.0 / self.strong_convexity()), 0.0, np.zeros(u.shape)
+
+    def mass(self, uj):
+        """Return what a dual weight adds to the sum that `linked` asks for; 0 if separable.
+
+        It may be a high power, for which u_j should be of moderate size: `linked` has a scale.
+        """
+        return 0.0
+
+    def linked(self, uj, scale, mass):
+        """(∇Ω*(scale·u))_j, from u_j and mass = Σ_j mass(u_j) alone; scale > 0."""
+        return self.conjugate_gradient(scale * uj)
+
 
 @njit(cache=True, nogil=True)
 def shrink_each(regularizer, v, steps):
     """Replace each weight by its prox."""
     for c in range(v.size):
         v[c] = regularizer.prox(v[c], steps[c])
+
+
+@njit(cache=True, nogil=True)
+def _link_each(regularizer, u):
+    """Replace each dual weight by its weight."""
+    for j in range(u.size):
+        u[j] = regularizer.conjugate_gradient(u[j])
+
+
+def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
+    """Minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling, of a regularizer with a smooth conjugate.
+
+    It is the maximum over τ ≥ 1 of −τΩ*(−a/τ) − (τ − 1)·ceiling, where Ω(∇Ω*(−a/τ)) = ceiling if
+    the ceiling binds. *Any* τ gives a number below, so an inexact one costs tightness, never truth.
+    """
+
+    def height(tau: float) -> float:
+        return -tau * regularizer.conjugate_total(a / -tau) - (tau - 1.0) * ceiling
+
+    def over(tau: float) -> bool:
+        u = a / -tau
+        conjugate = regularizer.conjugate_total(u)
+        if math.isinf(conjugate):
+            return True
+        return not np.sum(u * regularizer.conjugate_weights(u)) - conjugate <= ceiling
+
+    if math.isinf(ceiling) or not over(1.0):
+        return -regularizer.conjugate_total(-a)
+    low, high = 1.0, 2.0
+    while over(high) and high < _MOST:
+        low, high = high, high * high
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (middle, high) if over(middle) else (low, middle)
+    return height(high)
 
 
 def positive(alpha: float) -> None:

@@ -42,6 +42,12 @@ class SquaredL2(Regularizer):
     def strong_convexity(self):
         return self.alpha
 
+    def conjugate_total(self, u: NDArray) -> float:
+        return 0.5 * float(np.sum(u * u)) / self.alpha
+
+    def conjugate_weights(self, u: NDArray) -> NDArray:
+        return u / self.alpha
+
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         slope = float(np.linalg.norm(a))
         reach = min(slope / self.alpha, math.sqrt(2.0 * ceiling / self.alpha))

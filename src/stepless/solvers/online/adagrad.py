@@ -84,7 +84,7 @@ class AdaGrad(Subgradients):
 
     def lacks(self, objective: Objective) -> str | None:
         if self.matrix == "diagonal":
-            return None
+            return super().lacks(objective)
         return FullMatrix.lacks(objective)
 
     def _squares(self, objective: Objective) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,8 @@ from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
+from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
 from stepless.solvers.solver import Finding, needs_euclidean
-
-Iterate = Literal["last", "random", "average", "suffix"]
-ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
 
 
 @dataclass
@@ -51,24 +49,14 @@ class Extent:
 
 
 @dataclass
-class Sum:
-    """A sum of iterates."""
-
-    w: NDArray
-    b: float = 0.0
-    count: int = 0
-
-
-@dataclass
 class Walk:
-    """State of an online solver: weights, motion, extent, and sums of iterates."""
+    """State of an online solver: weights, motion, extent, and what is kept of the iterates."""
 
     w: NDArray
     motion: NDArray
     extent: Extent
     passes: int = 0
-    sums: list[Sum] = field(default_factory=list)  # older, newer
-    chosen: tuple[NDArray, float] | None = None
+    iterates: Iterates = field(default_factory=Iterates)
     scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
 
 
@@ -88,10 +76,7 @@ class Descent:
     online: ClassVar[bool] = True
 
     def __init__(self, iterate: Iterate = "last", batch: int = 1) -> None:
-        if iterate not in ITERATES:
-            raise ValueError(f"iterate must be one of {', '.join(ITERATES)}, not {iterate!r}")
-        if batch < 1:
-            raise ValueError(f"a batch holds at least one example, not {batch}")
+        checked(iterate, batch)
         self.iterate = iterate
         self.batch = int(batch)
 
@@ -107,7 +92,6 @@ class Descent:
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> Walk:
-        d = w.size
         walk = Walk(w.copy(), np.zeros(13), Extent(0.0, 0.0, 0.0))
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
@@ -116,8 +100,6 @@ class Descent:
             self.first_radius(risk.objective, walk.extent), math.sqrt(square)
         )
         motion[descent.BIAS] = b if w.any() else best_bias
-        if self.iterate != "last":
-            walk.sums = [Sum(np.zeros(d)), Sum(np.zeros(d))]
         return walk
 
     def meet(self, risk: Risk, walk: Walk) -> float:
@@ -173,7 +155,9 @@ class Descent:
         descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, walk.scores)
         walk.passes += 1
         if self.iterate != "last":
-            self._keep(walk, kept, rounds, rng)
+            summed = Point(kept[1], float(motion[descent.BIASES]), rounds)
+            drawn = Point(kept[2], float(motion[descent.ITS_BIAS]))
+            walk.iterates.keep(self.iterate, summed, drawn, rng)
         w, b = self._point(walk)
         rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
         plane = Plane(
@@ -213,22 +197,7 @@ class Descent:
         """Return Alg. 3's first hypothesis, ρ = min(1, 1/√λ); smaller still for long examples."""
         return min(1.0, 1.0 / extent.longest if extent.longest else 1.0, extent.ball(objective))
 
-    def _keep(self, walk: Walk, kept: NDArray, rounds: int, rng: np.random.Generator) -> None:
-        older, newer = walk.sums
-        if self.iterate == "suffix" and walk.passes & (walk.passes - 1) == 0:
-            older, newer = newer, Sum(np.zeros_like(newer.w))
-            walk.sums = [older, newer]
-        newer.w += kept[1]
-        newer.b += walk.motion[descent.BIASES]
-        newer.count += rounds
-        if self.iterate == "random" and rng.integers(walk.passes) == 0:
-            walk.chosen = kept[2], float(walk.motion[descent.ITS_BIAS])
-
     def _point(self, walk: Walk) -> tuple[NDArray, float]:
         if self.iterate == "last":
             return walk.w.copy(), walk.motion[descent.BIAS]
-        if walk.chosen is not None:
-            return walk.chosen
-        older, newer = walk.sums
-        count = older.count + newer.count
-        return (older.w + newer.w) / count, (older.b + newer.b) / count
+        return walk.iterates.point()

@@ -6,7 +6,16 @@ import math
 
 from numpy.typing import NDArray
 
-from stepless.objective import L1, ElasticNet, Objective, Problem, Regularizer, SquaredL2, Zero
+from stepless.objective import (
+    L1,
+    ElasticNet,
+    Free,
+    Objective,
+    Problem,
+    Regularizer,
+    SquaredL2,
+    Zero,
+)
 from stepless.solvers.online.learner import Course, Learner
 from stepless.solvers.online.updates import (
     Averaging,
@@ -29,6 +38,13 @@ class Subgradients(Learner):
         self.eta = eta
 
     def lacks(self, objective: Objective) -> str | None:
+        if not objective.domain.offers("project_in"):
+            return (
+                "needs a domain with a projection in any diagonal metric, which "
+                f"{type(objective.domain).__name__} has not (`project_in`); use solver='sgd-pd'"
+            )
+        if not (objective.regularizer.separable or isinstance(objective.domain, Free)):
+            return "does not know a penalty and a domain that both couple weights; use solver='pgs'"
         return None
 
     def setting(self, objective: Objective, course: Course) -> Setting:

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Objective
+from stepless.objective import Free, Objective, SquaredL2, Zero
 from stepless.risk import Risk
-from stepless.solvers.stochastic.mixed import Mixed, Plan, State, lazy, ridge
+from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
 
 class EMGD(Mixed):
@@ -23,8 +23,8 @@ class EMGD(Mixed):
                 ``schedule="practical"`` (MAH §8.4): T = m, η = 1/L̂, Δ = ‖∇F(w̄)‖/λ
     Guarantee   F(w̄) − F* ≤ λΔ₁²/2^{k+1} after k epochs with probability 1 − kδ (MAH Th. 8.1, as
                 mended in docs/papers.md), by the theory's schedule
-    Cost        a full gradient (on all threads) an epoch, O(nnz) a round; O(d) a round for
-                penalties but l2 and for domains
+    Cost        a full gradient (on all threads) an epoch, O(nnz) a round for l2, l1 and
+                elasticnet; O(d) a round for other penalties and for domains
     Needs       a smooth loss; the theory's schedule a strongly convex penalty and no intercept
     Differs     L̂ = Σ‖∇f_i(w_t) − ∇f_i(w̄)‖²/Σ⟨∇f_i(w_t) − ∇f_i(w̄), w_t − w̄⟩ over the last epoch:
                 the smoothness that was met, not the largest possible. An epoch that ends higher
@@ -52,12 +52,12 @@ class EMGD(Mixed):
     name: ClassVar[str] = "emgd"
 
     def lacks(self, objective: Objective) -> str | None:
-        if self.schedule == "theory" and not ridge(objective):
+        if self.schedule == "theory" and not isinstance(objective.regularizer, SquaredL2):
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 
     def plan(self, risk: Risk, state: State) -> Plan:
-        strength = ridge(risk.objective)
+        strength, rest = parts(risk.objective)
         if self.schedule == "theory":
             L, delta = state.steepest + strength, min(self.delta, math.exp(-0.5))
             T = math.ceil(1152.0 * (L / strength) ** 2 * math.log(1.0 / delta))  # MAH (8.6)
@@ -65,7 +65,8 @@ class EMGD(Mixed):
             radius = math.sqrt(2.0 * state.first / strength) / 2.0 ** (0.5 * state.epochs)
             return Plan(Epoch(1.0 / (L * math.sqrt(T)), strength, radius, 0.0), T)
         pull = state.centre.pull
-        known = lazy(risk.objective) and strength > 0.0
+        smooth = isinstance(rest, Zero) and isinstance(risk.objective.domain, Free)
+        known = smooth and strength > 0.0
         radius = float(np.sqrt(pull @ pull)) / strength if known else math.inf
         step = 0.5**state.rises / (state.met + strength)
         return Plan(Epoch(step, strength, radius, state.lever), risk.m)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import mixed
+from stepless.kernels import mixed, mixed_lagged
 from stepless.kernels.mixed import Epoch
 from stepless.kernels.rows import steepest
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Free, Objective, SquaredL2, Zero
+from stepless.objective import L1, ElasticNet, Free, Objective, Regularizer, SquaredL2, Zero
 from stepless.risk import Anchor, Risk
 from stepless.solvers.solver import Finding
 
@@ -35,7 +35,7 @@ class Centre:
     @classmethod
     def at(cls, risk: Risk, w: NDArray, anchor: Anchor) -> Centre:
         objective = risk.objective.penalty(w) + anchor.tangent.value
-        pull = anchor.g + ridge(risk.objective) * w
+        pull = anchor.g + parts(risk.objective)[0] * w
         return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z, anchor.a)
 
 
@@ -142,57 +142,91 @@ class Mixed:
             state.rises += 1
         state.epochs += 1
         state.walk = None
-        return Finding(w, arrived.b, objective=arrived.objective, plane=anchor.tangent.plane)
+        found = _polished(risk, arrived, walk.epoch.step)
+        return Finding(found.w, found.b, objective=found.objective, plane=anchor.tangent.plane)
 
 
-def lazy(objective: Objective) -> bool:
-    """Say whether a round costs O(nnz)."""
-    free = isinstance(objective.domain, Free)
-    return free and isinstance(objective.regularizer, SquaredL2 | Zero)
+def _polished(risk: Risk, arrived: Centre, step: float) -> Centre:
+    """Return what a full step leads to, where there is a prox: a mean of sparse weights is not."""
+    _, rest = parts(risk.objective)
+    if isinstance(rest, Zero):
+        return arrived
+    w, aim = np.empty(risk.d), arrived.w - step * arrived.pull
+    mixed.approach((rest, risk.objective.domain), aim, step, arrived.w, 1.0, w)
+    return replace(arrived, w=w, objective=risk.objective.penalty(w) + risk.value(w, arrived.b))
 
 
-def ridge(objective: Objective) -> float:
-    """Return the λ of (λ/2)‖w‖² in each example's function; other penalties are in the prox."""
-    return objective.strength if isinstance(objective.regularizer, SquaredL2) else 0.0
+def parts(objective: Objective) -> tuple[float, Regularizer]:
+    """Return the λ of (λ/2)‖w‖² in each example's function, and what is left to the prox."""
+    match objective.regularizer:
+        case SquaredL2(alpha=alpha):
+            return alpha, Zero()
+        case ElasticNet(alpha=alpha, ratio=ratio) if ratio < 1.0:
+            return alpha * (1.0 - ratio), L1(alpha * ratio) if ratio > 0.0 else Zero()
+    return 0.0, objective.regularizer
 
 
 def _set_out(risk: Risk, centre: Centre, plan: Plan) -> Walk:
     motion = np.zeros(9)
     pull = centre.pull + plan.fading * centre.w
-    if lazy(risk.objective):
+    kind = _kind(risk.objective, plan.epoch)
+    if kind == "plain":
         kept = np.zeros((risk.d, 3))
         kept[:, mixed.PULL] = pull
         motion[mixed.SCALE] = 1.0
+    elif kind == "lagged":
+        kept = np.zeros((risk.d, 4))
+        kept[:, mixed_lagged.VALUE] = centre.w
+        kept[:, mixed_lagged.PULL] = pull - plan.epoch.strength * centre.w
     else:
         kept = np.zeros((2, risk.d))  # w, and Σ (w_t − w̄)
         kept[0] = centre.w
     return Walk(plan.epoch, pull, kept, motion)
 
 
+def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eager"]:
+    """Return how rounds are done: O(nnz) with a ball, O(nnz) with a lasso, or O(d)."""
+    _, rest = parts(objective)
+    if not isinstance(objective.domain, Free):
+        return "eager"
+    if isinstance(rest, Zero):
+        return "plain"
+    return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
+
+
 def _go_on(risk: Risk, centre: Centre, walk: Walk, order: NDArray) -> None:
     anchor = centre.z, centre.a
-    if lazy(risk.objective):
-        mixed.walk(risk.problem, walk.epoch, order, anchor, walk.kept, walk.motion)
-        return
-    regularizer, domain = risk.objective.regularizer, risk.objective.domain
-    penalty = Zero() if ridge(risk.objective) else regularizer, domain
-    w, sums = walk.kept
-    around = anchor, centre.w, walk.pull
-    mixed.stride(risk.problem, penalty, walk.epoch, order, *around, w, sums, walk.motion)
+    kind, epoch, motion = _kind(risk.objective, walk.epoch), walk.epoch, walk.motion
+    _, rest = parts(risk.objective)
+    if kind == "plain":
+        mixed.walk(risk.problem, epoch, order, anchor, walk.kept, motion)
+    elif kind == "lagged":
+        lasso = rest.alpha  # type: ignore[attr-defined]
+        mixed_lagged.walk(risk.problem, lasso, epoch, order, anchor, centre.w, walk.kept, motion)
+    else:
+        w, sums = walk.kept
+        around = anchor, centre.w, walk.pull
+        penalty = rest, risk.objective.domain
+        mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
 
 
 def _mean(risk: Risk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
     """Return the mean of the epoch's iterates so far, the present one included."""
-    motion, kept = walk.motion, walk.kept
+    motion, kept, epoch = walk.motion, walk.kept, walk.epoch
     count = motion[mixed.COUNT] + 1.0
-    b = centre.b + walk.epoch.lever * float(motion[mixed.BIASES] + motion[mixed.BIAS]) / count
-    if lazy(risk.objective):
+    b = centre.b + epoch.lever * float(motion[mixed.BIASES] + motion[mixed.BIAS]) / count
+    kind = _kind(risk.objective, epoch)
+    if kind == "plain":
         along = motion[mixed.ALONGS] + motion[mixed.ALONG]
         scale = motion[mixed.SCALES] + motion[mixed.SCALE]
         moved = along * kept[:, mixed.PULL] + scale * kept[:, mixed.MOVED] + kept[:, mixed.SUM]
-    else:
-        moved = kept[1] + (kept[0] - centre.w)
-    return centre.w + moved / count, b
+        return centre.w + moved / count, b
+    if kind == "eager":
+        return centre.w + (kept[1] + (kept[0] - centre.w)) / count, b
+    cut = epoch.step * parts(risk.objective)[1].alpha  # type: ignore[attr-defined]
+    clock = motion[mixed.COUNT]
+    mixed_lagged.settle(kept, clock, epoch.step * epoch.strength, epoch.step, cut)
+    return (kept[:, mixed_lagged.SUM] + kept[:, mixed_lagged.VALUE]) / count, b
 
 
 def _met(walk: Walk, steepest: float) -> float:

@@ -6,11 +6,13 @@ import math
 from typing import ClassVar
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Objective
+from stepless.objective import Free, Objective, SquaredL2
 from stepless.risk import Risk
-from stepless.solvers.stochastic.mixed import Mixed, Plan, State, lazy, ridge
+from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
-_EPOCHS = 20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
+_EPOCHS = (
+    20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
+)
 _LEAST = math.exp(-4.5)  # the largest δ of MAH Th. 7.1
 _SETTLED = 8.0  # λ_k η_k T_k, the same in every epoch; 8√(T₁/3) in the thesis
 
@@ -29,8 +31,8 @@ class MixedGrad(Mixed):
                 minimisers move (docs/papers.md). Mended, for a λ-strongly convex F and the
                 theory's schedule: F(w̄) − F* ≤ (25/64)λΔ₁²/4^{k−1} after k epochs with
                 probability 1 − δ
-    Cost        a full gradient (on all threads) an epoch, O(nnz) a round; O(d) a round for
-                penalties but l2 and for domains
+    Cost        a full gradient (on all threads) an epoch, O(nnz) a round for l2, l1 and
+                elasticnet; O(d) a round for other penalties and for domains
     Needs       a smooth loss; the theory's schedule the penalty l2, no domain and no intercept
     Differs     as in EMGD: L̂, repeated epochs, random order, prox, intercept. The number n of
                 epochs in the theorem is taken as 20.
@@ -51,14 +53,14 @@ class MixedGrad(Mixed):
     name: ClassVar[str] = "mixedgrad"
 
     def lacks(self, objective: Objective) -> str | None:
-        if self.schedule == "theory" and not (ridge(objective) and lazy(objective)):
+        if self.schedule == "theory" and not _theorem(objective):
             return (
                 "has a theorem for the penalty l2 without a domain only; use schedule='practical'"
             )
         return super().lacks(objective)
 
     def plan(self, risk: Risk, state: State) -> Plan:
-        strength, k = ridge(risk.objective), state.epochs
+        (strength, _), k = parts(risk.objective), state.epochs
         if self.schedule == "theory":
             beta, fading, delta = state.steepest + strength, strength / 2.0, min(self.delta, _LEAST)
             first = 300.0 * 2.0**8 * (beta / fading) ** 2 * math.log(_EPOCHS / delta)
@@ -71,3 +73,8 @@ class MixedGrad(Mixed):
             step = 0.5**state.rises / (state.met + strength)
             fading, radius = _SETTLED / (step * T), math.inf
         return Plan(Epoch(step, strength + fading, radius, state.lever), T, fading)
+
+
+def _theorem(objective: Objective) -> bool:
+    free = isinstance(objective.domain, Free)
+    return free and isinstance(objective.regularizer, SquaredL2)

@@ -1,0 +1,44 @@
+"""Planes under a risk, and their minimum together with a penalty whose conjugate is smooth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates.dual_model import ascend
+from stepless.certificates.general_planes import GeneralPlanes
+from stepless.objective import Objective
+
+_ENOUGH = 1e-2  # of the gap that there is: how exactly the model is minimised
+
+
+class CurvedPlanes(GeneralPlanes):
+    """For an Ω whose conjugate is finite and differentiable, free or in a product of intervals.
+
+    The planes' minimum is max_α bᵀα − Ω*(−Aα), attained at w = ∇Ω*(−Aα): see `dual_model`.
+    """
+
+    def climb(self, objective: Objective, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+        enough = _ENOUGH * (ceiling - known) if ceiling < math.inf else 0.0
+        return ascend(self.A, self.b, alpha, _Conjugate(objective), enough)
+
+
+class _Conjugate:
+    """(Ω + the domain)*: where the domain is a product of intervals, Ω*'s weights are clipped."""
+
+    def __init__(self, objective: Objective) -> None:
+        self._regularizer = objective.regularizer
+        clip = objective.domain.clip
+        self._low, self._high = clip(-math.inf), clip(math.inf)
+
+    def weights(self, u: NDArray) -> NDArray:
+        return np.clip(self._regularizer.conjugate_weights(u), self._low, self._high)
+
+    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+        D, factor, r = self._regularizer.conjugate_curvature(u)
+        if self._low == -math.inf and self._high == math.inf:
+            return D, factor, r
+        w = self._regularizer.conjugate_weights(u)
+        return np.where((self._low < w) & (w < self._high), D, 0.0), factor, r

@@ -1,0 +1,98 @@
+"""The dual of a bundle's model: planes under a risk, and any bowl above which they are minimised.
+
+    min_w  Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i)   is   max_α  bᵀα − Ψ*(−Aα),   α ≥ 0, 1ᵀα ≤ 1,
+
+and w = ∇Ψ*(−Aα) (SVL Th. 2). *Any* such α gives a number below: an inexact one costs tightness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates.simplex_qp import maximise
+
+_STEPS = 60  # of Newton's method; a bundle goes on from where they end
+_TRIALS = 60  # of a line search
+_CAREFUL = 1e-3  # a first share of the largest curvature to add to all, where steps are short
+_ROUNDING = 1e-14  # relative to the heights of planes: no gap is smaller
+
+
+class Bowl(Protocol):
+    """A convex Ψ, by its conjugate, which is differentiable."""
+
+    def weights(self, u: NDArray) -> NDArray:
+        """∇Ψ*(u), the weights that maximise ⟨u, w⟩ − Ψ(w)."""
+        ...
+
+    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+        """D, f and r with ∇²Ψ*(u) = diag(D) + f rrᵀ, or about that."""
+        ...
+
+
+def ascend(A: NDArray, b: NDArray, alpha: NDArray, bowl: Bowl, enough: float) -> NDArray:
+    """Climb in place from a feasible α until the model's own gap is `enough`; return w.
+
+    Newton's method: Ψ* is taken for its parabola at −Aα, whose programme is that of
+    `simplex_qp.maximise`, on the planes that have weight or are too high; then a line search. Where
+    the parabola promises too much, for Ψ* may have corners in its slope, it gets more curvature.
+    """
+    care = 0.0
+    v = alpha @ A
+    w = bowl.weights(-v)
+    for _ in range(_STEPS):
+        heights = b + A @ w  # the slope of the dual
+        mean = float(alpha @ heights)
+        size = float(alpha @ np.abs(b)) + abs(mean)
+        if float(heights.max(initial=0.0)) - mean <= max(enough, _ROUNDING * size):
+            break
+        W = np.flatnonzero((alpha > 0.0) | (heights > mean))
+        B, before = A[W], alpha[W]
+        D, factor, r = bowl.curvature(-v)
+        gram = (B * (D + care * D.max())) @ B.T
+        if factor != 0.0:
+            products = B @ r
+            gram += factor * np.outer(products, products)
+        after = before.copy()
+        maximise(gram, heights[W] + gram @ before, after)
+        along = after - before
+        down, rise = along @ B, float(along @ b[W])
+        start = v
+
+        def slope(share: float, start=start, down=down, rise=rise) -> float:  # type: ignore[no-untyped-def]
+            return rise + float(down @ bowl.weights(-(start + share * down)))
+
+        share = _highest(slope)
+        if share == 0.0 and care >= 1.0:
+            break
+        if share < 0.1:
+            care = min(max(10.0 * care, _CAREFUL), 1.0)
+        elif share > 0.5:
+            care = care / 10.0 if care > _CAREFUL else 0.0
+        alpha[W] = before + share * along
+        v = alpha @ A
+        w = bowl.weights(-v)
+    return w
+
+
+def _highest(slope: Callable[[float], float]) -> float:
+    """Where a concave function of a share is about highest, by its slope; 0 if it only falls."""
+    first = slope(0.0)
+    if not first > 0.0:
+        return 0.0
+    if slope(1.0) >= 0.0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_TRIALS):
+        middle = 0.5 * (low + high)
+        here = slope(middle)
+        if here >= 0.0:
+            low = middle
+            if here <= 0.3 * first:
+                break
+        else:
+            high = middle
+    return low

@@ -1,0 +1,72 @@
+"""Planes under a risk, for other penalties and domains than the Euclidean ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates.dual_model import Bowl, ascend
+from stepless.certificates.planes import Planes
+from stepless.objective import Objective
+
+_ULP = 2.0**-53
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
+
+
+class GeneralPlanes(Planes):
+    """What such planes share: any dual point α ≥ 0, 1ᵀα ≤ 1 proves a bound, and the best is kept.
+
+    The blend (Aα, bᵀα) of planes lies under the risk as they do, and `Objective.least` knows the
+    minimum of Ω and one plane. Where that of Ω and all planes is not known either (`climb`), others
+    may still find dual points (`minimise`).
+    """
+
+    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, NDArray]:
+        """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
+        alpha = self._duals[0, : self.size].copy()
+        w = self.climb(objective, ceiling, alpha, max(self._known(objective), 0.0))
+        bound = self._keep(objective, ceiling, alpha)
+        self.rest()
+        return bound, w
+
+    def bound_of(self, dual: int, objective: Objective, ceiling: float = math.inf) -> float:
+        """The bundle's bound as another dual point gives it, or the best before."""
+        return self._keep(objective, ceiling, self._duals[dual, : self.size])
+
+    def _known(self, objective: Objective) -> float:
+        return self._best if objective == self._proved else -math.inf
+
+    def _keep(self, objective: Objective, ceiling: float, alpha: NDArray) -> float:
+        known, bound = self._known(objective), self.proves(objective, ceiling, alpha)
+        if bound >= known:
+            self._duals[0, : self.size] = alpha
+        self._best, self._proved = max(bound, known), objective
+        return max(self._best, 0.0)
+
+    def climb(self, objective: Objective, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+        """Move α, in place, to where the bound is highest; return the planes' minimiser."""
+        raise NotImplementedError
+
+    def minimise(self, bowl: Bowl, enough: float, dual: int) -> NDArray:
+        """argmin_w Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i), roughly; starts from its last answer."""
+        alpha = self._duals[dual, : self.size].copy()
+        w = ascend(self.A, self.b, alpha, bowl, enough)
+        self._duals[dual, : self.size] = alpha
+        return w
+
+    def height(self, w: NDArray) -> float:
+        """max(0, max_i ⟨a_i, w⟩ + b_i)."""
+        return float((self.A @ w + self.b).max(initial=0.0))
+
+    def proves(self, objective: Objective, ceiling: float, alpha: NDArray) -> float:
+        """Return the bound that a dual point gives, rounding counted against it."""
+        offset, steepness = float(alpha @ self.b), alpha @ np.abs(self.A)
+        blur = (self.size + 4) * _ULP * steepness  # of the blend's slopes
+        if self._sizes is not None:
+            blur += float(alpha @ self._haze[: self.size]) * self._sizes
+        least = objective.least(alpha @ self.A, blur, ceiling)
+        if math.isinf(least):
+            return -math.inf
+        return offset + least - _ROUNDING * (float(alpha @ np.abs(self.b)) + abs(least))

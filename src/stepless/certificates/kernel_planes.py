@@ -1,0 +1,60 @@
+"""Planes under the risk of a sum of kernels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates.planes import Planes
+from stepless.data.gram import Gram
+from stepless.objective import Objective
+from stepless.risk import Plane
+
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
+
+
+class KernelPlanes(Planes):
+    """Planes whose slopes are Σ a_i φ(x_i), kept as their a; inner products are aᵀKa'.
+
+    A full bundle becomes one plane, the blend that proves the bound: it does not fall.
+    """
+
+    def __init__(self, gram: Gram) -> None:
+        if gram.table is None:
+            raise ValueError("planes are measured by all kernels: the Gram matrix must be a table")
+        super().__init__(gram.size)
+        self._kernels = gram.table
+        self._blur = gram.rounding  # of a kernel, also as one of m in a sum
+        self._longest = math.sqrt(float(gram.diagonal.max()))
+
+    def add(self, plane: Plane) -> None:
+        """Take in a plane; it must be level (tilt 0)."""
+        super().add(plane)
+        n = self.size - 1
+        products = self.A @ (self._kernels @ plane.a)
+        self._gram[n, : n + 1] = self._gram[: n + 1, n] = products
+
+    def _bound(
+        self, objective: Objective, strength: float, alpha: NDArray
+    ) -> tuple[float, NDArray]:
+        """Return the bound that α proves, and the blend's a."""
+        v = alpha @ self.A
+        slope = math.sqrt(max(float(v @ (self._kernels @ v)), 0.0))
+        offset, reach = float(alpha @ self.b), slope / strength
+        slack = _ROUNDING * (float(alpha @ np.abs(self.b)) + slope * reach)
+        # |Σ δ_ij v_i v_j| ≤ max|δ| (Σ|v_i|)² for kernels that are off by δ
+        slack += self._blur * float(alpha @ np.abs(self.A).sum(axis=1)) ** 2 / (2.0 * strength)
+        # a tilt that is not quite 0 counts by the intercept: about as large as predictions are
+        slack += float(alpha @ self._haze[: self.size]) * (1.0 + self._longest * reach)
+        return objective.floor(slope, offset) - slack, v
+
+    def _make_room(self) -> None:
+        alpha = self._duals[0, : self.size].copy()
+        blend = Plane(
+            alpha @ self.A, float(alpha @ self.b), haze=float(alpha @ self._haze[: self.size])
+        )
+        self.size = 0
+        self.add(blend)
+        self._duals[0, 0] = 1.0

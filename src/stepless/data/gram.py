@@ -1,0 +1,100 @@
+"""Kernels of examples with each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.kernel_functions import Kernel
+from stepless.kernels import expansion
+
+TABLED = 5000  # examples whose kernels are all kept: 200 MB
+_CHUNK = 1 << 22  # kernels at a time where they are not
+
+
+class Gram:
+    """k(x_i, x_j) for all pairs of examples, kept in a table or computed when they are asked for.
+
+    Examples
+    --------
+    >>> from stepless.kernel_functions import Gaussian
+    >>> gram = Gram(Gaussian(0.5), np.array([[0.0], [2.0]]))
+    >>> gram.predictions(np.array([1.0, 0.0])).round(3)
+    array([1.   , 0.135])
+    """
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.kernel = kernel
+        self.X = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+        self.squares = _squares(self.X)
+        self.diagonal = np.empty(self.size)
+        expansion.diagonal(kernel, self.squares, self.diagonal)
+        if not np.isfinite(self.diagonal).all():
+            row = int(np.flatnonzero(~np.isfinite(self.diagonal))[0])
+            raise ValueError(f"the kernel of row {row} with itself overflows; rescale the features")
+        if (self.diagonal < 0.0).any():
+            row = int(np.flatnonzero(self.diagonal < 0.0)[0])
+            raise ValueError(
+                f"the kernel of row {row} with itself is {self.diagonal[row]:g}: a kernel must be "
+                "positive semidefinite"
+            )
+        everything = np.arange(self.size)
+        self.table = self._made(everything, everything) if self.size <= TABLED else None
+
+    @property
+    def size(self) -> int:
+        """The number of examples."""
+        return int(self.X.shape[0])
+
+    def block(self, rows: NDArray, columns: NDArray) -> NDArray:
+        """Kernels of some examples with some others."""
+        if self.table is not None:
+            return self.table[np.ix_(rows, columns)]
+        return self._made(rows, columns)
+
+    def _made(self, rows: NDArray, columns: NDArray) -> NDArray:
+        return between(self.kernel, self.X[rows], self.X[columns])
+
+    def predictions(self, coefficients: NDArray) -> NDArray:
+        """Σ_i c_i k(x_i, x) for each example x."""
+        if self.table is not None:
+            return self.table @ coefficients
+        support = np.flatnonzero(coefficients)
+        return combination(self.kernel, self.X, self.X[support], coefficients[support])
+
+    @property
+    def rounding(self) -> float:
+        """By how much the rounding of products and of sums of m kernels may move a kernel."""
+        unit, longest = 2.0**-53, float(self.squares.max())
+        of_products = self.kernel.steepness(longest) * (self.X.shape[1] + 16) * unit * longest
+        return of_products + 2.0 * (self.size + 16) * unit * float(self.diagonal.max())
+
+
+def between(kernel: Kernel, X: Any, S: Any) -> NDArray:
+    """k(x, s) for all rows x of X and s of S."""
+    products = X @ S.T
+    if sparse.issparse(products):
+        products = products.toarray()
+    table = np.ascontiguousarray(products, dtype=np.float64)
+    expansion.evaluate(kernel, table, _squares(X), _squares(S))
+    return table
+
+
+def combination(kernel: Kernel, X: Any, S: Any, coefficients: NDArray) -> NDArray:
+    """Σ_s c_s k(s, x) for each row x of X; with several columns of coefficients, as many sums."""
+    out = np.empty((X.shape[0], *coefficients.shape[1:]))
+    rows = max(1, _CHUNK // max(S.shape[0], 1))
+    for first in range(0, X.shape[0], rows):
+        part = slice(first, first + rows)
+        out[part] = between(kernel, X[part], S) @ coefficients
+    return out
+
+
+def _squares(X: Any) -> NDArray:
+    """‖x‖² of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X)

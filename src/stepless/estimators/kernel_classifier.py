@@ -1,0 +1,230 @@
+"""Classification by a sum of kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.data.gram import Gram, combination
+from stepless.estimators.linear_model import LinearModel
+from stepless.kernel_functions import Kernel, kernel_of
+from stepless.kernel_risk import KernelRisk
+from stepless.minimize import Result
+from stepless.minimize_expansion import minimize_expansion
+from stepless.objective import LOSSES, Domain, Free, Loss, Regularizer, SquaredL2
+from stepless.registry import named
+from stepless.solvers.online.kernel_pgs import KernelPGS
+from stepless.watchers import Progress, Watcher
+
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
+
+
+def _has_probabilities(estimator: KernelClassifier) -> bool:
+    loss = estimator.loss
+    loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+    if not loss.linked:
+        raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
+    return True
+
+
+class KernelClassifier(ClassifierMixin, LinearModel):
+    """A kernel machine on a budget of support vectors, of two classes or of more.
+
+    Minimises (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i over the functions f = Σ c_i k(x_i, ·) of a
+    kernel's space, y_i = ±1, by `KernelPGS`. There is no step size to choose. More than two classes
+    are set against the rest one by one. A support vector machine's C is 1/(alpha · m).
+
+    Up to 5000 examples there is a certificate, as on every fit of a linear model. It is that of the
+    problem without a budget: where the budget is short, the gap stays open. With more examples it
+    would take too many kernels: `gap_` is infinite, which a warning says unless gap=0, and the run
+    ends by its passes or seconds.
+
+    Parameters
+    ----------
+    loss
+        ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
+        brackets if it has one, or a `Loss`.
+    kernel
+        ``"gaussian"``, ``"polynomial"`` or ``"polynomial(degree, offset)"`` (3 and 1),
+        ``"linear"``, or a `Kernel`, which has its own gamma.
+    gamma
+        γ of the kernel; None: 1/(d · the variance of all entries of X), or 1 if that is 0.
+    alpha
+        The penalty's strength, α.
+    budget
+        Support vectors at most, of each class against the rest; None: no limit.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first; passes=None: after 1000, with a warning. More than two
+        classes share the seconds.
+    fit_intercept
+        Whether there is an intercept; it is never penalised.
+    class_weight
+        None, ``"balanced"``, or a dict from class to weight.
+    random_state
+        Seed of the order of examples; the same seed gives the same answer.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    support_, support_vectors_
+        Which rows of X have a coefficient in any class, and these rows, sparse if X was.
+    dual_coef_, intercept_, classes_
+        Coefficients of the support vectors (a row a class, or one row for two classes),
+        intercepts, and class labels.
+    kernel_
+        The kernel function.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
+        two classes these are sums over the classes' problems.
+    trace_
+        The run's events (a list of traces, one a class, for more than two classes).
+    n_passes_, stopped_by_
+        Passes, and what ended the run.
+
+    Notes
+    -----
+    Kernels are made of inner products, so the exponent of a Gaussian one is exact to some 1e-16 of
+    γ(‖x‖² + ‖s‖²): centre features that lie far from 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
+    >>> clf = KernelClassifier(alpha=1e-2, gap=1e-2).fit(X, y)
+    >>> clf.score(X, y), clf.stopped_by_
+    (1.0, 'gap')
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "hinge",
+        *,
+        kernel: str | Kernel = "gaussian",
+        gamma: float | None = None,
+        alpha: float = 1e-4,
+        budget: int | None = 1000,
+        gap: float = 1e-3,
+        passes: int | None = 20,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.alpha = alpha
+        self.budget = budget
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and labels y.
+
+        Watchers are called with every event and the best (coefficients, b) so far; True ends the
+        run.
+        """
+        objective, solver = self._objective(("signs",)), KernelPGS(self.budget)
+        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
+        self._refuse_holes(X)
+        check_classification_targets(y)
+        s = self._weights(sample_weight, len(y))
+        if self.class_weight is not None:
+            s = s * compute_sample_weight(self.class_weight, y)
+        classes = np.unique(y[s > 0])
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
+            )
+        self.kernel_ = self._kernel_function(X)
+        gram = Gram(self.kernel_, X)
+        results: list[Result] = []
+        positives = classes[1:] if len(classes) == 2 else classes
+        for k, positive in enumerate(positives):
+            risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
+            label = f"class {positive}: " if len(classes) > 2 else ""
+            spent = sum(result.trace[-1].seconds for result in results)
+            results.append(
+                minimize_expansion(
+                    risk,
+                    solver,
+                    self._stopping(len(positives) - k, spent),
+                    watchers=[*([Progress(label=label)] if self.verbose else []), *watchers],
+                    rng=self._generator(),
+                )
+            )
+        coefficients = np.array([result.w for result in results])
+        self.classes_ = classes
+        self.support_ = np.flatnonzero(coefficients.any(axis=0))
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = coefficients[:, self.support_]
+        self.intercept_ = np.array([result.b for result in results])
+        self._certify(results)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray:
+        """f(x) + b for each example (a column a class for more than two)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
+        self._refuse_holes(X)
+        z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
+        return z.ravel() if len(self.classes_) == 2 else z
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most plausible class of each example."""
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return the probability of each class, where the loss models one (logistic)."""
+        loss = self._objective(("signs",)).loss
+        p = np.vectorize(loss.mean, otypes=[float])(self.decision_function(X))
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+
+    def _regularizer(self) -> Regularizer:
+        if isinstance(self.alpha, str) or not 1e-50 <= self.alpha < math.inf:
+            raise ValueError(f"alpha must be a positive number, not {self.alpha!r}")
+        return SquaredL2(self.alpha)
+
+    def _domain(self) -> Domain:
+        return Free()
+
+    def _kernel_function(self, X: Any) -> Kernel:
+        if isinstance(self.kernel, Kernel):
+            if self.gamma is not None:
+                raise ValueError(f"{self.kernel} has its own parameters; leave gamma out")
+            return self.kernel
+        if not isinstance(self.kernel, str):
+            kind = type(self.kernel).__name__
+            raise TypeError(f"kernel must be a name or a Kernel, not {kind}")
+        return kernel_of(self.kernel, _scale(X) if self.gamma is None else self.gamma)
+
+
+def _scale(X: Any) -> float:
+    """1/(d · variance of all entries), or 1 if they are all alike."""
+    variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0

@@ -1,0 +1,34 @@
+"""What every kernel function answers."""
+
+from __future__ import annotations
+
+import math
+
+from stepless.term import Term
+
+
+class Kernel(Term):
+    """A symmetric, positive semidefinite function k(x, s) of two examples.
+
+    It sees them through ⟨x, s⟩, ‖x‖² and ‖s‖² alone, so that dense and sparse rows are alike to it.
+    A kernel of one's own is a subclass with `value`; for a certificate it says its `steepness` too.
+
+    Examples
+    --------
+    >>> class Laplacian(Kernel):
+    ...     def value(self, product, x_square, s_square):
+    ...         return math.exp(-math.sqrt(max(x_square + s_square - 2 * product, 0.0)))
+    >>> Laplacian().value(0.0, 1.0, 0.0)
+    0.36787944117144233
+    """
+
+    def value(self, product, x_square, s_square):
+        """k(x, s) from ⟨x, s⟩, ‖x‖² and ‖s‖²."""
+        raise NotImplementedError
+
+    def steepness(self, square):
+        """Bound |∂k/∂⟨x, s⟩| + |∂k/∂‖x‖²| + |∂k/∂‖s‖²| for ‖x‖², ‖s‖² ≤ square, or infinity.
+
+        The rounding of products moves a kernel by so many times as much; a certificate counts it.
+        """
+        return math.inf

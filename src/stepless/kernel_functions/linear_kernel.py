@@ -1,0 +1,21 @@
+"""The kernel of linear models."""
+
+from __future__ import annotations
+
+from stepless.kernel_functions.kernel import Kernel
+
+
+class LinearKernel(Kernel):
+    """k(x, s) = ⟨x, s⟩.
+
+    Examples
+    --------
+    >>> LinearKernel().value(1.0, 1.0, 3.0)
+    1.0
+    """
+
+    def value(self, product, x_square, s_square):
+        return product
+
+    def steepness(self, square):
+        return 1.0

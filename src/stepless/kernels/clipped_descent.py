@@ -1,0 +1,140 @@
+"""Passes of stochastic gradient descent with clipped gradients, in a ball around a centre."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+from stepless.term import Term
+
+_AHEAD = 6  # rows between asking for one and using it
+_SMALL = 1e-9  # scale below which it is folded into the weights
+_HAIR = 1.0 + 1e-12  # of a squared radius: what rounding may put outside of a ball is inside
+
+# Positions in the `motion` array: what a pass reads and changes besides the weights.
+SCALE, SHIFT, SCALES, SHIFTS, ROUNDS, SQUARES = range(6)
+
+
+class Stage(Term):
+    """The numbers of a stage of MAH Alg. 1."""
+
+    strength: float  # λ
+    step: float  # η
+    clip: float  # γ_k
+    reach: float  # Δ_k, the radius of the ball around the centre
+    ball: float  # radius of the domain
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def descend(problem, stage, order, centre, b, v, total, motion):
+    """Write v, `total` and `motion`: the stage goes on over the rows of `order`.
+
+    w_{t+1} = Π(w_t − η(λw_t + clip(γ, g_t))), where g_t is the gradient of the loss of one example
+    and Π projects on the domain and on the ball around the centre c, both at once (MAH (3.4),
+    (3.5)). The iterate is held as w = (1 + shift)·c + scale·v, and the products of v and c that
+    its length is made of are carried along: to shrink and to project cost O(1), a round O(nnz).
+
+    The sum of the iterates before each round is SHIFTS·c + SCALES·v + total; SQUARES is Σ‖clip‖².
+    """
+    loss, X, y, s = problem
+    scale, shift = motion[SCALE], motion[SHIFT]
+    scales, shifts, squares = motion[SCALES], motion[SHIFTS], motion[SQUARES]
+    pull = stage.step * stage.strength
+    cc = 0.0
+    vc = 0.0
+    vv = 0.0
+    for j in range(v.size):
+        cc += centre[j] * centre[j]
+        vc += v[j] * centre[j]
+        vv += v[j] * v[j]
+    for t in range(order.size):
+        if t + _AHEAD < order.size:
+            X.fetch(order[t + _AHEAD])
+        i = order[t]
+        first, last = X.span(i)
+        along = 0.0
+        fixed = 0.0
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            along += v[j] * x
+            fixed += centre[j] * x
+        scales += scale
+        shifts += 1.0 + shift
+        a = s[i] * loss.slope(scale * along + (1.0 + shift) * fixed + b, y[i])
+
+        scale *= 1.0 - pull
+        shift = (1.0 - pull) * shift - pull
+        if scale < _SMALL:
+            for j in range(v.size):
+                total[j] += scales * v[j]
+                v[j] *= scale
+            vv *= scale * scale
+            vc *= scale
+            scale, scales = 1.0, 0.0
+        if a != 0.0:
+            part = -stage.step / scale
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                g = min(max(a * x, -stage.clip), stage.clip)  # MAH (3.4)
+                move = part * g
+                squares += g * g
+                vv += move * (2.0 * v[j] + move)
+                vc += move * centre[j]
+                v[j] += move
+                total[j] -= scales * move
+        scale, shift = _project(scale, shift, vv, vc, cc, stage.reach, stage.ball)  # MAH (3.5)
+    motion[SCALE], motion[SHIFT] = scale, shift
+    motion[SCALES], motion[SHIFTS], motion[SQUARES] = scales, shifts, squares
+    motion[ROUNDS] += order.size
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _project(scale, shift, vv, vc, cc, reach, ball):
+    """Return scale and shift of the nearest point to w with ‖w − c‖ ≤ reach and ‖w‖ ≤ ball.
+
+    If the nearest point of one ball lies in the other, it is that; otherwise it lies on both
+    spheres, so that ⟨w, c⟩ is known, and the rest is at right angles to c.
+    """
+    away = _square(scale, shift, vv, vc, cc)
+    size = _square(scale, 1.0 + shift, vv, vc, cc)
+    near, short = reach * reach * _HAIR, ball * ball * _HAIR
+    if away <= near and size <= short:
+        return scale, shift
+    ratio = min(reach / math.sqrt(away), 1.0) if away > 0.0 else 1.0
+    if _square(ratio * scale, 1.0 + ratio * shift, vv, vc, cc) <= short:
+        return ratio * scale, ratio * shift
+    ratio = min(ball / math.sqrt(size), 1.0)
+    if _square(ratio * scale, ratio * (1.0 + shift) - 1.0, vv, vc, cc) <= near:
+        return ratio * scale, ratio * (1.0 + shift) - 1.0
+    inner = 0.5 * (ball * ball + cc - reach * reach)
+    across = scale * math.sqrt(max(vv - vc * vc / cc, 0.0))
+    height = math.sqrt(max(ball * ball - inner * inner / cc, 0.0))
+    ratio = height / across if across > 0.0 else 0.0
+    return ratio * scale, (inner - ratio * scale * vc) / cc - 1.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _square(scale, shift, vv, vc, cc):
+    """‖scale·v + shift·c‖²."""
+    return scale * scale * vv + 2.0 * scale * shift * vc + shift * shift * cc
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def sizes(X, s):
+    """Return the largest s_i ‖x_i‖², and the most non-zero entries that a row has."""
+    largest = 0.0
+    fullest = 0
+    for i in range(X.size()):
+        first, last = X.span(i)
+        square = 0.0
+        entries = 0
+        for k in range(first, last):
+            _, x = X.entry(i, k)
+            square += x * x
+            if x != 0.0:
+                entries += 1
+        largest = max(largest, s[i] * square)
+        fullest = max(fullest, entries)
+    return largest, fullest

@@ -1,0 +1,31 @@
+"""Predictions of examples as if they had been left out of the fit, over a range of rows."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+
+_MOST = 0.5  # few leverages are larger, but estimates are where features go together
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def left_out(problem, z, a, c, h, fresh, slopes, lo, hi):
+    """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
+
+    At slopes a_i and curvatures c_i of the examples, and curvatures h_j of their sum along each
+    feature (the penalty's included): one step of Newton's method, with a diagonal Hessian, from the
+    minimiser towards that of all examples but i.
+    """
+    loss, X, y, s = problem
+    for i in range(lo, hi):
+        first, last = X.span(i)
+        q = 0.0
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            q += v * v / h[j]
+        leverage = min(c[i] * q, _MOST)
+        if c[i] > 0.0:
+            q = leverage / c[i]
+        fresh[i] = z[i] + a[i] * q / (1.0 - leverage)
+        slopes[i] = s[i] * loss.slope(fresh[i], y[i])

@@ -1,0 +1,181 @@
+"""One pass of the primal gradient solver: O(nnz) a round for every norm."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from stepless.kernels.flags import FAST
+from stepless.term import Term
+
+_AHEAD = 6  # rows between asking for one and using it
+_DRIFT = 1e-3  # share of its peak below which a carried sum is summed again
+
+# Columns of `kept`: θ and ψ; where iterates are added up, Σ w_t so far, and Σκ_t until then.
+THETA, PSI, SUM, SINCE = range(4)
+# Positions in `motion`.
+CLOCK, MASS, UNIT, PEAK, BIAS, BIAS_CURVATURE, REACH = range(7)
+TOTAL, OFFSET, ROUGH, TILT, PICK, ITS_BIAS, BIASES = range(7, 14)
+SIZE = 14
+
+
+class Rule(Term):
+    """The numbers of a run."""
+
+    bound: float  # of the norm of w
+    batch: int  # k: examples a round
+    bias: float  # 1: there is a free intercept
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, scores):
+    """Write `kept` (d × 2 or d × 4), `motion`, `slopes` (of a batch), `scores` (of all rows).
+
+    θ ← θ − mean over the batch of a_i x_i, w = ∇Ω*(θ/(t + 1)) after t rounds (ZHU Fig. 1), scaled
+    into the ball. `touched` (2 × d) is room for a list, zeros at first; `picked` gets the weights
+    before round PICK.
+    """
+    loss, X, y, s = problem
+    keep = kept.shape[1] > 2
+    t, mass, unit = motion[CLOCK], motion[MASS], motion[UNIT]
+    b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
+    total, offset, rough, tilt, biases = 0.0, 0.0, 0.0, 0.0, 0.0
+    passed = 0.0  # Σκ of this pass
+    rounds = 0
+    for start in range(0, order.size, rule.batch):
+        stop = min(start + rule.batch, order.size)
+        share = 1.0 / (stop - start)
+        kappa = fitted(link, rule, t, mass, unit)
+        if keep:
+            passed += kappa
+            biases += b
+            if rounds == motion[PICK]:
+                for j in range(kept.shape[0]):
+                    picked[j] = link.weight(kept[j, PSI], kappa)
+                motion[ITS_BIAS] = b
+        rounds += 1
+        slope = 0.0
+        for n in range(start, stop):
+            if n + _AHEAD < order.size:
+                X.fetch(order[n + _AHEAD])
+            i = order[n]
+            first, last = X.span(i)
+            p = 0.0
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                p += link.weight(kept[j, PSI], kappa) * x
+            z = p + b
+            scores[n] = z
+            reach = max(reach, abs(p))
+            a = s[i] * loss.slope(z, y[i])
+            here = s[i] * loss.value(z, y[i])
+            total += here
+            offset += here - a * z
+            rough += here + abs(a * z)
+            slopes[n - start] = a
+            slope += share * a
+        tilt += slope * (stop - start)
+
+        largest = 0.0
+        if rule.batch == 1 or not link.costly():
+            for n in range(start, stop):
+                move = -share * slopes[n - start]
+                if move != 0.0:
+                    i = order[n]
+                    first, last = X.span(i)
+                    for k in range(first, last):
+                        j, x = X.entry(i, k)
+                        theta = kept[j, THETA]
+                        psi = kept[j, PSI]
+                        if keep:
+                            kept[j, SUM] += (passed - kept[j, SINCE]) * psi
+                            kept[j, SINCE] = passed
+                        mass -= theta * psi
+                        theta += move * x
+                        psi = link.stored(theta, unit)
+                        mass += theta * psi
+                        kept[j, THETA] = theta
+                        kept[j, PSI] = psi
+                        largest = max(largest, abs(theta))
+        else:
+            count = 0
+            for n in range(start, stop):
+                move = -share * slopes[n - start]
+                if move != 0.0:
+                    i = order[n]
+                    first, last = X.span(i)
+                    for k in range(first, last):
+                        j, x = X.entry(i, k)
+                        if touched[1, j] == 0:
+                            touched[1, j] = 1
+                            touched[0, count] = j
+                            count += 1
+                            mass -= kept[j, THETA] * kept[j, PSI]
+                            if keep:
+                                kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
+                                kept[j, SINCE] = passed
+                        kept[j, THETA] += move * x
+            for n in range(count):
+                j = touched[0, n]
+                touched[1, j] = 0
+                theta = kept[j, THETA]
+                psi = link.stored(theta, unit)
+                mass += theta * psi
+                kept[j, PSI] = psi
+                largest = max(largest, abs(theta))
+
+        motion[PEAK] = max(motion[PEAK], mass)
+        if largest > unit or mass < _DRIFT * motion[PEAK]:
+            if keep:
+                for j in range(kept.shape[0]):
+                    kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
+                    kept[j, SINCE] = passed
+            unit, mass = refresh(link, kept)
+            motion[PEAK] = mass
+        if rule.bias > 0.0:
+            # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
+            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (slope / max(reach, 1.0)) ** 2))
+            if S_b > 0.0:
+                b -= slope / S_b
+        t += 1.0
+    if keep:
+        for j in range(kept.shape[0]):
+            kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
+            kept[j, SINCE] = 0.0
+    unit, mass = refresh(link, kept)
+    motion[CLOCK], motion[MASS], motion[UNIT], motion[PEAK] = t, mass, unit, mass
+    motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
+    motion[TOTAL], motion[OFFSET], motion[ROUGH], motion[TILT] = total, offset, rough, tilt
+    motion[BIASES] = biases
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def fitted(link, rule, t, mass, unit):
+    """κ after t rounds, smaller where w would leave the ball (ZHU Cor. 2)."""
+    c = 1.0 / (t + 1.0)
+    kappa = link.common(c, mass, unit)
+    length = link.length(c, mass, unit)
+    return kappa * (rule.bound / length) if length > rule.bound else kappa
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def refresh(link, kept):
+    """Write every ψ anew; return the unit and the mass."""
+    largest = 0.0
+    for j in range(kept.shape[0]):
+        largest = max(largest, abs(kept[j, THETA]))
+    unit = 2.0 * largest if largest > 0.0 else 1.0
+    mass = 0.0
+    for j in range(kept.shape[0]):
+        kept[j, PSI] = link.stored(kept[j, THETA], unit)
+        mass += kept[j, THETA] * kept[j, PSI]
+    return unit, mass
+
+
+@njit(cache=True, nogil=True)
+def weights(link, rule, kept, motion, w):
+    """Write w."""
+    kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])
+    for j in range(kept.shape[0]):
+        w[j] = link.weight(kept[j, PSI], kappa)

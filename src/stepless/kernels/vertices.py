@@ -1,0 +1,17 @@
+"""A domain's corners and its inside, for all weights at once."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def lowest(domain, g, w):
+    """Write w, a minimiser of ⟨g, ·⟩ over the domain."""
+    domain.vertex(g, w)
+
+
+@njit(cache=True, nogil=True)
+def enter(domain, w):
+    """Move w to the nearest point of the domain."""
+    domain.project(w)

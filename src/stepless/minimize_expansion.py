@@ -1,0 +1,110 @@
+"""The loop for sums of kernels: step, evaluate, certify, tell the watchers, stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from time import perf_counter
+
+import numpy as np
+
+from stepless.certificates import Certifier, Planes
+from stepless.certificates.kernel_planes import KernelPlanes
+from stepless.data.gram import TABLED
+from stepless.kernel_risk import Expansion, KernelRisk
+from stepless.minimize import Result
+from stepless.solvers.online.kernel_pgs import KernelPGS
+from stepless.stopping import Stopping
+from stepless.trace import Event, Trace
+from stepless.watchers import Watcher
+
+
+def minimize_expansion(
+    risk: KernelRisk,
+    solver: KernelPGS,
+    stopping: Stopping,
+    *,
+    watchers: Iterable[Watcher] = (),
+    rng: np.random.Generator | None = None,
+) -> Result:
+    """Minimise (α/2)‖f‖² + R(f, b) until the certified gap, the passes or the seconds are reached.
+
+    Where the table of all kernels is at hand, each pass's plane and that of the point it ends at
+    prove a lower bound, and the planes' own minimiser is tried too, if the budget allows it.
+    Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
+
+    Examples
+    --------
+    >>> from stepless.data.gram import Gram
+    >>> from stepless.kernel_functions import Gaussian
+    >>> from stepless.objective import Hinge, Objective, SquaredL2
+    >>> gram = Gram(Gaussian(1.0), np.array([[0.0], [1.0], [2.0]]))
+    >>> risk = KernelRisk(Objective(Hinge(), SquaredL2(0.1)), gram, np.array([-1.0, 1.0, -1.0]))
+    >>> minimize_expansion(risk, KernelPGS(), Stopping(gap=1e-3)).stopped_by
+    'gap'
+    """
+    lack = solver.lacks(risk.objective)
+    if lack is not None:
+        raise ValueError(f"solver {solver.name!r} {lack}")
+    began, rng, watchers = perf_counter(), rng or np.random.default_rng(0), list(watchers)
+    best = risk.expansion(np.zeros(risk.m), 0.0)
+    certifier = None
+    if risk.certifiable:
+        certifier = Certifier(risk.objective, risk.m, KernelPlanes(risk.gram))
+    state, trace = solver.start(risk), Trace()
+    while True:
+        finding = solver.step(risk, state, rng)
+        found = risk.expansion(finding.w, finding.b)
+        best = min(best, found, key=_height)
+        if certifier is not None and finding.plane is not None:
+            certifier.learn(finding.plane, best.objective)
+            w = certifier.learn(found.plane, best.objective)
+            if w is not None and np.count_nonzero(w) <= (solver.budget or risk.m):
+                found = risk.expansion(w, best.b)
+                best = min(best, found, key=_height)
+                certifier.learn(found.plane, best.objective)
+        event = Event(
+            passes=len(trace) + 1,
+            examples=(len(trace) + 1) * risk.m,
+            seconds=perf_counter() - began,
+            objective=best.objective,
+            # rounding may lift a bound above an optimum that was met exactly
+            lower_bound=min(certifier.lower_bound, best.objective) if certifier else -math.inf,
+            norm=best.norm,
+            nonzeros=int(np.count_nonzero(best.coefficients)),
+            solver=solver.name,
+        )
+        trace.append(event)
+        stops = [watcher(event, best.coefficients, best.b) for watcher in watchers]
+        reason = stopping.reason(event) or ("watcher" if any(stops) else None)
+        if reason is not None:
+            return Result(
+                w=best.coefficients,
+                b=best.b,
+                objective=best.objective,
+                risk=best.risk,
+                lower_bound=event.lower_bound,
+                trace=trace,
+                stopped_by=reason,
+                state=state,
+                planes=Planes(0) if certifier is None else certifier.planes,
+                runner=solver.name,
+                remark=_remark(risk) if certifier is None and stopping.gap > 0.0 else None,
+            )
+
+
+def _remark(risk: KernelRisk) -> str:
+    if risk.gram.table is None:
+        return (
+            f"no gap is certified: {risk.m} examples have too many kernels for it ({TABLED} can be "
+            "had). The run ends by passes= or seconds=; say gap=0 if that is meant"
+        )
+    return (
+        f"no gap is certified: {risk.gram.kernel} does not say its steepness. The run ends by "
+        "passes= or seconds=; say gap=0 if that is meant"
+    )
+
+
+def _height(point: Expansion) -> float:
+    """The objective; what is not a number lies above all."""
+    return point.objective if point.objective == point.objective else math.inf

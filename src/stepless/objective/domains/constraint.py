@@ -1,0 +1,95 @@
+"""Weights that obey an inequality of the user's own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from stepless.objective.active_set import nearest
+from stepless.objective.domains.domain import Domain
+
+_TIGHT = 1e-10  # relative to how deep 0 lies inside, or to the excess where the search began
+_MOST_CUTS = 20_000  # a few for each weight are enough where the set is not very flat
+
+
+class Constraint(Domain):
+    """S = {w : c(w) ≤ 0} for a convex function c of one's own.
+
+    A subclass has `excess`, which returns c(w), and `outward`, which writes a subgradient and
+    returns c(w) as well; both are compiled. `project` comes of itself; c(0) < 0 makes it exact. A
+    subclass that knows its `radius` needs no penalty and, with `vertex`, gets certificates.
+    `check_constraint` says in one line what is wrong with it.
+
+    Examples
+    --------
+    >>> class Ellipse(Constraint):
+    ...     def excess(self, w):
+    ...         return w[0] ** 2 + 4.0 * w[1] ** 2 - 1.0
+    ...     def outward(self, w, g):
+    ...         g[0], g[1] = 2.0 * w[0], 8.0 * w[1]
+    ...         return self.excess(w)
+    ...     def radius(self):
+    ...         return 1.0
+    >>> w = np.array([2.0, 1.0])
+    >>> Ellipse().project(w)
+    >>> w.round(6), -1e-9 < Ellipse().excess(w) <= 0.0
+    (array([0.832918, 0.276697]), True)
+    """
+
+    def project(self, w):
+        approach(self, w)
+
+
+@njit(cache=True)
+def approach(domain, w):
+    """Move w to the nearest point with c ≤ 0, by cuts.
+
+    v is nearest to w in the polytope of all cuts ⟨g, v − v_t⟩ + c(v_t) ≤ 0 that hold it (Kelley's
+    cuts, one at each v_t; ‖v − w‖ only grows). What is left of c(v) then is taken away by a step
+    towards 0, if c(0) < 0: c is convex.
+    """
+    d = w.size
+    v, g = w.copy(), np.zeros(d)
+    depth = -_excess(domain, g)
+    c = _outward(domain, v, g)
+    enough = _TIGHT * (depth if depth > 0.0 else min(1.0, c))
+    A, b = np.empty((d + 1, d)), np.empty(d + 1)
+    count = 0
+    for _ in range(_MOST_CUTS):
+        if c <= enough:
+            break
+        size = math.sqrt(g @ g)
+        if not size > 0.0:
+            raise ValueError("no w obeys this constraint: its subgradient is 0 outside")
+        A[count] = g / size
+        b[count] = (g @ v - c) / size
+        count += 1
+        active = np.zeros(count, dtype=np.bool_)
+        v[:] = w
+        if not nearest(v, A[:count], b[:count], active):
+            raise ValueError("no w obeys this constraint: its cuts leave no point")
+        kept = 0
+        for k in range(count):
+            if active[k]:
+                A[kept], b[kept] = A[k], b[k]
+                kept += 1
+        count = min(kept, d)
+        c = _outward(domain, v, g)
+    else:
+        raise ValueError("20000 cuts did not find the nearest point: write a `project` for it")
+    if c > 0.0 and depth > 0.0:
+        v *= depth / (depth + c)
+    w[:] = v
+
+
+# A method that is called twice in one kernel would be inlined twice.
+@njit(cache=True)
+def _excess(domain, w):
+    return domain.excess(w)
+
+
+@njit(cache=True)
+def _outward(domain, w, g):
+    return domain.outward(w, g)

@@ -1,0 +1,170 @@
+"""Weights that obey linear inequalities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from stepless.objective.active_set import nearest
+from stepless.objective.domains.domain import Domain
+
+_MOST_ROUNDS = 100  # of the vertex's search, which takes a few
+_ULP = 2.0**-52
+_LOOSE = 1e-9
+
+
+def _frozen(values: ArrayLike) -> NDArray:
+    values = np.array(values, dtype=np.float64, order="C")
+    values.flags.writeable = False
+    return values
+
+
+class Polytope(Domain):
+    """S = {w : Aw ≤ b}; `of` makes one, and finds out how far it reaches.
+
+    Parameters
+    ----------
+    A, b
+        The inequalities, a row each; the rows of A are of length 1.
+    bound, largest
+        The largest norm and the largest |w_j| in S, or numbers above them, or infinity.
+
+    Examples
+    --------
+    >>> S = Polytope.of([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])  # w ≥ 0, w₁ + w₂ ≤ 1
+    >>> w = np.array([2.0, 1.5])
+    >>> S.project(w)
+    >>> w, round(S.floor(np.array([-1.0, -3.0])), 9)
+    (array([0.75, 0.25]), -3.0)
+    """
+
+    _coerce: ClassVar[dict[str, Any]] = {"A": _frozen, "b": _frozen}
+
+    A: NDArray
+    b: NDArray
+    bound: float = math.inf
+    largest: float = math.inf
+
+    @classmethod
+    def of(cls, A: Any, b: Any) -> Polytope:
+        """Scale the inequalities, make sure that they can be met, and see how far they reach."""
+        A, b = _frozen(A), _frozen(b)
+        if A.ndim != 2 or b.shape != A.shape[:1]:
+            raise ValueError(
+                "a polytope Aw ≤ b needs a number in b for each row of A, "
+                f"not shapes {A.shape} and {b.shape}"
+            )
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise ValueError("a polytope needs finite numbers; leave out rows that bound nothing")
+        sizes = np.linalg.norm(A, axis=1)
+        if (b[sizes == 0.0] < 0.0).any():
+            raise ValueError(_EMPTY)
+        A, b = A[sizes > 0.0] / sizes[sizes > 0.0, None], b[sizes > 0.0] / sizes[sizes > 0.0]
+        d = A.shape[1]
+        if not nearest(np.zeros(d), A, b, np.zeros(b.size, dtype=np.bool_)):
+            raise ValueError(_EMPTY)
+        ends = np.array([[_lowest(A, b, sign * e) for sign in (1.0, -1.0)] for e in np.eye(d)])
+        sides = np.abs(ends).max(axis=1)
+        # A linear programme is solved to 1e-7 or so, and nothing may reach farther than is told.
+        sides += 1e-6 * (sides + np.abs(b).max(initial=0.0))
+        return cls(A, b, float(np.linalg.norm(sides)), float(sides.max()))
+
+    def _check(self) -> None:
+        if self.A.ndim != 2 or not np.allclose(np.linalg.norm(self.A, axis=1), 1.0):
+            raise ValueError("the rows of A must be of length 1; use the classmethod `of`")
+
+    def _key(self) -> tuple:
+        return type(self), self.A.shape, self.A.tobytes(), self.b.tobytes()
+
+    # A tuple compares and hashes its members, which arrays do not let it.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polytope) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"<Polytope: {self.b.size} inequalities for {self.A.shape[1]} weights>"
+
+    def admit(self, d: int) -> None:
+        if self.A.shape[1] != d:
+            raise ValueError(
+                f"the polytope is one of {self.A.shape[1]} weights, but there are {d}; "
+                "give A a column for each"
+            )
+
+    def project(self, w):
+        if not nearest(w, self.A, self.b, np.zeros(self.b.size, dtype=np.bool_)):
+            raise ValueError(_EMPTY)
+
+    def excess(self, w):
+        return (self.A @ w - self.b).max()
+
+    def outward(self, w, g):
+        heights = self.A @ w - self.b
+        worst = heights.argmax()
+        g[:] = self.A[worst]
+        return heights[worst]
+
+    def vertex(self, g, w):
+        if math.isinf(self.bound):
+            raise ValueError("a linear function need not have a minimum over an unbounded polytope")
+        descend(g, w, self.A, self.b, self.bound)
+
+    def radius(self):
+        return self.bound
+
+    def reach(self):
+        return self.largest
+
+    def floor(self, a: NDArray) -> float:
+        if not a.any():
+            return 0.0
+        return _lowest(self.A, self.b, a, self.bound)
+
+
+_EMPTY = "no w obeys all inequalities Aw ≤ b of the polytope; loosen b"
+
+
+def _lowest(A: NDArray, b: NDArray, g: NDArray, bound: float = math.inf) -> float:
+    """Minimum of ⟨g, w⟩ over Aw ≤ b, from below; minus infinity if there is none.
+
+    From any u ≥ 0, ⟨g, w⟩ ≥ −⟨u, b⟩ − ‖g + Aᵀu‖‖w‖: what the programme's own tolerance leaves
+    counts against the bound, and so does rounding.
+    """
+    from scipy.optimize import linprog
+
+    # Equations written as two inequalities must not fail for rounding.
+    loose = b + _LOOSE * np.abs(b).max(initial=0.0)
+    found = linprog(g, A_ub=A, b_ub=loose, bounds=(None, None), method="highs")
+    if found.status != 0:  # it falls without end, for all that the programme knows
+        return -math.inf
+    if math.isinf(bound):
+        return float(found.fun)
+    u = np.maximum(-found.ineqlin.marginals, 0.0)
+    rough = _ULP * (b.size + g.size) * (np.abs(g).sum() * bound + float(u @ (np.abs(b) + bound)))
+    return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rough)
+
+
+@njit(cache=True)
+def descend(g, w, A, b, bound):
+    """Write into w a minimiser of ⟨g, ·⟩ over the polytope.
+
+    Proximal steps, each an exact projection: on a linear function they end after a few.
+    """
+    steepness = math.sqrt(g @ g)
+    active = np.zeros(b.size, dtype=np.bool_)
+    w[:] = 0.0
+    nearest(w, A, b, active)
+    if steepness == 0.0:
+        return
+    for _ in range(_MOST_ROUNDS):
+        onward = w - (8.0 * bound / steepness) * g
+        nearest(onward, A, b, active)
+        if not g @ onward < g @ w - 4.0 * _ULP * steepness * bound:
+            break
+        w[:] = onward

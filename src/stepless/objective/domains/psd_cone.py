@@ -1,0 +1,120 @@
+"""Weights that are a positive semidefinite matrix."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.objective.domains.domain import Domain
+from stepless.objective.eigenpair import lowest
+
+
+class PSDCone(Domain):
+    """S = {X symmetric, X ⪰ 0}, an n × n matrix kept as one array of n² weights, its rows in turn.
+
+    c(X) = λ_max(−X), whose subgradient is −uuᵀ: one eigenvector, by Lanczos's method, where a
+    projection takes all of them.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 2.0], [2.0, 0.0]])
+    >>> PSDCone().excess(X.ravel())
+    2.0
+    >>> PSDCone().project(X.ravel())  # X.ravel() is a view
+    >>> X.round(9)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+
+    def admit(self, d: int) -> None:
+        admit_square(d)
+
+    def project(self, w):
+        X = w.reshape((side(w.size), side(w.size)))
+        symmetrise(X)
+        values, vectors = np.linalg.eigh(X)
+        if values[0] < 0.0:
+            rebuild(X, np.maximum(values, 0.0), vectors)
+
+    def into_span(self, w):
+        symmetrise(w.reshape((side(w.size), side(w.size))))
+
+    def excess(self, w):
+        n = side(w.size)
+        return -lowest(w.reshape((n, n)), np.zeros(n))
+
+    def outward(self, w, g):
+        n = side(w.size)
+        return inward_eigenvector(w.reshape((n, n)), g.reshape((n, n)))
+
+    def vertex(self, g, w):
+        raise ValueError("a linear function need not have a minimum over a cone")
+
+    def floor(self, a: NDArray) -> float:
+        return self.floor_within(a, math.inf)
+
+    def floor_within(self, a: NDArray, radius: float) -> float:
+        least = eigenvalues(a)
+        falling = float(np.linalg.norm(np.minimum(least, 0.0)))
+        return -falling * radius if falling else 0.0
+
+
+def eigenvalues(a: NDArray) -> NDArray:
+    """All eigenvalues of a matrix, or of its symmetric part, from below: less what rounding adds."""
+    n = side(a.size)
+    X = a.reshape(n, n)
+    return np.linalg.eigvalsh((X + X.T) / 2.0) - n * 2.0**-50 * float(np.linalg.norm(X))
+
+
+def admit_square(d: int) -> None:
+    """Refuse a number of weights that is no square."""
+    if math.isqrt(d) ** 2 != d:
+        raise ValueError(
+            f"{d} weights are no square matrix, of which a positive semidefinite one is made; "
+            f"{math.isqrt(d) ** 2} or {(math.isqrt(d) + 1) ** 2} would be"
+        )
+
+
+@njit(cache=True)
+def side(d):
+    """Return how many rows a square matrix of d entries has."""
+    n = int(math.sqrt(d) + 0.5)
+    if n * n != d:
+        raise ValueError("a positive semidefinite matrix needs a square number of weights")
+    return n
+
+
+@njit(cache=True)
+def symmetrise(X):
+    """Replace X by (X + Xᵀ)/2."""
+    for i in range(X.shape[0]):
+        for j in range(i):
+            X[i, j] = 0.5 * (X[i, j] + X[j, i])
+            X[j, i] = X[i, j]
+
+
+@njit(cache=True)
+def rebuild(X, values, vectors):
+    """Write X: the matrix of these eigenvalues ≥ 0 and vectors, exactly symmetric."""
+    half = vectors * np.sqrt(values)
+    X[:] = half @ half.T
+    symmetrise(X)
+
+
+@njit(cache=True)
+def inward_eigenvector(X, G):
+    """Write G = −uuᵀ for X's lowest eigenvector u; return minus its eigenvalue."""
+    n = X.shape[0]
+    top = 0
+    for j in range(n):
+        if abs(G[j, j]) > abs(G[top, top]):
+            top = j
+    u = G[top].copy()  # parallel to the eigenvector that G was made of
+    value = lowest(X, u)
+    for i in range(n):
+        for j in range(n):
+            G[i, j] = -u[i] * u[j]
+    return -value

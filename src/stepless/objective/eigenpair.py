@@ -1,0 +1,122 @@
+"""The lowest eigenvalue of a symmetric matrix, without all the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_SMALL = 32  # rows: below, all eigenvalues cost no more
+_TIGHT = 3e-11  # error of the eigenvalue, relative to the largest, by an estimate of the gap
+_MOST_STEPS = 200  # beyond, all eigenvalues cost no more
+_NOISE = 1e-3  # share of a start that is random: a guess may lack the eigenvector altogether
+_LOOK = 4  # steps between two looks at how good the eigenvalue is
+
+
+@njit(cache=True)
+def lowest(X: NDArray, u: NDArray) -> float:
+    """Write into u a unit eigenvector of the lowest eigenvalue of X; return that eigenvalue.
+
+    By Lanczos's method with full reorthogonalisation, from the guess that u holds (or zeros). A
+    Ritz value θ with residual r is off by min(r, r²/gap) at most, where `gap` is its distance from
+    the next one. Where eigenvalues lie so close that this takes long, all of them are computed.
+    """
+    n = X.shape[0]
+    if n <= _SMALL:
+        return _lowest_of_all(X, u)
+    V = np.empty((_MOST_STEPS + 1, n))
+    a, b, s = np.zeros(_MOST_STEPS), np.zeros(_MOST_STEPS), np.zeros(_MOST_STEPS)
+    _begin(u, V[0])
+    size = 0.0
+    for k in range(min(_MOST_STEPS, n)):
+        r = V[k] @ X  # X is symmetric, and rows lie side by side
+        a[k] = V[k] @ r
+        before = math.sqrt(r @ r)
+        basis = V[: k + 1]
+        r -= (basis @ r) @ basis
+        b[k] = math.sqrt(r @ r)
+        if b[k] < 0.1 * before:  # what is left has lost digits
+            r -= (basis @ r) @ basis
+            b[k] = math.sqrt(r @ r)
+        size = max(size, abs(a[k]) + b[k])  # no eigenvalue is larger than thrice that
+        if size == 0.0:
+            u[:] = V[0]
+            return 0.0
+        ended = b[k] <= 2.0**-50 * size
+        if ended or (k % _LOOK == _LOOK - 1 and k > _LOOK):
+            theta, gap = _ritz(a[: k + 1], b[:k], s[: k + 1])
+            error = b[k] * abs(s[k])
+            if gap > error:
+                error = min(error, error * error / gap)
+            if ended or error <= _TIGHT * size:
+                u[:] = s[: k + 1] @ basis
+                u /= math.sqrt(u @ u)
+                return theta
+        V[k + 1] = r / b[k]
+    return _lowest_of_all(X, u)
+
+
+@njit(cache=True)
+def _begin(u: NDArray, v: NDArray) -> None:
+    """Write into v a unit vector near u; a random one, always the same, if u is 0."""
+    state = np.uint64(0x9E3779B97F4A7C15)
+    size = math.sqrt(u @ u)
+    for j in range(u.size):
+        state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        v[j] = np.int64(state >> np.uint64(33)) * 2.0**-30 - 1.0
+    v *= (_NOISE if size > 0.0 else 1.0) / math.sqrt(v @ v)
+    if size > 0.0:
+        v += u / size
+        v /= math.sqrt(v @ v)
+
+
+@njit(cache=True, error_model="numpy")
+def _ritz(a: NDArray, b: NDArray, s: NDArray) -> tuple[float, float]:
+    """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return θ₁ and θ₂ − θ₁."""
+    low, high = math.inf, -math.inf
+    for k in range(a.size):
+        around = (abs(b[k - 1]) if k else 0.0) + (abs(b[k]) if k < b.size else 0.0)
+        low, high = min(low, a[k] - around), max(high, a[k] + around)
+    theta = _eigenvalue(a, b, 1, low, high)
+    gap = _eigenvalue(a, b, 2, theta, high) - theta if a.size > 1 else math.inf
+    s[:] = 1.0
+    shift = theta - 2.0**-50 * max(abs(low), abs(high))  # below all eigenvalues: no pivot is 0
+    pivots = np.empty(a.size)
+    for _ in range(3):  # inverse iteration, by Cholesky's factors
+        pivots[0] = a[0] - shift
+        for k in range(1, a.size):
+            factor = b[k - 1] / pivots[k - 1]
+            pivots[k] = a[k] - shift - factor * b[k - 1]
+            s[k] -= factor * s[k - 1]
+        s[a.size - 1] /= pivots[a.size - 1]
+        for k in range(a.size - 2, -1, -1):
+            s[k] = (s[k] - b[k] * s[k + 1]) / pivots[k]
+        s /= math.sqrt(s @ s)
+    return theta, gap
+
+
+@njit(cache=True, error_model="numpy")
+def _eigenvalue(a: NDArray, b: NDArray, number: int, low: float, high: float) -> float:
+    """Return the eigenvalue of that number, counted from 1 and from below, by Sturm's bisection."""
+    enough = 2.0**-52 * max(abs(low), abs(high))
+    while high - low > enough:
+        middle = 0.5 * (low + high)
+        below, pivot = 0, 1.0
+        for k in range(a.size):
+            pivot = a[k] - middle - (b[k - 1] * b[k - 1] / pivot if k else 0.0)
+            if pivot < 0.0:
+                below += 1
+        if below >= number:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@njit(cache=True)
+def _lowest_of_all(X: NDArray, u: NDArray) -> float:
+    values, vectors = np.linalg.eigh(X)
+    u[:] = vectors[:, 0]
+    return values[0]

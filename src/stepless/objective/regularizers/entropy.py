@@ -1,0 +1,117 @@
+"""Relative entropy of weights that are not negative."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
+
+_LARGEST = 600.0  # of what an exponential is taken: beyond, weights are no numbers
+
+
+class Entropy(Regularizer):
+    """Ω(w) = α Σ_j (w_j log(w_j/π) − w_j + π) over w ≥ 0, infinite elsewhere; α, π > 0.
+
+    Conjugate: απ Σ_j (exp(u_j/α) − 1). Its minimum lies at w_j = π, not at 0, where it is απ a
+    weight. Weights are products of exponentials: those that matter grow fast among very many that
+    do not.
+
+    Parameters
+    ----------
+    alpha
+        The strength.
+    prior
+        π, what weights are without examples.
+
+    Examples
+    --------
+    >>> Entropy(0.5).value(1.0), Entropy(0.5).value(0.0), Entropy(0.5).value(-1.0)
+    (0.0, 0.5, inf)
+    >>> round(Entropy(0.5).prox(1.0, 2.0), 12)
+    1.0
+    """
+
+    nonnegative: ClassVar[bool] = True
+
+    alpha: float = 1.0
+    prior: float = 1.0
+
+    def _check(self) -> None:
+        positive(self.alpha)
+        if not 0.0 < self.prior < math.inf:
+            raise ValueError(f"the prior weight must be positive, not {self.prior:g}")
+
+    def value(self, wj):
+        return self.alpha * relative_entropy(wj, self.prior)
+
+    def prox(self, wj, step):
+        scale = step * self.alpha  # v/scale + log(v/scale) = w/scale − log(scale/π)
+        return scale * wright_omega(wj / scale - math.log(scale / self.prior))
+
+    def conjugate(self, uj):
+        power = uj / self.alpha
+        return self.alpha * self.prior * (math.expm1(power) if power < _LARGEST else math.inf)
+
+    def conjugate_gradient(self, uj):
+        return self.prior * math.exp(min(uj / self.alpha, _LARGEST))
+
+    def smooth_conjugate(self):
+        return True
+
+    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+        return capped_floor(self, a, ceiling)
+
+    def conjugate_total(self, u: NDArray) -> float:
+        with np.errstate(over="ignore"):
+            return self.alpha * self.prior * float(np.sum(np.expm1(u / self.alpha)))
+
+    def conjugate_weights(self, u: NDArray) -> NDArray:
+        return self.prior * np.exp(np.minimum(u / self.alpha, _LARGEST))
+
+    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+        return self.conjugate_weights(u) / self.alpha, 0.0, np.zeros(u.shape)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def relative_entropy(w, prior):
+    """Return w log(w/π) − w + π, without cancellation next to π."""
+    if w < 0.0:
+        return math.inf
+    if w == 0.0:
+        return prior
+    excess = (w - prior) / prior
+    if abs(excess) < 0.01:  # (1 + x) log(1 + x) − x = x²/2 − x³/6 + x⁴/12 − …
+        sum_ = 0.0
+        for k in range(9, 1, -1):
+            sum_ = excess * ((1.0 if k % 2 == 0 else -1.0) / (k * (k - 1)) + sum_)
+        return prior * excess * sum_
+    return w * math.log(w / prior) - w + prior
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def wright_omega(t):
+    """Return the x > 0 with x + log x = t: Lambert's W of exp(t), which need not be a number.
+
+    From a start of which the logarithm is near, two steps of the fourth order (Fritsch, Shafer,
+    Crowley 1973) reach rounding.
+    """
+    if t < -36.0:  # exp(t) is nothing beside 1
+        return math.exp(t)
+    if t > 1e20:  # and here log(log(t)) beside t
+        return t - math.log(t)
+    if t < 1.0:
+        power = math.exp(t)
+        x = power / (1.0 + power)  # x exp(x) = power, and exp(x) is about 1 + power at most
+    else:
+        x = t - math.log(t) if t > 2.0 else 0.5 + 0.5 * t * 0.9
+    for _ in range(3):
+        rest = t - x - math.log(x)
+        above = 1.0 + x
+        wide = 2.0 * above * (above + 2.0 / 3.0 * rest)
+        x *= 1.0 + rest / above * (wide - rest) / (wide - 2.0 * rest)
+    return x

@@ -1,0 +1,98 @@
+"""Nesterov's accelerated gradient method, proximal and restarted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Objective
+from stepless.risk import Risk
+from stepless.solvers.batch.smoothness import Metric, Smoothness, needs_prox, needs_smooth
+from stepless.solvers.solver import Finding
+
+
+@dataclass
+class State:
+    """Where it is, and the momentum with which it got there."""
+
+    metric: Metric
+    w: NDArray
+    b: Any
+    ahead: NDArray  # w_{t−1} + t(w_t − w_{t−1})
+    t: float = 0.0  # the momentum's clock; 0 after a restart
+    last: float = 1.0  # L of the last step
+    smoothness: Smoothness | None = None
+
+
+class Accelerated:
+    """Proximal gradient steps from a point ahead of the last one, and a restart when that is wrong.
+
+    Solves      min_w∈S Ω(w) + R(w), ℓ smooth
+    Algorithm   MAH §2.3.2.2 with w_{t+1} = z_t − ∇f(z_t)/β instead of w_t − … (docs/papers.md), in
+                its composite form (Beck and Teboulle's FISTA): the step is a prox of Ω, projected.
+                (L_t + μ)t_{k+1}² − (L_t + μ − μt_k²)t_{k+1} − (L_{t+1} + μ)t_k² = 0
+    Guarantee   J(w_T) − J* ≤ 2L‖w_1 − w*‖²/T² (Th. 2.17), and (1 − √(μ/L))^T if Ω is μ-strongly
+                convex, L the largest that was needed, both since the last restart
+    Cost        one oracle (a pass on all threads) and a pass without slopes a step, another of
+                these if L must rise; O(d) memory
+    Needs       a smooth loss; a penalty and a domain whose joint prox is known
+    Differs     L is found: see `Smoothness`. Norms are those of standardised features (`Metric`):
+                a9a, ℓ₁, α = 1e-5, 1e-2 after 944 steps, as they are 2293. It is restarted when
+                the step turns against the momentum (O'Donoghue and Candès' gradient scheme; by
+                their function scheme rounding restarts it without end). A free intercept is
+                minimised out in the oracle.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier("logistic", penalty="l1", alpha=0.1, solver="accelerated")
+    >>> clf.fit([[0.0], [1.0], [2.0]], [0, 0, 1]).rel_gap_ <= 1e-3
+    True
+    """
+
+    name: ClassVar[str] = "accelerated"
+    online: ClassVar[bool] = False
+
+    def lacks(self, objective: Objective) -> str | None:
+        return needs_smooth(objective) or needs_prox(objective)
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+        return State(Metric.of(risk), w.copy(), b, w.copy())
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        objective, metric, w = risk.objective, state.metric, state.w
+        t, z = self._ahead(objective, state)
+        tangent = risk.tangent(z, state.b)
+        g = tangent.plane.a
+        if state.smoothness is None:
+            state.smoothness = Smoothness.first(tangent, metric.dual_square(g))
+        while True:
+            L = state.smoothness.L
+            v = metric.descend(objective, z, g, L)
+            move = v - z
+            b = metric.follow(objective, tangent.b, move)
+            value = risk.value(v, b)
+            if state.smoothness.admits(risk, tangent, move, value, metric.square(move)):
+                break
+        against = float(move @ (metric.h * (v - w))) < 0.0
+        state.ahead = v if against else w + t * (v - w)
+        state.t, state.last = 0.0 if against else t, L
+        state.w, state.b = v, b
+        return Finding(v, b, objective=objective.penalty(v) + value, plane=tangent.plane)
+
+    @staticmethod
+    def _ahead(objective: Objective, state: State) -> tuple[float, NDArray]:
+        """The clock's next time, and the point from which the next step is taken."""
+        if state.t == 0.0 or state.smoothness is None:
+            return 1.0, state.w
+        mu, L, last = state.metric.strong_convexity(objective), state.smoothness.L, state.last
+        a, square = last + mu, state.t**2
+        half = 0.5 * (a - mu * square) / a
+        t = half + math.sqrt(half * half + (L + mu) * square / a)
+        # of the strongly convex part, ‖w − w*‖² pays for a share of the momentum
+        share = (t - 1.0) * (1.0 + mu / L)
+        return t, (share * state.w + (t - share) * state.ahead) / t

@@ -1,0 +1,153 @@
+"""The conditional gradient method of Frank and Wolfe."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import vertices
+from stepless.objective import L1Ball, Objective, Simplex, SquaredL2, Zero
+from stepless.risk import Risk, Tangent
+from stepless.solvers.batch.smoothness import Metric, Smoothness, needs_smooth
+from stepless.solvers.solver import Finding
+
+_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
+
+
+@dataclass
+class State:
+    """Where it is, and the risk there once it has been looked at."""
+
+    metric: Metric
+    w: NDArray
+    b: Any
+    smoothness: Smoothness | None = None
+    tangent: Tangent | None = None
+
+
+class FrankWolfe:
+    """Steps towards the vertex where the tangent is lowest, so that no projection is needed.
+
+    Solves      min_w∈S Ω(w) + R(w), S bounded, ℓ smooth
+    Algorithm   MAH §2.3.2.5: p_t = argmin_p∈S ⟨∇J(w_t), p⟩, w_{t+1} = (1 − η)w_t + ηp_t; in an ℓ₁
+                ball or a simplex also away from the worst vertex that w_t is made of, if that is
+                steeper (Guélat and Marcotte's away steps)
+    Guarantee   J(w_T) − J* ≤ 2β·diam(S)²/(T + 1) (Th. 2.21), and geometric with away steps if J is
+                strongly convex (Lacoste-Julien and Jaggi); at every step
+                J(w_t) − J* ≤ ⟨∇J(w_t), w_t − p_t⟩
+    Cost        one oracle (a pass on all threads) a step, another if L must rise; O(d) memory
+    Needs       a smooth loss; penalty l2 or none; a bounded domain
+    Differs     η is where J's bound of smoothness L is lowest, with L found: see `Smoothness`; not
+                2/(t + 1). A free intercept is minimised out in the oracle.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier("logistic", penalty="none", domain="l1_ball(2)",
+    ...                        solver="frank-wolfe")
+    >>> clf.fit([[0.0], [1.0], [2.0]], [0, 0, 1]).rel_gap_ <= 1e-3
+    True
+    """
+
+    name: ClassVar[str] = "frank-wolfe"
+    online: ClassVar[bool] = False
+
+    def lacks(self, objective: Objective) -> str | None:
+        domain = objective.domain
+        if math.isinf(domain.radius()) and math.isinf(domain.reach()):
+            return "needs a bounded domain; use solver='accelerated', or domain='l1_ball(R)'"
+        if not domain.offers("vertex"):
+            return f"needs a `vertex` of {type(domain).__name__}; use solver='accelerated'"
+        if not isinstance(objective.regularizer, Zero | SquaredL2):
+            return (
+                "knows the penalties l2 and none; use solver='accelerated', "
+                "or for the lasso penalty='none' and domain='l1_ball(R)'"
+            )
+        return needs_smooth(objective)
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+        w = w.copy()
+        vertices.enter(risk.objective.domain, w)
+        return State(Metric.of(risk), w, b)
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        if state.tangent is None or state.smoothness is None:
+            state.tangent = risk.tangent(state.w, state.b)
+            steep = state.metric.dual_square(state.tangent.plane.a)
+            state.smoothness = Smoothness.first(state.tangent, steep)
+        else:
+            self._move(risk, state, state.tangent, state.smoothness)
+        found = state.tangent
+        state.b = found.b
+        return Finding(
+            state.w,
+            found.b,
+            objective=risk.objective.penalty(state.w) + found.value,
+            plane=found.plane,
+            lower_bound=lower_bound(risk.objective, state.w, found),
+        )
+
+    @staticmethod
+    def _move(risk: Risk, state: State, here: Tangent, smoothness: Smoothness) -> None:
+        metric, ridge = state.metric, risk.objective.strength
+        g = here.plane.a + ridge * state.w
+        direction, longest, leaving = _direction(risk.objective, state.w, g)
+        slope = -float(g @ direction)
+        if slope <= 0.0:  # no point of the domain is lower, but for rounding
+            return
+        square = metric.square(direction)
+        while True:
+            bend = smoothness.L * square + ridge * float(direction @ direction)
+            length = min(slope / bend, longest) if bend > 0.0 else longest
+            w = state.w + length * direction
+            if leaving is not None:
+                if length == longest:
+                    w[leaving] = 0.0
+                vertices.enter(risk.objective.domain, w)  # steps away add up their rounding
+            move = w - state.w
+            there = risk.tangent(w, metric.follow(risk.objective, here.b, move))
+            if smoothness.admits(risk, here, move, there.value, metric.square(move)):
+                break
+        state.w, state.tangent = w, there
+
+
+def lower_bound(objective: Objective, w: NDArray, tangent: Tangent) -> float:
+    """J(w) − max_u∈S ⟨∇J(w), w − u⟩, rounding counted against it."""
+    plane, domain, ridge = tangent.plane, objective.domain, objective.strength
+    lowest, square = domain.floor(plane.a + ridge * w), 0.5 * ridge * float(w @ w)
+    slack = _ROUNDING * (abs(plane.offset) + abs(lowest) + square)
+    if plane.sizes is not None:
+        slack += domain.sway(plane.haze * plane.sizes)
+    return plane.offset + lowest - square - slack
+
+
+def _direction(
+    objective: Objective, w: NDArray, g: NDArray
+) -> tuple[NDArray, float, int | slice | None]:
+    """Towards the lowest vertex or away from the highest; how far one may go; who is 0 there.
+
+    In an ℓ₁ ball and a simplex w shows what it is made of: |w_j|/R of a vertex, the rest of 0.
+    """
+    domain = objective.domain
+    u = np.empty_like(w)
+    vertices.lowest(domain, g, u)
+    towards = u - w
+    if not isinstance(domain, L1Ball | Simplex):
+        return towards, 1.0, None
+    heights = np.where(w != 0.0, g * np.sign(w), -math.inf) * domain.bound
+    j = int(np.argmax(heights))
+    height, share = float(heights[j]), abs(float(w[j])) / domain.bound
+    rest = 1.0 - float(np.abs(w).sum()) / domain.bound
+    centre = isinstance(domain, L1Ball) and height < 0.0 and rest > 0.0
+    if centre:
+        height, share = 0.0, rest
+    if height - float(g @ w) <= -float(g @ towards) or share >= 1.0:
+        return towards, 1.0, None
+    away = w.copy()
+    if not centre:
+        away[j] -= math.copysign(domain.bound, w[j])
+    return away, share / (1.0 - share), slice(0) if centre else j

@@ -1,0 +1,149 @@
+"""The next point of a bundle whose penalty is not curved: near the best one, if the model is low.
+
+The minimiser of a model with corners is a corner of it, far from all that is known. Instead,
+w_{t+1} minimises Ω(w) + max(0, max_i ⟨a_i, w⟩ + b_i) + ‖w − c‖²/(2η) around the best point c, where
+η is such that the model comes down to a level between the bound and the best objective: about the
+projection of c onto a level set (Lemaréchal, Nemirovskii, Nesterov 1995).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.certificates import GeneralPlanes, PolyhedralPlanes
+from stepless.objective import L1Ball, Objective, Simplex, Zero
+
+DUALS = 3  # dual points: of the certificate, of moves, of long moves
+_MOVE, _LONG = 1, 2
+_LOW, _HIGH = 0.4, 0.8  # shares of the gap between which the level may lie
+_TRIALS = 12  # of η; where they end, any point is a point
+_FARTHEST = 64.0  # by how much η may grow in a round
+_LONGEST = 1e10  # and in all
+_LONG_STEPS, _LONGER = 12, 4.0  # where only the bound matters: how many, and how η grows
+_PROVED = 0.1  # of the gap: how near a bound is to the model's minimum
+_ENOUGH = 0.02  # of the gap: how exactly a model is minimised
+_ROUNDS = 8  # from one good bound to the next: it takes longer than a pass, and helps less
+
+
+@dataclass
+class Level:
+    """What the steps remember."""
+
+    eta: float = 0.0  # the last one
+    longest: float = 0.0  # beyond, the distance to the best point hardly counts
+    wait: int = 0  # rounds until a good bound is due
+
+
+class _Near:
+    """Ω + the domain + ‖w − c‖²/(2η), by its conjugate: weights are proxes."""
+
+    def __init__(self, objective: Objective, centre: NDArray, eta: float) -> None:
+        self._objective, self._centre, self._eta = objective, centre, eta
+        K = objective.loss.outputs()
+        self._steps = np.full((centre.size // K, K), eta)
+        self._low, self._high = -math.inf, math.inf
+        if objective.domain.separable:
+            self._low, self._high = (objective.domain.clip(end) for end in (-math.inf, math.inf))
+
+    def weights(self, u: NDArray) -> NDArray:
+        w = self._centre + self._eta * u
+        _shrink(self._objective.regularizer, w.reshape(self._steps.shape), self._steps)
+        if not self._objective.domain.separable:
+            self._objective.domain.project(w)
+        return np.clip(w, self._low, self._high)
+
+    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+        w, domain = self.weights(u), self._objective.domain
+        moves = w != 0.0
+        if domain.separable:
+            if isinstance(self._objective.regularizer, Zero):
+                moves[:] = True  # nothing holds a weight at 0 but an end of its interval
+            inside = (self._low < w) & (w < self._high)
+            return self._eta * (moves & inside), 0.0, np.zeros(w.size)
+        full = isinstance(domain, Simplex) or (
+            isinstance(domain, L1Ball) and float(np.abs(w).sum()) >= (1.0 - 1e-12) * domain.bound
+        )
+        share = self._eta / max(int(moves.sum()), 1) if full else 0.0
+        return self._eta * moves, -share, np.sign(w)
+
+
+@njit(cache=True, nogil=True)
+def _shrink(regularizer: Any, w: Any, steps: Any) -> None:
+    regularizer.shrink(w, steps)
+
+
+def _descend(
+    objective: Objective, planes: GeneralPlanes, w: NDArray, lowest: float, eta: float
+) -> tuple[float, NDArray, bool]:
+    """Go down the model by ever longer steps, until their dual point proves its minimum.
+
+    Return the bound, the point, and whether that was so.
+    """
+    bound = planes.bound_of(_LONG, objective, lowest)
+    for _ in range(_LONG_STEPS):
+        near = _Near(objective, w, eta)
+        w = planes.minimise(near, _ENOUGH * (lowest - bound), _LONG)
+        bound = planes.bound_of(_LONG, objective, lowest)
+        if _model(objective, planes, w) - bound <= _PROVED * (lowest - bound):
+            return bound, w, True
+        eta *= _LONGER
+    return bound, w, False
+
+
+def _model(objective: Objective, planes: GeneralPlanes, w: NDArray) -> float:
+    return objective.penalty(w) + planes.height(w)
+
+
+def level_step(
+    objective: Objective, planes: GeneralPlanes, best: NDArray, lowest: float, level: Level
+) -> tuple[float, NDArray]:
+    """Return the bound on the optimum and the next point, near the best one, with J = `lowest`.
+
+    Every step's own dual point gives a bound; now and then a better one is sought: by a linear
+    programme where the model is that, else by steps towards its minimum. A level that is not
+    reached says that the bound is too low.
+    """
+    if level.eta == 0.0 and lowest < math.inf:
+        square = float(planes.A[-1] @ planes.A[-1])
+        level.eta = lowest / square if square > 0.0 else 0.0  # to where the plane meets 0
+        level.longest = _LONGEST * level.eta
+    bound, w, fresh = planes.bound_of(_MOVE, objective, lowest), best, False
+    if level.wait > 0:
+        level.wait -= 1
+        planes.rest()
+    else:
+        level.wait = _ROUNDS - 1
+        if isinstance(planes, PolyhedralPlanes):
+            bound, w = planes.lower_bound(objective, lowest)
+            fresh = True
+        elif level.eta > 0.0:
+            bound, w, fresh = _descend(objective, planes, best, lowest, level.eta)
+            planes.rest()
+    if not (level.eta > 0.0 and lowest > bound):
+        return bound, w
+    gap = lowest - bound
+    farthest = min(_FARTHEST * level.eta, level.longest)
+    short, long, before = 0.0, math.inf, math.inf
+    for _ in range(_TRIALS):
+        w = planes.minimise(_Near(objective, best, level.eta), _ENOUGH * gap, _MOVE)
+        model = _model(objective, planes, w)  # the lower the farther
+        if model < bound + _LOW * gap:
+            long = level.eta
+        elif model <= bound + _HIGH * gap or level.eta >= farthest:
+            break
+        elif not fresh and before - model <= _ENOUGH * gap:  # no step seems long enough
+            level.eta, level.wait = short, 0
+            break
+        else:
+            short, before = level.eta, model
+        if short == 0.0:
+            level.eta = long / 4.0
+        else:
+            level.eta = min(4.0 * short, math.sqrt(short * long), farthest)
+    return bound, w

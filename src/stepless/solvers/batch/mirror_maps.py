@@ -1,0 +1,251 @@
+"""Mirror maps: the geometries in which mirror descent and mirror prox take their steps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from stepless.kernels.vertices import enter
+from stepless.objective import (
+    L1,
+    ElasticNet,
+    Free,
+    L1Ball,
+    Nonnegative,
+    Objective,
+    Simplex,
+    SquaredL2,
+    Zero,
+)
+from stepless.risk import Risk
+from stepless.solvers.batch.smoothness import Metric, needs_prox
+
+Mirror = Literal["euclidean", "entropy", "p-norm"]
+
+_PRIOR = 0.1  # share of the uniform point in a start, for the entropy never leaves a weight of 0
+
+
+class MirrorMap(Protocol):
+    """A function Φ that is 1-strongly convex in some norm, and its divergence B.
+
+    `move` takes a share of the penalty as it is; of the rest, `linear` gives the gradient.
+    """
+
+    def enter(self, w: NDArray) -> NDArray:
+        """Return a point of the domain near w, where Φ has a gradient."""
+        ...
+
+    def linear(self, w: NDArray) -> NDArray | float:
+        """The gradient of that part of the penalty which is taken by its tangent."""
+        ...
+
+    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+        """argmin_v∈S step (⟨g, v⟩ + the rest of Ω(v)) + B(v, w)."""
+        ...
+
+    def divergence(self, v: NDArray, w: NDArray) -> float:
+        """B(v, w) = Φ(v) − Φ(w) − ⟨∇Φ(w), v − w⟩."""
+        ...
+
+    def dual_square(self, g: NDArray, w: NDArray) -> float:
+        """The square of the dual norm of g, for points of the size of w."""
+        ...
+
+
+@dataclass(frozen=True)
+class Euclidean:
+    """Φ(w) = ½Σ h_j w_j², features standardised: for every penalty that has a prox."""
+
+    objective: Objective
+    metric: Metric
+
+    def enter(self, w: NDArray) -> NDArray:
+        return _entered(self.objective, w)
+
+    def linear(self, w: NDArray) -> float:
+        return 0.0
+
+    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+        return self.metric.descend(self.objective, w, g, 1.0 / step)
+
+    def divergence(self, v: NDArray, w: NDArray) -> float:
+        return 0.5 * self.metric.square(v - w)
+
+    def dual_square(self, g: NDArray, w: NDArray) -> float:
+        return self.metric.dual_square(g)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Φ(w) = Σ w_j log w_j − w_j, for w ≥ 0: steps multiply weights, and none becomes 0.
+
+    It is 1/Σw-strongly convex in ‖·‖₁. What a simplex asks for is a common factor.
+    """
+
+    objective: Objective
+    first: float  # a weight where nothing better is known
+
+    def enter(self, w: NDArray) -> NDArray:
+        domain = self.objective.domain
+        if isinstance(domain, Simplex):
+            uniform = np.full(w.size, domain.bound / w.size)
+            return uniform + (1.0 - _PRIOR) * (_entered(self.objective, w) - uniform) * w.any()
+        w = np.maximum(w, 0.0)
+        return w + _PRIOR * (w.mean() if w.any() else self.first / _PRIOR)
+
+    def linear(self, w: NDArray) -> NDArray:
+        return self.objective.strength * w
+
+    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+        domain = self.objective.domain
+        powers = -step * (g + _lasso(self.objective))
+        if isinstance(domain, Simplex):
+            v = w * np.exp(powers - powers.max())
+            return v * (domain.bound / float(v.sum()))
+        return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
+
+    def divergence(self, v: NDArray, w: NDArray) -> float:
+        ratio = np.log(v / w, where=v > 0.0, out=np.zeros_like(v))
+        return max(float(v @ ratio) - float(v.sum()) + float(w.sum()), 0.0)
+
+    def dual_square(self, g: NDArray, w: NDArray) -> float:
+        return float(w.sum()) * float(np.abs(g).max(initial=0.0)) ** 2
+
+
+@dataclass(frozen=True)
+class PNorm:
+    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q.
+
+    With p = 2 ln d/(2 ln d − 1) it is as good as ‖·‖₁ up to a factor ln d.
+    """
+
+    objective: Objective
+    q: float
+
+    @property
+    def p(self) -> float:
+        return self.q / (self.q - 1.0)
+
+    def enter(self, w: NDArray) -> NDArray:
+        return _entered(self.objective, w)
+
+    def linear(self, w: NDArray) -> NDArray:
+        return self.objective.strength * w
+
+    def mirrored(self, w: NDArray) -> NDArray:
+        """∇Φ(w)."""
+        return _link(w, self.p) / (self.p - 1.0)
+
+    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+        return self.reflected(self.mirrored(w) - step * g, step * _lasso(self.objective))
+
+    def reflected(self, theta: NDArray, cut: float) -> NDArray:
+        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁: a multiplier of ‖v‖₁ ≤ R only adds to the cut."""
+        v, domain = self._cut(theta, cut), self.objective.domain
+        if not isinstance(domain, L1Ball) or _l1(v) <= domain.bound:
+            return v
+        top = float(np.abs(theta).max())
+        multiplier = brentq(lambda c: _l1(self._cut(theta, c)) - domain.bound, cut, top)
+        v = self._cut(theta, float(multiplier))
+        return v * min(1.0, domain.bound / _l1(v))
+
+    def _cut(self, theta: NDArray, cut: float) -> NDArray:
+        shrunk = np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
+        return _link(shrunk, self.q) * (self.p - 1.0)  # ∇Φ*
+
+    def divergence(self, v: NDArray, w: NDArray) -> float:
+        sizes = self._phi(v) - self._phi(w)
+        return max(sizes - float(self.mirrored(w) @ (v - w)), 0.0)
+
+    def _phi(self, w: NDArray) -> float:
+        return 0.5 * _norm(w, self.p) ** 2 / (self.p - 1.0)
+
+    def dual_square(self, g: NDArray, w: NDArray) -> float:
+        return _norm(g, self.q) ** 2
+
+
+def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
+    """The map of that name, or the domain's own."""
+    objective = risk.objective
+    kind = mirror or _own(objective)
+    if kind == "entropy":
+        return Entropy(objective, 1.0 / max(float(risk.sizes.sum()), 1e-300))
+    if kind == "p-norm":
+        return PNorm(objective, max(2.0, 2.0 * math.log(risk.d)))
+    return Euclidean(objective, Metric.of(risk))
+
+
+def _own(objective: Objective) -> Mirror:
+    if _elastic(objective):
+        if isinstance(objective.domain, Simplex | Nonnegative):
+            return "entropy"
+        if isinstance(objective.domain, L1Ball):
+            return "p-norm"
+    return "euclidean"
+
+
+def needs_mirror(objective: Objective, mirror: Mirror | None) -> str | None:
+    """What the objective lacks for a map."""
+    kind = mirror or _own(objective)
+    domain = type(objective.domain).__name__
+    if kind == "euclidean":
+        return needs_prox(objective)
+    if not _elastic(objective):
+        return (
+            f"knows the penalties l1, l2, elasticnet and none in its {kind} geometry; "
+            "use mirror='euclidean'"
+        )
+    if kind == "entropy" and not isinstance(objective.domain, Simplex | Nonnegative):
+        return (
+            f"needs weights that are not negative for the entropy, and {domain} lets them be; "
+            "use domain='simplex' or 'nonnegative', or mirror='euclidean'"
+        )
+    if kind == "p-norm" and not isinstance(objective.domain, Free | L1Ball):
+        return (
+            f"does not know {domain} in its p-norm geometry; "
+            "use domain='free' or 'l1_ball', or mirror='euclidean'"
+        )
+    return None
+
+
+def _elastic(objective: Objective) -> bool:
+    return isinstance(objective.regularizer, Zero | SquaredL2 | L1 | ElasticNet)
+
+
+def _lasso(objective: Objective) -> float:
+    """α of Ω(w) = α‖w‖₁ + β‖w‖²/2."""
+    match objective.regularizer:
+        case L1(alpha=alpha):
+            return alpha
+        case ElasticNet(alpha=alpha, ratio=ratio):
+            return alpha * ratio
+    return 0.0
+
+
+def _entered(objective: Objective, w: NDArray) -> NDArray:
+    w = w.copy()
+    enter(objective.domain, w)
+    return w
+
+
+def _l1(w: NDArray) -> float:
+    return float(np.abs(w).sum())
+
+
+def _norm(w: NDArray, p: float) -> float:
+    """‖w‖_p, no power of which overflows."""
+    top = float(np.abs(w).max(initial=0.0))
+    return top * float(np.sum((np.abs(w) / top) ** p)) ** (1.0 / p) if top > 0.0 else 0.0
+
+
+def _link(w: NDArray, p: float) -> NDArray:
+    """The gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
+    norm = _norm(w, p)
+    if norm == 0.0:
+        return np.zeros_like(w)
+    return np.copysign(norm * (np.abs(w) / norm) ** (p - 1.0), w)

@@ -1,0 +1,144 @@
+"""How smooth a risk is along the steps that are taken: found, not asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import proximal_step, vertices
+from stepless.objective import (
+    L1,
+    ElasticNet,
+    Free,
+    L1Ball,
+    L2Ball,
+    LpBall,
+    Objective,
+    SquaredL2,
+    Zero,
+)
+from stepless.risk import Risk, Tangent
+
+_FLAT = 1e-10  # share of a feature's square below which a variance is rounding
+_LEAST = 1e-300  # its reciprocal is still a number
+_HIGHER = 2.0  # after a step that was too long
+_LOWER = 0.95  # after one that was not
+
+
+@dataclass(frozen=True)
+class Metric:
+    """‖v‖² = Σ h_j v_j², with h_j the variance of feature j: the unit of a feature does not matter.
+
+    Without an intercept it is the mean square. Steps in it are those on standardised features, and
+    no more costly, for a penalty's prox in a diagonal metric is known. Where a domain's projection
+    in one is not, all h_j are their mean.
+    """
+
+    h: NDArray
+    mean: NDArray  # of each feature; 0 without an intercept
+
+    @classmethod
+    def of(cls, risk: Risk) -> Metric:
+        source = risk.source
+        mean = np.zeros(source.shape[1])
+        if risk.objective.intercept:
+            mean = source.combination(source.s) / risk.m
+        squares = source.sizes**2
+        h = np.maximum(squares - mean**2, _FLAT * squares)
+        largest = float(h.max(initial=0.0))
+        h = np.where(h > _LEAST, h, largest if largest > _LEAST else 1.0)
+        if not risk.objective.domain.offers("project_in"):
+            h = np.full_like(h, h.mean())
+        return cls(np.repeat(h, risk.objective.loss.outputs()), mean)
+
+    def square(self, v: NDArray) -> float:
+        """‖v‖²."""
+        return float(v @ (self.h * v))
+
+    def dual_square(self, g: NDArray) -> float:
+        """‖g‖²_* = Σ g_j²/h_j."""
+        return float(g @ (g / self.h))
+
+    def strong_convexity(self, objective: Objective) -> float:
+        """The regularizer's in this norm."""
+        return objective.strength / float(self.h.max())
+
+    def descend(self, objective: Objective, w: NDArray, g: NDArray, L: float) -> NDArray:
+        """argmin_v∈S ⟨g, v⟩ + Ω(v) + (L/2)‖v − w‖².
+
+        Where Ω is μ-strongly convex that is its prox, projected in the metric LH + μ.
+        """
+        v, shape, heights = np.empty_like(w), (-1, objective.loss.outputs()), L * self.h
+        arrays = w.reshape(shape), g.reshape(shape), heights.reshape(shape), v.reshape(shape)
+        proximal_step.descend(objective.regularizer, *arrays)
+        if objective.domain.offers("project_in"):
+            proximal_step.enter(objective.domain, v, heights + objective.strength)
+        else:
+            vertices.enter(objective.domain, v)
+        return v
+
+    def follow(self, objective: Objective, b: Any, move: NDArray) -> Any:
+        """Return the intercept that keeps the mean prediction when the weights move."""
+        if not objective.intercept:
+            return b
+        shift = self.mean @ move.reshape(-1, objective.loss.outputs())
+        return b - (float(shift[0]) if shift.size == 1 else shift)
+
+
+@dataclass
+class Smoothness:
+    """L of R(v) ≤ R(w) + ⟨∇R(w), v − w⟩ + (L/2)‖v − w‖², wherever it was tried.
+
+    It begins with ‖∇R‖²_*/(2R), which is never too much: that much R ≥ 0 would fall.
+    """
+
+    L: float
+
+    @classmethod
+    def first(cls, tangent: Tangent, dual_square: float) -> Smoothness:
+        steep = dual_square > 0.0 and tangent.value > 0.0
+        return cls(dual_square / (2.0 * tangent.value) if steep else 1.0)
+
+    def admits(self, risk: Risk, tangent: Tangent, move: NDArray, value: float, at: float) -> bool:
+        """Whether the bound held for a move of squared length `at` to where the risk is `value`.
+
+        L rises if not; it sinks a little if so, unless rounding alone may have decided.
+        """
+        rounding = risk.rounding * tangent.value
+        above = value - tangent.value - float(tangent.plane.a @ move)
+        # a comparison that is false for what is not a number: the loop above knows what to do
+        if above > 0.5 * self.L * at + rounding:
+            self.L *= _HIGHER
+            return False
+        if 0.5 * self.L * at > rounding:
+            self.L *= _LOWER
+        return True
+
+
+def needs_smooth(objective: Objective) -> str | None:
+    """What is lacking if the loss has corners."""
+    loss = objective.loss
+    if math.isinf(loss.smoothness()) and not loss.offers("curvature"):
+        return (
+            f"needs a smooth loss, and {type(loss).__name__} tells of no smoothness; "
+            "use solver='mirror-descent'"
+        )
+    return None
+
+
+def needs_prox(objective: Objective) -> str | None:
+    """What is lacking if a step's minimum is not that of the penalty's prox, projected."""
+    penalty, domain = objective.regularizer, objective.domain
+    alone = isinstance(domain, Free) or isinstance(penalty, Zero | SquaredL2)
+    single = penalty.separable and domain.separable
+    norms = isinstance(penalty, L1 | ElasticNet) and isinstance(domain, L1Ball | L2Ball | LpBall)
+    if alone or single or norms:
+        return None
+    return (
+        f"does not know {type(penalty).__name__} and {type(domain).__name__} at once; "
+        "use penalty='l2', or domain='free'"
+    )

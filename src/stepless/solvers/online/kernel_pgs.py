@@ -1,0 +1,128 @@
+"""The primal gradient solver on kernels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernel_risk import KernelRisk
+from stepless.kernels import expansion
+from stepless.kernels.expansion import Rule
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Objective
+from stepless.risk import Plane
+from stepless.solvers.online.support_table import SupportTable
+from stepless.solvers.solver import Finding
+
+_AT_ONCE = 256  # examples whose kernels are computed together: matrices multiply fast
+
+
+@dataclass
+class State:
+    """Coefficients of θ, one an example, and motion."""
+
+    beta: NDArray
+    motion: NDArray
+    first: float  # R(0), the intercept at its best: Ω(f*) is no larger
+
+
+class KernelPGS:
+    """The primal gradient solver with a sum of kernels for weights, of at most so many terms.
+
+    Solves      min_f (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i, f in the kernel's space
+    Algorithm   ZHU Fig. 1 with p = 2 and §VII, "the adoption of kernel": θ = Σ β_s φ(x_s); a round
+                takes example i, β_i ← β_i − a_i with a_i ∈ ∂ℓ at f_{t−1}; f_t = θ/((t + 1)α),
+                scaled into the ball. ‖θ‖² is carried along. Past the budget, the support vector
+                with the least |β|√k(x, x) goes, projected onto its nearest neighbour
+    Guarantee   as `PGS` within the budget: E J(f̄) − J* ≤ L²k(1 + log T)/(2αT) for the mean of the
+                iterates, L the loss's Lipschitz constant, k = max k(x, x). Past it, none
+    Cost        O(n) kernels a round for n support vectors, n² numbers; O(n) a round where the
+                table of all kernels is at hand
+    Needs       a Lipschitz or a smooth loss of one output
+    Differs     Random order without replacement, the ball of Ω(f*) ≤ R(0), a free intercept: as
+                `PGS`. Projection instead of removal: on a9a and mnist (4000 rows, 20 passes) it
+                left a lower objective at each budget that was short by far, by up to a half
+
+    Parameters
+    ----------
+    budget
+        Support vectors at most; None: as many as there are examples.
+
+    Examples
+    --------
+    >>> from stepless import KernelClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+    >>> KernelClassifier(alpha=1e-2, gamma=1.0, passes=50).fit(X, y).predict(X)
+    array([0, 1, 1, 0])
+    """
+
+    name: ClassVar[str] = "kernel-pgs"
+
+    def __init__(self, budget: int | None = None) -> None:
+        if budget is not None and not (isinstance(budget, Integral) and budget >= 1):
+            raise ValueError(
+                f"budget must be a positive whole number, or None for no limit, not {budget!r}"
+            )
+        self.budget = budget
+
+    def lacks(self, objective: Objective) -> str | None:
+        """What of this objective the solver cannot handle, with a remedy; None if it can."""
+        loss = objective.loss
+        if loss.outputs() > 1:
+            return f"does not know {type(loss).__name__}, a loss of several classes at once"
+        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
+            return f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither"
+        return None
+
+    def start(self, risk: KernelRisk) -> State:
+        """A state at f = 0."""
+        origin = risk.expansion(np.zeros(risk.m), 0.0)
+        state = State(np.zeros(risk.m), np.zeros(expansion.SIZE), origin.risk)
+        state.motion[expansion.BIAS] = origin.b
+        return state
+
+    def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
+        """Pass once over the data."""
+        order = np.arange(risk.m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        return self.walk(risk, state, order)
+
+    def walk(self, risk: KernelRisk, state: State, order: NDArray) -> Finding:
+        """Pass over the examples in a given order; `w` of what is found are f's coefficients."""
+        m, motion, slopes = risk.m, state.motion, np.empty(order.size)
+        motion[expansion.OFFSET :] = 0.0
+        rule = self._rule(risk, state)
+        table = risk.gram.table
+        if table is not None:
+            expansion.descend(risk.problem(table), rule, order, state.beta, motion, slopes)
+        else:
+            near = SupportTable(risk.gram, state.beta)
+            for first in range(0, order.size, _AT_ONCE):
+                part = slice(first, first + _AT_ONCE)
+                places = near.admit(order[part]).astype(np.uint32)
+                problem = risk.problem(near.table, near.examples)
+                expansion.descend(problem, rule, places, near.beta, motion, slopes[part])
+                near.release()
+            near.store(state.beta)
+        a = np.empty(m)
+        a[order] = slopes / m
+        rough = float(motion[expansion.ROUGH]) / m
+        plane = Plane(
+            a,
+            float(motion[expansion.OFFSET]) / m - risk.rounding * rough,
+            float(motion[expansion.TILT]) / m,
+            risk.haze(rough, rough),
+        )
+        kappa = expansion.fitted(rule, motion[expansion.CLOCK], motion[expansion.MASS])
+        return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
+
+    def _rule(self, risk: KernelRisk, state: State) -> Rule:
+        alpha = risk.objective.strength
+        bound = math.sqrt(2.0 * max(state.first, 1e-30) / alpha)  # Ω(f*) ≤ R(0)
+        budget = risk.m if self.budget is None else int(self.budget)
+        return Rule(alpha, bound, budget, float(risk.objective.intercept))

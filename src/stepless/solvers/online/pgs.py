@@ -1,0 +1,262 @@
+"""The primal gradient solver."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import primal_gradient
+from stepless.kernels.links import Linear, Power, Separate
+from stepless.kernels.primal_gradient import Rule
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Free, L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
+from stepless.risk import Plane, Risk
+from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
+from stepless.solvers.solver import Finding
+
+_ROUNDS = 100  # that a pass has at least, whatever the batch
+_HALVINGS = 200
+
+
+@dataclass
+class State:
+    """Dual weights, motion, and what is kept of the iterates."""
+
+    kept: NDArray
+    motion: NDArray
+    first: float  # R(0), the intercept at its best: Ω(w*) is no larger
+    passes: int = 0
+    iterates: Iterates = field(default_factory=Iterates)
+    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
+
+
+class PGS:
+    """Gradients are added up in the dual, and each round's weights are what their sum means.
+
+    Solves      min_w Ω(w) + R(w), one batch a round; ‖w‖_p ≤ B if asked
+    Algorithm   ZHU Fig. 1, 2, with the ball's ‖w‖_p (docs/papers.md): θ ← θ − mean of ∂ℓ over the
+                batch at w_{t−1}; w_t = ∇Ω*(θ/(t + 1)), scaled into the ball
+    Guarantee   Σ_t c_t(w_{t−1}) − c_t(u) ≤ ½ Σ_t ‖λ_t‖_q²/(αt) for every u, c_t the objective on
+                batch t (ZHU Lemma 1 as mended); so E J(w̄) − J* ≤ L²(1 + log T)/(2αT) for the mean
+                w̄ of w_0, …, w_{T−1}, or one of them drawn, if batches are drawn independently
+    Cost        O(nnz) a round for every p, O(d) memory: w_j depends on θ_j and on Σ|θ_j|^q alone,
+                which is carried along; the paper's is O(nnz + d) for p < 2
+    Needs       l2, lp(p), elasticnet, entropy, hyperbolic, or a penalty with a smooth conjugate; a
+                Lipschitz or a smooth loss; for domains l2 or lp(p), and a ball of the same norm
+    Differs     Random order without replacement, so that a pass leaves a plane for the certificate.
+                Ω(w*) ≤ R(0), so that weights are kept in the ball that this implies, for every
+                loss. A free intercept moves by DLF Alg. 2 with λ = 0; for the paper's, which the
+                norm sees, add a column of ones
+
+    Parameters
+    ----------
+    iterate
+        Which point a pass offers: the ``"last"`` one; one drawn uniformly at ``"random"`` from all
+        so far, as in the paper; the ``"average"`` of all; or the ``"suffix"`` average of at least
+        the last half.
+    batch
+        Examples a round. None: 1, but d over the mean number of non-zeros for p < 2 (ZHU §VII), so
+        that a power is taken but once for many entries.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> clf = LinearClassifier("logistic", penalty="lp(1.5)", alpha=1e-2, solver="pgs", passes=50)
+    >>> clf.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]])
+    array([0, 1])
+    """
+
+    name: ClassVar[str] = "pgs"
+    online: ClassVar[bool] = True
+
+    def __init__(self, iterate: Iterate = "last", batch: int | None = None) -> None:
+        checked(iterate, batch)
+        self.iterate = iterate
+        self.batch = batch
+
+    def lacks(self, objective: Objective) -> str | None:
+        loss, penalty, domain = objective.loss, objective.regularizer, objective.domain
+        if loss.outputs() > 1:
+            return (
+                f"does not know {type(loss).__name__}, a loss of several classes at once; "
+                "use solver='adagrad', or multi_class='ovr'"
+            )
+        if not penalty.smooth_conjugate():
+            return (
+                f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
+                "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='adagrad'"
+            )
+        if not isinstance(domain, Free) and not _same_norm(objective):
+            return (
+                "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
+                "for l2, 'lp_ball(R, p)' for lp(p), or solver='adagrad'"
+            )
+        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
+            return (
+                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
+                "use a bundle solver"
+            )
+        if self.iterate in ("average", "suffix") and not _link(objective, 0.0).linear:
+            return (
+                f"has no cheap average for {type(penalty).__name__}; use iterate='last' or 'random'"
+            )
+        return None
+
+    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+        columns = 2 if self.iterate == "last" else 4
+        origin = risk.tangent(np.zeros(risk.d), 0.0)
+        state = State(
+            np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE), float(origin.value)
+        )
+        state.motion[primal_gradient.UNIT] = 1.0
+        state.motion[primal_gradient.BIAS] = b if w.any() else origin.b
+        if w.any():
+            # as if it had been reached by a pass: a round alone would count for nothing
+            rounds = -(-risk.m // self._batch(risk))
+            state.motion[primal_gradient.CLOCK] = rounds
+            dual = (rounds + 1.0) * gradient_of(risk.objective.regularizer, w)
+            state.kept[:, primal_gradient.THETA] = dual
+            link = _link(risk.objective, state.first)
+            unit, mass = primal_gradient.refresh(link, state.kept)
+            state.motion[primal_gradient.UNIT], state.motion[primal_gradient.MASS] = unit, mass
+        return state
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        order = np.arange(risk.m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        return self.walk(risk, state, order, rng)
+
+    def learn(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> NDArray:
+        """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
+        if state.passes:
+            state.first = max(state.first, risk.tangent(np.zeros(risk.d), 0.0).value)
+        self._pass(risk, state, order, rng)
+        return state.scores.reshape(-1, 1)
+
+    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × 1) and the intercept of now."""
+        w, b = self._point(objective, state)
+        return w.reshape(-1, 1), np.array([b])
+
+    def walk(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> Finding:
+        """Pass over the examples in a given order."""
+        m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
+        slopes = self._pass(risk, state, order, rng)
+        # θ holds means of batches, of which the last may be smaller
+        batch, last = slopes.size, m % slopes.size or slopes.size
+        a = np.zeros(risk.m)
+        a[order[m - last :]] = slopes[:last] * (1.0 - batch / last)
+        passed = batch * (before - state.kept[:, primal_gradient.THETA])
+        rough = float(state.motion[primal_gradient.ROUGH]) / m
+        plane = Plane(
+            (passed + risk.source.combination(a)) / m,
+            float(state.motion[primal_gradient.OFFSET]) / m - risk.rounding * rough,
+            float(state.motion[primal_gradient.TILT]) / m,
+            # θ is the sum of all passes, of which this one is a difference
+            risk.haze(rough, rough) * (1.0 + state.passes),
+            risk.sizes,
+        )
+        w, b = self._point(risk.objective, state)
+        return Finding(w, b, plane=plane)
+
+    def _pass(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> NDArray:
+        """Learn the rows of an order; return the slopes of the last batch."""
+        batch, motion, kept = self._batch(risk), state.motion, state.kept
+        rounds = -(-order.size // batch)
+        picked = np.empty(risk.d if self.iterate == "random" else 0)
+        motion[primal_gradient.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
+        kept[:, primal_gradient.SUM :] = 0.0
+        slopes, state.scores = np.empty(batch), np.empty(order.size)
+        touched = np.zeros((2, risk.d), dtype=np.uint32)
+        link = _link(risk.objective, state.first)
+        rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
+        primal_gradient.descend(
+            risk.problem, link, rule, order, kept, motion, slopes, touched, picked, state.scores
+        )
+        state.passes += 1
+        if self.iterate != "last":
+            biases = float(motion[primal_gradient.BIASES])
+            summed = Point(kept[:, primal_gradient.SUM].copy(), biases, rounds)
+            drawn = Point(picked, float(motion[primal_gradient.ITS_BIAS]))
+            state.iterates.keep(self.iterate, summed, drawn, rng)
+        return slopes
+
+    def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
+        if self.iterate != "last":
+            return state.iterates.point()
+        w = np.empty(state.kept.shape[0])
+        link, bound = _link(objective, state.first), _bound(objective, state.first)
+        primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)
+        return w, float(state.motion[primal_gradient.BIAS])
+
+    def _batch(self, risk: Risk) -> int:
+        if self.batch is not None:
+            return self.batch
+        if not isinstance(risk.objective.regularizer, SquaredLp):
+            return 1
+        spread = risk.d * risk.m // max(risk.source.X.nnz, 1)
+        return max(1, min(spread, risk.m // _ROUNDS))
+
+
+def _same_norm(objective: Objective) -> bool:
+    match objective.regularizer, objective.domain:
+        case SquaredL2(), L2Ball():
+            return True
+        case SquaredLp() as penalty, LpBall() as ball:
+            return penalty.p == ball.p
+    return False
+
+
+def _link(objective: Objective, first: float) -> Linear | Power | Separate:
+    penalty = objective.regularizer
+    match penalty:
+        case SquaredL2():
+            return Linear(penalty.alpha)
+        case SquaredLp():
+            return Power(penalty.alpha, penalty.p)
+    return Separate(penalty, _reach(penalty, first))
+
+
+def _bound(objective: Objective, first: float) -> float:
+    """Return a bound on ‖w‖: the domain's, and that of Ω(w*) ≤ R(0)."""
+    penalty, domain = objective.regularizer, objective.domain
+    asked = domain.bound if isinstance(domain, L2Ball | LpBall) else math.inf
+    if not isinstance(penalty, SquaredL2 | SquaredLp):
+        return asked
+    p = penalty.p if isinstance(penalty, SquaredLp) else 2.0
+    return min(asked, math.sqrt(2.0 * (p - 1.0) * max(first, 1e-30) / penalty.alpha))
+
+
+def _reach(penalty: Regularizer, first: float) -> float:
+    """Return the |w_j| beyond which ω(w_j) > R(0) on either side."""
+    low, high = 0.0, 1.0
+    while min(penalty.value(high), penalty.value(-high)) <= first:
+        low, high = high, 2.0 * high
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        inside = min(penalty.value(middle), penalty.value(-middle)) <= first
+        low, high = (middle, high) if inside else (low, middle)
+    return high
+
+
+def gradient_of(penalty: Regularizer, w: NDArray) -> NDArray:
+    """∇Ω(w): the u with ∇Ω*(u) = w."""
+    match penalty:
+        case SquaredL2():
+            return penalty.alpha * w
+        case SquaredLp():
+            size = float(np.sum(np.abs(w) ** penalty.p)) ** (1.0 / penalty.p)
+            shares = np.copysign((np.abs(w) / size) ** (penalty.p - 1.0), w)
+            return penalty.alpha / (penalty.p - 1.0) * size * shares
+    low, high = -np.ones_like(w), np.ones_like(w)
+    while (penalty.conjugate_weights(high) < w).any() or (penalty.conjugate_weights(low) > w).any():
+        low, high = 2.0 * low, 2.0 * high
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        under = penalty.conjugate_weights(middle) < w
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return high

@@ -1,0 +1,62 @@
+"""The kernels that a stretch of rounds needs, where there are too many to keep all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data.gram import Gram
+
+
+class SupportTable:
+    """Kernels of the support vectors, and of the examples that come next, with one another.
+
+    Each has a place: a row and a column of the table. An example without a coefficient gives its
+    place up to those that come; the table grows when all are taken.
+    """
+
+    def __init__(self, gram: Gram, beta: NDArray) -> None:
+        self._gram = gram
+        self._place = np.full(gram.size, -1)
+        self._make(0)
+        support = np.flatnonzero(beta)
+        places = self.admit(support)
+        self.beta[places] = beta[support]
+
+    def _make(self, places: int) -> None:
+        self.examples = np.full(places, -1)
+        self.table = np.zeros((places, places))  # kernels meet coefficients of 0: all are numbers
+        self.beta = np.zeros(places)
+
+    def admit(self, coming: NDArray) -> NDArray:
+        """Give a place to each example that has none; return the places of all of these."""
+        new = coming[self._place[coming] < 0]
+        places = np.flatnonzero(self.examples < 0)
+        if places.size < new.size:
+            self._grow(new.size - places.size)
+            places = np.flatnonzero(self.examples < 0)
+        places = places[: new.size]
+        self.examples[places] = new
+        self._place[new] = places
+        taken = np.flatnonzero(self.examples >= 0)
+        kernels = self._gram.block(new, self.examples[taken])
+        self.table[np.ix_(places, taken)] = kernels
+        self.table[np.ix_(taken, places)] = kernels.T
+        return self._place[coming]
+
+    def _grow(self, lacking: int) -> None:
+        old, n = (self.examples, self.table, self.beta), self.beta.size
+        self._make(n + max(lacking, n // 2))
+        self.examples[:n], self.table[:n, :n], self.beta[:n] = old
+
+    def release(self) -> None:
+        """Free the places of examples without a coefficient."""
+        idle = np.flatnonzero((self.beta == 0.0) & (self.examples >= 0))
+        self._place[self.examples[idle]] = -1
+        self.examples[idle] = -1
+
+    def store(self, beta: NDArray) -> None:
+        """Write `beta`: the coefficients of all examples."""
+        beta[:] = 0.0
+        taken = self.examples >= 0
+        beta[self.examples[taken]] = self.beta[taken]

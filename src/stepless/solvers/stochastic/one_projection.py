@@ -1,0 +1,189 @@
+"""What the solvers of one projection share: phases of a known length, and their means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import one_projection as kernel
+from stepless.kernels.one_projection import Rule
+from stepless.kernels.rows import longest
+from stepless.kernels.shuffle import shuffle
+from stepless.objective import Objective, SquaredL2, Zero
+from stepless.risk import Plane, Risk
+from stepless.solvers.solver import Finding
+
+_LEAST = 1e-30  # where nothing is to be gained the ball is a point, and steps are measured by it
+
+
+@dataclass
+class Scale:
+    """How large things are: what steps are made of, so that nobody has to choose them."""
+
+    ball: float  # radius of a ball around the optimum
+    gradient: float  # G₁: of ‖g_t‖, at first a bound, then the root mean square of the last phase
+    slant: float  # G₂: the largest ‖∇c‖ so far
+    excess: float  # C₂: of |c|, at first at the ball's far end, then as G₁
+    cap: float  # a longer step would overshoot: 1/β where the loss is β-smooth
+    value: float  # J at the start
+    depth: float  # −c at the start
+    pull: float  # ‖∇f‖ at the start
+    bias: float  # how far the intercept may go
+
+
+@dataclass
+class Phases:
+    """State: the iterate and its motion, the sum of a phase's iterates, and what was offered."""
+
+    w: NDArray
+    total: NDArray
+    motion: NDArray
+    scale: Scale
+    rule: Rule
+    offered: tuple[NDArray, Any, float]  # weights, intercept, objective
+    rounds: int  # of this phase, planned
+    ceiling: float = 0.0  # λ₀
+    projections: int = 0  # of means, and of a start outside
+    plane: Plane | None = field(default=None, repr=False)
+
+
+class OneProjection:
+    """Gradient steps in a ball, drawn back to the domain by a multiple of ∇c(w); a mean projected.
+
+    Parameters
+    ----------
+    rounds
+        How many rounds the whole run has, if that is known: it is then a single phase, as in the
+        paper, its mean projected once, at the end; until then the start is all there is. None for
+        phases of one pass, two, four, …, whose means are offered after every pass.
+    """
+
+    name: ClassVar[str]
+    online: ClassVar[bool] = False
+
+    def __init__(self, rounds: int | None = None) -> None:
+        if rounds is not None and rounds < 2:
+            raise ValueError(f"a run has at least two rounds, not {rounds}")
+        self.rounds = rounds
+
+    def lacks(self, objective: Objective) -> str | None:
+        loss, domain = objective.loss, objective.domain
+        if loss.outputs() > 1:
+            return (
+                f"does not know {type(loss).__name__}, a loss of several classes at once; "
+                "use solver='adagrad', or multi_class='ovr'"
+            )
+        if type(objective.regularizer) not in (SquaredL2, Zero):
+            return "knows the penalties l2 and none; use solver='adagrad'"
+        if not domain.offers("excess", "outward"):
+            return (
+                f"needs a domain with a constraint function, which {type(domain).__name__} has not "
+                "(`excess`, `outward`); use solver='adagrad'"
+            )
+        if objective.strength == 0.0 and math.isinf(domain.radius()) and math.isinf(domain.reach()):
+            return "needs a penalty or a bounded domain; say penalty='l2'"
+        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
+            return (
+                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
+                "use solver='adagrad'"
+            )
+        return None
+
+    def rule(self, objective: Objective, phases: Phases) -> Rule:
+        """The numbers of a phase."""
+        raise NotImplementedError
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> Phases:
+        objective, domain, home = risk.objective, risk.objective.domain, w.copy()
+        outside = domain.excess(home) > 0.0
+        if outside:
+            domain.project(home)
+        tangent = risk.tangent(home, b)
+        value = objective.penalty(home) + tangent.value
+        scale = self._scale(risk, home, tangent.b, value, tangent.plane.a)
+        motion = np.zeros(9)
+        motion[kernel.BIAS] = tangent.b
+        phases = Phases(
+            home.copy(),
+            np.zeros(risk.d),
+            motion,
+            scale,
+            Rule(),
+            (home, tangent.b, value),
+            self.rounds or risk.m,
+            projections=int(outside),
+            plane=tangent.plane,
+        )
+        phases.rule = self.rule(objective, phases)
+        return phases
+
+    def _scale(self, risk: Risk, w: NDArray, b: float, value: float, slope: NDArray) -> Scale:
+        objective, domain, strength = risk.objective, risk.objective.domain, risk.objective.strength
+        # λ‖w*‖²/2 ≤ J(w*) ≤ J at the start
+        within = math.sqrt(2.0 * value / strength) if strength else math.inf
+        sides = domain.reach() * math.sqrt(risk.d)
+        ball = max(min(domain.radius(), sides, within), _LEAST)
+        farthest, heaviest = longest(risk.source.X, risk.source.s)
+        wide = objective.intercept * (farthest or 1.0)
+        z = risk.source.predictions(w)
+        steepest, squares = kernel.survey(risk.problem, z, b, ball, wide)
+        a = slope + strength * w
+        pull = float(np.linalg.norm(a))
+        # Where descent alone would leave the ball: as far outside as a run can come.
+        far, g = -ball * a / (pull or 1.0), np.zeros(risk.d)
+        domain.into_span(far)
+        excess, depth = domain.outward(far, g), -domain.excess(w)
+        curved = objective.loss.smoothness() * (farthest**2 + wide**2) * max(heaviest, 1.0)
+        typical = math.sqrt(squares)
+        return Scale(
+            ball=ball,
+            gradient=float(steepest + strength * ball) or 1.0,
+            slant=float(np.linalg.norm(g)) or 1.0,
+            excess=max(abs(v) if math.isfinite(v) else 0.0 for v in (excess, depth)),
+            cap=1.0 / curved if 0.0 < curved < math.inf else math.inf,
+            value=max(value, _LEAST),
+            depth=float(depth),
+            pull=pull,
+            bias=float(min(wide * ball, value / typical if typical else math.inf)),
+        )
+
+    def step(self, risk: Risk, phases: Phases, rng: np.random.Generator) -> Finding:
+        motion, objective = phases.motion, risk.objective
+        if motion[kernel.ROUNDS] >= phases.rounds:
+            self._renew(objective, phases)
+        order = np.arange(risk.m, dtype=np.uint32)
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        order = order[: phases.rounds - int(motion[kernel.ROUNDS])]
+        setting = objective.strength, phases.scale.ball, phases.scale.bias
+        terms = risk.problem, objective.domain, phases.rule
+        kernel.descend(*terms, setting, order, phases.w, phases.total, motion)
+        finished = self.rounds is not None and motion[kernel.ROUNDS] >= self.rounds
+        if self.rounds is None or finished:
+            self._offer(risk, phases)
+        w, b, value = phases.offered
+        return Finding(w.copy(), b, objective=value, plane=phases.plane, finished=finished)
+
+    def _offer(self, risk: Risk, phases: Phases) -> None:
+        """Project the mean of the phase's iterates."""
+        w = phases.total / phases.motion[kernel.ROUNDS]
+        risk.objective.domain.project(w)
+        phases.projections += 1
+        tangent = risk.tangent(w, phases.motion[kernel.BIAS])
+        phases.offered = w, tangent.b, risk.objective.penalty(w) + tangent.value
+        phases.plane = tangent.plane
+
+    def _renew(self, objective: Objective, phases: Phases) -> None:
+        """Begin a phase of twice the length where the last one ended, knowing more."""
+        motion, scale = phases.motion, phases.scale
+        count = motion[kernel.ROUNDS]
+        scale.gradient = math.sqrt(max(motion[kernel.GRADIENTS], 0.0) / count) or scale.gradient
+        scale.excess = math.sqrt(motion[kernel.EXCESSES] / count)
+        scale.slant = max(scale.slant, math.sqrt(motion[kernel.STEEPEST]))
+        phases.rounds *= 2
+        phases.rule = self.rule(objective, phases)
+        motion[kernel.ROUNDS :] = 0.0
+        phases.total[:] = 0.0
