@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.data import Source
 from stepless.data.gram import Gram
+from stepless.design import Dense
 from stepless.objective import Objective, Problem
 from stepless.risk import Plane, Risk
 
@@ -31,7 +32,7 @@ class Expansion:
 
 
 class KernelRisk:
-    """R(f, b) = Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i for f = Σ c_i k(x_i, ·), as a function of c and b."""
+    """R(f, b) = Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i for f = Σ c_i k(x_i, ·), of c and b."""
 
     def __init__(
         self, objective: Objective, gram: Gram, y: NDArray, s: NDArray | None = None
@@ -52,7 +53,7 @@ class KernelRisk:
     def problem(self, table: NDArray, rows: NDArray | None = None) -> Problem:
         """What compiled rounds are told: these examples (or all), and their table of kernels."""
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
-        return Problem(self.objective.loss, table, y, s)
+        return Problem(self.objective.loss, Dense(table), y, s)
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, as `Risk.haze`."""

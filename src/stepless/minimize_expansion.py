@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import nullcontext
 from time import perf_counter
 
 import numpy as np
@@ -12,6 +13,7 @@ from stepless.certificates import Certifier, Planes
 from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data.gram import TABLED
 from stepless.kernel_risk import Expansion, KernelRisk
+from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import Result
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.stopping import Stopping
@@ -29,8 +31,9 @@ def minimize_expansion(
 ) -> Result:
     """Minimise (α/2)‖f‖² + R(f, b) until the certified gap, the passes or the seconds are reached.
 
-    Where the table of all kernels is at hand, each pass's plane and that of the point it ends at
-    prove a lower bound, and the planes' own minimiser is tried too, if the budget allows it.
+    Where the table of all kernels is at hand, the planes of each pass, of the point that it ends
+    at and of the planes' own minimiser prove a lower bound; that minimiser is offered too, where
+    the budget allows it.
     Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
 
     Examples
@@ -46,7 +49,20 @@ def minimize_expansion(
     lack = solver.lacks(risk.objective)
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
-    began, rng, watchers = perf_counter(), rng or np.random.default_rng(0), list(watchers)
+    # Products with a table are short, and BLAS's idle threads would spin; without one, kernels are
+    # made by products of matrices, which its threads are good for.
+    with nullcontext() if risk.gram.table is None else single_threaded_blas():
+        return _run(risk, solver, stopping, list(watchers), rng or np.random.default_rng(0))
+
+
+def _run(
+    risk: KernelRisk,
+    solver: KernelPGS,
+    stopping: Stopping,
+    watchers: list[Watcher],
+    rng: np.random.Generator,
+) -> Result:
+    began = perf_counter()
     best = risk.expansion(np.zeros(risk.m), 0.0)
     certifier = None
     if risk.certifiable:
@@ -59,10 +75,11 @@ def minimize_expansion(
         if certifier is not None and finding.plane is not None:
             certifier.learn(finding.plane, best.objective)
             w = certifier.learn(found.plane, best.objective)
-            if w is not None and np.count_nonzero(w) <= (solver.budget or risk.m):
+            if w is not None:
                 found = risk.expansion(w, best.b)
-                best = min(best, found, key=_height)
                 certifier.learn(found.plane, best.objective)
+                if np.count_nonzero(w) <= (solver.budget or risk.m):
+                    best = min(best, found, key=_height)
         event = Event(
             passes=len(trace) + 1,
             examples=(len(trace) + 1) * risk.m,

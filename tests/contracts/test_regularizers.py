@@ -296,11 +296,6 @@ class FlatDual(Entropy):
         return self.conjugate_weights(u), 0.0, np.zeros(u.shape)
 
 
-class Massless(SquaredLp):
-    def mass(self, uj):
-        return abs(uj)
-
-
 class BothSigns(Entropy):
     def value(self, wj):
         return self.alpha * self.prior if wj < 0.0 else Entropy(self.alpha, self.prior).value(wj)
@@ -333,7 +328,6 @@ BROKEN = [
     (HighDual(), r"^HighDual\.conjugate_total\(.*\) is .*, but ⟨u, w⟩ − total is .* at"),
     (WrongWay(), r"^WrongWay\.conjugate_weights takes \(.*\) to \(.*\), where ⟨u, w⟩ − total"),
     (FlatDual(0.5), r"^FlatDual\.conjugate_curvature is .* along .*, but conjugate_weights ch"),
-    (Massless(), r"^Massless\.linked gives .* for weight .*, but conjugate_weights"),
     (BothSigns(), r"^BothSigns is for weights that are not negative, but BothSigns\.value\(-"),
     (NoFloor(), r"^NoFloor\.floor\(.*\) is nan$"),
     (NotInPlace(), r"^NotInPlace\.shrink returns something, but must write into w instead"),

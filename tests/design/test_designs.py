@@ -7,7 +7,8 @@ import pytest
 from numba import njit
 from scipy import sparse
 
-from stepless.design import Dense, Sparse
+from stepless.data import Source
+from stepless.design import Dense, Outer, Sparse
 from stepless.design.prefetch import prefetch
 
 SAMPLE = np.array(
@@ -162,6 +163,35 @@ def test_read_only_arrays_are_read():
         part.flags.writeable = False
     np.testing.assert_array_equal(_read(Dense.of(A), 1), SAMPLE)
     np.testing.assert_array_equal(_read(Sparse.of(M), 1), SAMPLE)
+
+
+# -- outer products ------------------------------------------------------------------------------
+
+
+def test_outer_products_are_made_on_demand():
+    rng = np.random.default_rng(0)
+    D = rng.normal(size=(6, 3))
+    flat = np.array([np.outer(x, x).ravel() for x in D])
+    X = Outer.of(D)
+    assert (X.shape, X.nnz, X.size()) == ((6, 9), 54, 6)
+    assert np.shares_memory(X.array, D)
+    for ahead in (0, 1):
+        np.testing.assert_allclose(_read(X, ahead), flat, rtol=1e-15)
+    np.testing.assert_allclose(_read(X.take(np.array([4, 1]))), flat[[4, 1]], rtol=1e-15)
+    np.testing.assert_allclose(_read(X.join(X)), np.vstack([flat, flat]), rtol=1e-15)
+    assert Outer.of(D.astype(np.float32)).array.dtype == np.float32
+    with pytest.raises(ValueError, match="rows of a matrix, not of shape"):
+        Outer.of(np.ones(3))
+
+
+def test_a_source_takes_a_design_as_it_is():
+    rng = np.random.default_rng(0)
+    D, w = rng.normal(size=(6, 3)), rng.normal(size=9)
+    source = Source(Outer.of(D), np.ones(6), threads=1)
+    assert isinstance(source.X, Outer)
+    np.testing.assert_allclose(source.predictions(w), [x @ w.reshape(3, 3) @ x for x in D])
+    dense = Source(np.array([np.outer(x, x).ravel() for x in D]), np.ones(6), threads=1)
+    np.testing.assert_allclose(source.sizes, dense.sizes)
 
 
 # -- prefetch ------------------------------------------------------------------------------------

@@ -193,7 +193,6 @@ def test_the_floor_of_matrices_is_the_lowest_eigenvalue():
 
 def spectra(n):
     rng = np.random.default_rng(n)
-    Q, _ = np.linalg.qr(rng.normal(size=(n, n)))
     tail = rng.random(20)
     yield rng.normal(size=n)
     yield np.r_[-1e-3 * (1 + 0.1 * rng.random(n - 20)), tail]  # many nearly equal

@@ -156,14 +156,6 @@ def test_its_curvature_is_the_change_of_its_gradient(omega):
         np.testing.assert_allclose((ahead - back) / (2 * near), H[j], atol=1e-7)
 
 
-@pytest.mark.parametrize("omega", CURVED, ids=repr)
-def test_weights_one_by_one_are_weights_together(omega):
-    u, scale = np.array([0.9, -0.8, 0.0, 1.4]), 0.3
-    mass = sum(omega.mass(uj) for uj in u)
-    linked = [omega.linked(uj, scale, mass) for uj in u]
-    np.testing.assert_allclose(linked, omega.conjugate_weights(scale * u), rtol=1e-13)
-
-
 def test_no_dual_weight_is_too_large_for_an_entropy():
     u = np.array([1e6, -1e6, 0.0])
     for omega in (Entropy(1e-3), HyperbolicEntropy(1e-3)):

@@ -27,18 +27,20 @@ from stepless.objective import (
     L1Ball,
     L2Ball,
     Logistic,
+    LpBall,
     Nonnegative,
     Poisson,
     RowsL2,
     Simplex,
     Softmax,
+    Spectrahedron,
     Squared,
     SquaredL2,
     Zero,
 )
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.frank_wolfe import lower_bound
-from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, PNorm
+from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, PNorm, mirror_map
 from stepless.solvers.batch.smoothness import Metric
 
 SMOOTH = [Gradient(), Accelerated(), MirrorProx()]
@@ -352,6 +354,8 @@ PAIRS = [
     (Zero(), L1Ball(0.7)),
     (Zero(), Box(-0.2, 0.3)),
     (SquaredL2(0.1), L1Ball(0.7)),
+    (SquaredL2(0.1), LpBall(0.7, 1.5)),
+    (SquaredL2(0.1), Spectrahedron(0.7)),
 ]
 
 
@@ -359,7 +363,7 @@ PAIRS = [
 def test_all_agree_and_no_bound_is_above_an_objective(penalty, domain):
     solvers = [Gradient(), Accelerated(), MirrorProx(), MirrorDescent(), FrankWolfe()]
     for loss, intercept in ((Squared(), True), (Logistic(), False)):
-        risk = risk_of(penalty, domain, loss, intercept, seed=3, spread=3.0)
+        risk = risk_of(penalty, domain, loss, intercept, seed=3, spread=3.0, d=4)
         fitting = [solver for solver in solvers if solver.lacks(risk.objective) is None]
         assert len(fitting) >= 4
         results = {s.name: minimize(risk, s, Stopping(gap=1e-6, passes=150)) for s in fitting}
@@ -560,6 +564,25 @@ def test_euclidean_steps_are_minima():
         for _ in range(200):
             near = np.clip(v + rng.normal(size=risk.d) * 10.0 ** rng.uniform(-4, 0), -0.2, 0.3)
             assert goal(v) <= goal(near)
+
+
+@pytest.mark.parametrize("penalty", [Zero(), L1(0.2)], ids=str)
+def test_steps_in_a_p_norm_ball_are_minima(penalty):
+    risk = risk_of(penalty, LpBall(0.5, 1.4), intercept=False)
+    mirror, rng = mirror_map(risk, None), np.random.default_rng(0)
+    assert isinstance(mirror, PNorm)
+    assert mirror.p == pytest.approx(1.4)
+    for _ in range(5):
+        w, g = mirror.enter(rng.normal(size=risk.d)), 3.0 * rng.normal(size=risk.d)
+        v = mirror.move(w, g, 0.3)
+
+        def goal(v, w=w, g=g):
+            return 0.3 * (g @ v + risk.objective.penalty(v)) + mirror.divergence(v, w)
+
+        for _ in range(200):
+            near = v + rng.normal(size=risk.d) * 10.0 ** rng.uniform(-4, 0)
+            risk.objective.domain.project(near)
+            assert goal(v) <= goal(near) + 1e-12
 
 
 def test_the_p_norms_map_and_its_inverse():

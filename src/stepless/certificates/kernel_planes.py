@@ -26,8 +26,10 @@ class KernelPlanes(Planes):
             raise ValueError("planes are measured by all kernels: the Gram matrix must be a table")
         super().__init__(gram.size)
         self._kernels = gram.table
-        self._blur = gram.rounding  # of a kernel, also as one of m in a sum
-        self._longest = math.sqrt(float(gram.diagonal.max()))
+        longest = float(gram.diagonal.max())
+        # of a kernel, which is also one of m in a sum, and that one of those of all planes
+        self._blur = gram.rounding + self.capacity * 2.0**-53 * longest
+        self._longest = math.sqrt(longest)
 
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
@@ -40,15 +42,15 @@ class KernelPlanes(Planes):
         self, objective: Objective, strength: float, alpha: NDArray
     ) -> tuple[float, NDArray]:
         """Return the bound that α proves, and the blend's a."""
-        v = alpha @ self.A
-        slope = math.sqrt(max(float(v @ (self._kernels @ v)), 0.0))
+        n = self.size
+        slope = math.sqrt(max(float(alpha @ self._gram[:n, :n] @ alpha), 0.0))
         offset, reach = float(alpha @ self.b), slope / strength
         slack = _ROUNDING * (float(alpha @ np.abs(self.b)) + slope * reach)
         # |Σ δ_ij v_i v_j| ≤ max|δ| (Σ|v_i|)² for kernels that are off by δ
         slack += self._blur * float(alpha @ np.abs(self.A).sum(axis=1)) ** 2 / (2.0 * strength)
         # a tilt that is not quite 0 counts by the intercept: about as large as predictions are
-        slack += float(alpha @ self._haze[: self.size]) * (1.0 + self._longest * reach)
-        return objective.floor(slope, offset) - slack, v
+        slack += float(alpha @ self._haze[:n]) * (1.0 + self._longest * reach)
+        return objective.floor(slope, offset) - slack, alpha @ self.A
 
     def _make_room(self) -> None:
         alpha = self._duals[0, : self.size].copy()

@@ -332,7 +332,6 @@ def _check_dual(regularizer: Regularizer, u: NDArray, w: NDArray) -> None:
                 f"{point(here)}, where ⟨u, w⟩ − total is {attained:.6g}, not {conjugate:.6g}"
             )
         _curved_dual(regularizer, ui, rng.normal(size=ui.shape) * np.abs(ui))
-        _linked(regularizer, ui)
 
 
 def _curved_dual(regularizer: Regularizer, u: NDArray, along: NDArray) -> None:
@@ -348,25 +347,6 @@ def _curved_dual(regularizer: Regularizer, u: NDArray, along: NDArray) -> None:
             f"{type(regularizer).__name__}.conjugate_curvature is {most:.6g} along {point(along)} "
             f"at {point(u)}, but conjugate_weights change by {rise:.6g}"
         )
-
-
-def _linked(regularizer: Regularizer, u: NDArray) -> None:
-    """Refuse weights that are not those of the whole array when taken one by one."""
-    # of size 1: a high power of others may be no number, or 0
-    scale = 0.7 * (float(np.abs(u).max()) or 1.0)
-    one_by_one = 0.7 * u.ravel() / scale
-    examples: dict[str, tuple] = {"mass": (0.5,), "linked": (0.5, scale, 1.0)}
-    if regularizer.separable:
-        examples = {"conjugate_gradient": (0.5,), **examples}
-    compiled(regularizer, _links, (one_by_one, scale), examples)
-    together = regularizer.conjugate_weights(0.7 * u).ravel()
-    refuse(
-        np.abs(one_by_one - together) > SLACK * np.abs(together).max(),
-        lambda j: (
-            f"{type(regularizer).__name__}.linked gives {one_by_one[j]:.6g} for weight {j} at "
-            f"{point(0.7 * u)}, but conjugate_weights {together[j]:.6g}"
-        ),
-    )
 
 
 def _own(regularizer: Regularizer, *methods: str) -> bool:
@@ -394,12 +374,3 @@ def _shrinks(regularizer: Any, w: Any, steps: Any, totals: Any) -> None:
     for i in range(w.shape[0]):
         regularizer.shrink(w[i], steps[i])
         totals[i] = regularizer.total(w[i])
-
-
-@njit(cache=True)
-def _links(regularizer: Any, u: Any, scale: Any) -> None:
-    mass = 0.0
-    for j in range(u.size):
-        mass += regularizer.mass(u[j])
-    for j in range(u.size):
-        u[j] = regularizer.linked(u[j], scale, mass)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -144,6 +145,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         Watchers are called with every event and the best (coefficients, b) so far; True ends the
         run.
         """
+        began = perf_counter()
         objective, solver = self._objective(("signs",)), KernelPGS(self.budget)
         X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
         self._refuse_holes(X)
@@ -163,12 +165,11 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         for k, positive in enumerate(positives):
             risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
             label = f"class {positive}: " if len(classes) > 2 else ""
-            spent = sum(result.trace[-1].seconds for result in results)
             results.append(
                 minimize_expansion(
                     risk,
                     solver,
-                    self._stopping(len(positives) - k, spent),
+                    self._stopping(len(positives) - k, perf_counter() - began),
                     watchers=[*([Progress(label=label)] if self.verbose else []), *watchers],
                     rng=self._generator(),
                 )

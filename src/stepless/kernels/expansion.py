@@ -47,7 +47,8 @@ def descend(problem, rule, order, beta, motion, slopes):
     Fig. 1 with p = 2). The problem's X is the table of kernels, a row and a column an example.
     MASS is ‖θ‖². Sums for the plane are added to those that `motion` holds.
     """
-    loss, table, y, s = problem
+    loss, X, y, s = problem
+    table = X.array
     t, mass, count = motion[CLOCK], motion[MASS], motion[COUNT]
     b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
     for n in range(order.size):
@@ -72,7 +73,7 @@ def descend(problem, rule, order, beta, motion, slopes):
                 count = count_of(beta)  # shares of opposite sign may have cancelled
         if rule.bias > 0.0:
             # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
-            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (a / max(reach, 1.0)) ** 2))
+            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (a / reach) ** 2))
             if S_b > 0.0:
                 b -= a / S_b
         t += 1.0

@@ -135,7 +135,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             motion[PEAK] = mass
         if rule.bias > 0.0:
             # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
-            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (slope / max(reach, 1.0)) ** 2))
+            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (slope / reach) ** 2))
             if S_b > 0.0:
                 b -= slope / S_b
         t += 1.0

@@ -9,9 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 _SMALL = 32  # rows: below, all eigenvalues cost no more
-_TIGHT = 3e-11  # error of the eigenvalue, relative to the largest, by an estimate of the gap
+_TIGHT = 3e-11  # residual, relative to the largest eigenvalue: none that is lower is overlooked
 _MOST_STEPS = 200  # beyond, all eigenvalues cost no more
-_NOISE = 1e-3  # share of a start that is random: a guess may lack the eigenvector altogether
+_NOISE = 0.3  # share of a start that is random: a guess may lack the eigenvector altogether
 _LOOK = 4  # steps between two looks at how good the eigenvalue is
 
 
@@ -19,9 +19,10 @@ _LOOK = 4  # steps between two looks at how good the eigenvalue is
 def lowest(X: NDArray, u: NDArray) -> float:
     """Write into u a unit eigenvector of the lowest eigenvalue of X; return that eigenvalue.
 
-    By Lanczos's method with full reorthogonalisation, from the guess that u holds (or zeros). A
-    Ritz value θ with residual r is off by min(r, r²/gap) at most, where `gap` is its distance from
-    the next one. Where eigenvalues lie so close that this takes long, all of them are computed.
+    By Lanczos's method with full reorthogonalisation, from the guess that u holds (or zeros), and
+    a share of every eigenvector: one lower by δ leaves a residual of δ times its share. An estimate
+    by the gap between Ritz values would end sooner, and overlook the lower of two close ones.
+    Where eigenvalues lie so close that this takes long, all of them are computed.
     """
     n = X.shape[0]
     if n <= _SMALL:
@@ -46,11 +47,8 @@ def lowest(X: NDArray, u: NDArray) -> float:
             return 0.0
         ended = b[k] <= 2.0**-50 * size
         if ended or (k % _LOOK == _LOOK - 1 and k > _LOOK):
-            theta, gap = _ritz(a[: k + 1], b[:k], s[: k + 1])
-            error = b[k] * abs(s[k])
-            if gap > error:
-                error = min(error, error * error / gap)
-            if ended or error <= _TIGHT * size:
+            theta = _ritz(a[: k + 1], b[:k], s[: k + 1])
+            if ended or b[k] * abs(s[k]) <= _TIGHT * size:
                 u[:] = s[: k + 1] @ basis
                 u /= math.sqrt(u @ u)
                 return theta
@@ -73,16 +71,21 @@ def _begin(u: NDArray, v: NDArray) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _ritz(a: NDArray, b: NDArray, s: NDArray) -> tuple[float, float]:
-    """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return θ₁ and θ₂ − θ₁."""
+def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
+    """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return its eigenvalue."""
     low, high = math.inf, -math.inf
     for k in range(a.size):
         around = (abs(b[k - 1]) if k else 0.0) + (abs(b[k]) if k < b.size else 0.0)
         low, high = min(low, a[k] - around), max(high, a[k] + around)
-    theta = _eigenvalue(a, b, 1, low, high)
-    gap = _eigenvalue(a, b, 2, theta, high) - theta if a.size > 1 else math.inf
+    size = max(abs(low), abs(high))
+    while high - low > 2.0**-52 * size:  # Sturm's bisection: is any eigenvalue lower?
+        middle = 0.5 * (low + high)
+        if _positive(a, b, middle):
+            low = middle
+        else:
+            high = middle
+    theta, shift = 0.5 * (low + high), low - 2.0**-50 * size  # below: no pivot is 0
     s[:] = 1.0
-    shift = theta - 2.0**-50 * max(abs(low), abs(high))  # below all eigenvalues: no pivot is 0
     pivots = np.empty(a.size)
     for _ in range(3):  # inverse iteration, by Cholesky's factors
         pivots[0] = a[0] - shift
@@ -94,25 +97,18 @@ def _ritz(a: NDArray, b: NDArray, s: NDArray) -> tuple[float, float]:
         for k in range(a.size - 2, -1, -1):
             s[k] = (s[k] - b[k] * s[k + 1]) / pivots[k]
         s /= math.sqrt(s @ s)
-    return theta, gap
+    return theta
 
 
 @njit(cache=True, error_model="numpy")
-def _eigenvalue(a: NDArray, b: NDArray, number: int, low: float, high: float) -> float:
-    """Return the eigenvalue of that number, counted from 1 and from below, by Sturm's bisection."""
-    enough = 2.0**-52 * max(abs(low), abs(high))
-    while high - low > enough:
-        middle = 0.5 * (low + high)
-        below, pivot = 0, 1.0
-        for k in range(a.size):
-            pivot = a[k] - middle - (b[k - 1] * b[k - 1] / pivot if k else 0.0)
-            if pivot < 0.0:
-                below += 1
-        if below >= number:
-            high = middle
-        else:
-            low = middle
-    return 0.5 * (low + high)
+def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
+    """Whether the tridiagonal matrix (a, b) less the shift is positive definite."""
+    pivot = 1.0
+    for k in range(a.size):
+        pivot = a[k] - shift - (b[k - 1] * b[k - 1] / pivot if k else 0.0)
+        if not pivot > 0.0:
+            return False
+    return True
 
 
 @njit(cache=True)

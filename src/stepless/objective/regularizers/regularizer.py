@@ -23,8 +23,7 @@ class Regularizer(Term):
 
     Of all weights, an array with a row a feature and a column an output: `total`, `shrink`,
     `floor`, and of a single row `shrink_row`. For solvers that work in the dual, where Ω* is
-    differentiable: `conjugate_total`, `conjugate_weights`, `conjugate_curvature`, and, one weight a
-    time, `mass` and `linked`.
+    differentiable: `conjugate_total`, `conjugate_weights`, `conjugate_curvature`.
 
     Attributes
     ----------
@@ -111,17 +110,6 @@ class Regularizer(Term):
     def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
         """D, f and r for which ∇²Ω*(u) is diag(D) + f rrᵀ, or less. Not for compiled code."""
         return np.full(u.shape, 1.0 / self.strong_convexity()), 0.0, np.zeros(u.shape)
-
-    def mass(self, uj):
-        """Return what a dual weight adds to the sum that `linked` asks for; 0 if separable.
-
-        It may be a high power, for which u_j should be of moderate size: `linked` has a scale.
-        """
-        return 0.0
-
-    def linked(self, uj, scale, mass):
-        """(∇Ω*(scale·u))_j, from u_j and mass = Σ_j mass(u_j) alone; scale > 0."""
-        return self.conjugate_gradient(scale * uj)
 
 
 @njit(cache=True, nogil=True)

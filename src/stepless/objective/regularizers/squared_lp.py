@@ -62,14 +62,6 @@ class SquaredLp(Regularizer):
     def strong_convexity(self):
         return self.alpha
 
-    def mass(self, uj):
-        return abs(uj) ** (self.p / (self.p - 1.0))
-
-    def linked(self, uj, scale, mass):
-        # ‖u‖_q^{2−q} |u_j|^{q−1} is |u_j| times a power of u_j's share of the mass: no overflow
-        share = abs(uj) ** (self.p / (self.p - 1.0)) / mass if mass > 0.0 else 0.0
-        return scale * uj * ((self.p - 1.0) / self.alpha) * share ** (2.0 / self.p - 1.0)
-
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         slope, curvature = self._dual_norm(a), self.alpha / (self.p - 1.0)
         reach = min(slope / curvature, math.sqrt(2.0 * ceiling / curvature))

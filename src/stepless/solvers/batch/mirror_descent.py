@@ -37,10 +37,12 @@ class MirrorDescent:
                 not grow; ‖g_s‖_* ≤ G, so that is O(1/√T) (Th. 2.18)
     Cost        one oracle (a pass on all threads) a step; O(d) memory
     Needs       for the entropy: weights ≥ 0, penalties l1, l2, elasticnet, none; for p-norms those
-                penalties, free or in an ℓ₁ ball; Euclidean: a penalty and domain whose joint prox
-                is known
+                penalties, free or in an ℓ₁ or ℓ_p ball; Euclidean: a penalty and domain whose joint
+                prox is known
     Differs     the step needs neither the horizon nor the domain's diameter: ρ begins with
-                J(w_1)/‖g_1‖_*, how far the tangent would have to be followed to a risk of 0. The
+                J(w_1)/‖g_1‖_*, how far the tangent would have to be followed to a risk of 0.
+                (Polyak's step, from the certified bound, is often better but stalls where the bound
+                is loose: a9a, hinge, ℓ₁, α = 1e-4, 400 steps, J = .381 instead of .354.) The
                 penalty enters as it is, but for the ridge's tangent beside entropy and p-norm. The
                 loop keeps the best point instead of the mean. A free intercept is minimised out in
                 the oracle.
@@ -49,7 +51,7 @@ class MirrorDescent:
     ----------
     mirror
         ``"euclidean"``, ``"entropy"`` or ``"p-norm"``; None for the domain's own: entropy for
-        weights ≥ 0, p-norms for an ℓ₁ ball.
+        weights ≥ 0, p-norms for ℓ₁ and ℓ_p balls.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from stepless.objective import (
     ElasticNet,
     Free,
     L1Ball,
+    LpBall,
     Nonnegative,
     Objective,
     Simplex,
@@ -121,7 +122,8 @@ class Entropy:
 class PNorm:
     """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q.
 
-    With p = 2 ln d/(2 ln d − 1) it is as good as ‖·‖₁ up to a factor ln d.
+    With p = 2 ln d/(2 ln d − 1) it is as good as ‖·‖₁ up to a factor ln d; in an ℓ_p ball p is the
+    ball's.
     """
 
     objective: Objective
@@ -145,8 +147,13 @@ class PNorm:
         return self.reflected(self.mirrored(w) - step * g, step * _lasso(self.objective))
 
     def reflected(self, theta: NDArray, cut: float) -> NDArray:
-        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁: a multiplier of ‖v‖₁ ≤ R only adds to the cut."""
+        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁.
+
+        A multiplier of ‖v‖_p ≤ R only scales v, that of ‖v‖₁ ≤ R adds to the cut.
+        """
         v, domain = self._cut(theta, cut), self.objective.domain
+        if isinstance(domain, LpBall):
+            return v * min(1.0, domain.bound / max(_norm(v, self.p), 1e-300))
         if not isinstance(domain, L1Ball) or _l1(v) <= domain.bound:
             return v
         top = float(np.abs(theta).max())
@@ -176,7 +183,9 @@ def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
     if kind == "entropy":
         return Entropy(objective, 1.0 / max(float(risk.sizes.sum()), 1e-300))
     if kind == "p-norm":
-        return PNorm(objective, max(2.0, 2.0 * math.log(risk.d)))
+        domain = objective.domain
+        own = domain.p / (domain.p - 1.0) if isinstance(domain, LpBall) else 2.0 * math.log(risk.d)
+        return PNorm(objective, max(2.0, own))
     return Euclidean(objective, Metric.of(risk))
 
 
@@ -184,7 +193,7 @@ def _own(objective: Objective) -> Mirror:
     if _elastic(objective):
         if isinstance(objective.domain, Simplex | Nonnegative):
             return "entropy"
-        if isinstance(objective.domain, L1Ball):
+        if isinstance(objective.domain, L1Ball) or _rounded(objective):
             return "p-norm"
     return "euclidean"
 
@@ -205,16 +214,22 @@ def needs_mirror(objective: Objective, mirror: Mirror | None) -> str | None:
             f"needs weights that are not negative for the entropy, and {domain} lets them be; "
             "use domain='simplex' or 'nonnegative', or mirror='euclidean'"
         )
-    if kind == "p-norm" and not isinstance(objective.domain, Free | L1Ball):
+    known = isinstance(objective.domain, Free | L1Ball) or _rounded(objective)
+    if kind == "p-norm" and not known:
         return (
             f"does not know {domain} in its p-norm geometry; "
-            "use domain='free' or 'l1_ball', or mirror='euclidean'"
+            "use domain='free', 'l1_ball' or 'lp_ball', or mirror='euclidean'"
         )
     return None
 
 
 def _elastic(objective: Objective) -> bool:
     return isinstance(objective.regularizer, Zero | SquaredL2 | L1 | ElasticNet)
+
+
+def _rounded(objective: Objective) -> bool:
+    """Whether the domain is an ℓ_p ball whose ‖·‖_p² is strongly convex."""
+    return isinstance(objective.domain, LpBall) and 1.0 < objective.domain.p <= 2.0
 
 
 def _lasso(objective: Objective) -> float:

@@ -45,7 +45,7 @@ class MirrorProx:
     ----------
     mirror
         ``"euclidean"``, ``"entropy"`` or ``"p-norm"``; None for the domain's own: entropy for
-        weights ≥ 0, p-norms for an ℓ₁ ball.
+        weights ≥ 0, p-norms for ℓ₁ and ℓ_p balls.
 
     Examples
     --------

@@ -84,6 +84,8 @@ class KernelPGS:
         origin = risk.expansion(np.zeros(risk.m), 0.0)
         state = State(np.zeros(risk.m), np.zeros(expansion.SIZE), origin.risk)
         state.motion[expansion.BIAS] = origin.b
+        far = self._bound(risk, state) * float((risk.s * np.sqrt(risk.gram.diagonal)).max())
+        state.motion[expansion.REACH] = min(1.0, max(far, 1e-30))
         return state
 
     def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
@@ -109,7 +111,7 @@ class KernelPGS:
                 expansion.descend(problem, rule, places, near.beta, motion, slopes[part])
                 near.release()
             near.store(state.beta)
-        a = np.empty(m)
+        a = np.zeros(m)  # of an example left out, ℓ ≥ 0 is known
         a[order] = slopes / m
         rough = float(motion[expansion.ROUGH]) / m
         plane = Plane(
@@ -122,7 +124,10 @@ class KernelPGS:
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
 
     def _rule(self, risk: KernelRisk, state: State) -> Rule:
-        alpha = risk.objective.strength
-        bound = math.sqrt(2.0 * max(state.first, 1e-30) / alpha)  # Ω(f*) ≤ R(0)
         budget = risk.m if self.budget is None else int(self.budget)
-        return Rule(alpha, bound, budget, float(risk.objective.intercept))
+        bias = float(risk.objective.intercept)
+        return Rule(risk.objective.strength, self._bound(risk, state), budget, bias)
+
+    def _bound(self, risk: KernelRisk, state: State) -> float:
+        """Return a bound on ‖f*‖: Ω(f*) ≤ R(0)."""
+        return math.sqrt(2.0 * max(state.first, 1e-30) / risk.objective.strength)

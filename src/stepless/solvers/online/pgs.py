@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import primal_gradient
 from stepless.kernels.links import Linear, Power, Separate
 from stepless.kernels.primal_gradient import Rule
+from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Free, L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.risk import Plane, Risk
@@ -113,6 +114,8 @@ class PGS:
             np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE), float(origin.value)
         )
         state.motion[primal_gradient.UNIT] = 1.0
+        far = _bound(risk.objective, state.first) * longest(risk.source.X, risk.source.s)[0]
+        state.motion[primal_gradient.REACH] = min(1.0, max(far, 1e-30))
         state.motion[primal_gradient.BIAS] = b if w.any() else origin.b
         if w.any():
             # as if it had been reached by a pass: a round alone would count for nothing
@@ -222,11 +225,11 @@ def _link(objective: Objective, first: float) -> Linear | Power | Separate:
 
 
 def _bound(objective: Objective, first: float) -> float:
-    """Return a bound on ‖w‖: the domain's, and that of Ω(w*) ≤ R(0)."""
+    """Return a bound on ‖w*‖: the domain's, and that of Ω(w*) ≤ R(0); of its weights otherwise."""
     penalty, domain = objective.regularizer, objective.domain
     asked = domain.bound if isinstance(domain, L2Ball | LpBall) else math.inf
     if not isinstance(penalty, SquaredL2 | SquaredLp):
-        return asked
+        return _reach(penalty, first)
     p = penalty.p if isinstance(penalty, SquaredLp) else 2.0
     return min(asked, math.sqrt(2.0 * (p - 1.0) * max(first, 1e-30) / penalty.alpha))
 
