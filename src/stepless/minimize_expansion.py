@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from contextlib import nullcontext
 from time import perf_counter
 
 import numpy as np
@@ -33,8 +32,7 @@ def minimize_expansion(
 
     Where the table of all kernels is at hand, the planes of each pass, of the point that it ends
     at and of the planes' own minimiser prove a lower bound; that minimiser is offered too, where
-    the budget allows it.
-    Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
+    the budget allows it. Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
 
     Examples
     --------
@@ -49,9 +47,7 @@ def minimize_expansion(
     lack = solver.lacks(risk.objective)
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
-    # Products with a table are short, and BLAS's idle threads would spin; without one, kernels are
-    # made by products of matrices, which its threads are good for.
-    with nullcontext() if risk.gram.table is None else single_threaded_blas():
+    with single_threaded_blas():
         return _run(risk, solver, stopping, list(watchers), rng or np.random.default_rng(0))
 
 

@@ -32,7 +32,9 @@ def svm_optimum(K, y, s, alpha, intercept):
     """(α/2) cᵀKc + Σ s_i ξ_i/m by clarabel; its value at a point, not what it claims."""
     m = len(y)
     jitter = 1e-12 * np.eye(m)
-    P = sparse.block_diag([alpha * (K + jitter), sparse.csc_matrix((1, 1)), sparse.csc_matrix((m, m))])
+    P = sparse.block_diag(
+        [alpha * (K + jitter), sparse.csc_matrix((1, 1)), sparse.csc_matrix((m, m))]
+    )
     q = np.concatenate([np.zeros(m + 1), s / m])
     margins = sparse.hstack([-y[:, None] * K, -y[:, None] * intercept, -sparse.eye(m)])
     positive = sparse.hstack([sparse.csc_matrix((m, m + 1)), -sparse.eye(m)])
@@ -65,7 +67,9 @@ def logistic_optimum(K, y, s, alpha, intercept):
 
 @pytest.mark.parametrize("budget", [None, 4])
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("loss", "optimum"), [(Hinge(), svm_optimum), (Logistic(), logistic_optimum)])
+@pytest.mark.parametrize(
+    ("loss", "optimum"), [(Hinge(), svm_optimum), (Logistic(), logistic_optimum)]
+)
 def test_the_optimum_lies_between_the_bounds(loss, optimum, kernel, budget):
     for seed, alpha, intercept in [(0, 1e-1, True), (1, 1e-2, False), (2, 1e-3, True)]:
         X, y, s = examples(seed)

@@ -15,7 +15,9 @@ K = rbf_kernel(X, gamma=0.4)
 
 @pytest.mark.parametrize("tabled", [5000, 0])
 @pytest.mark.parametrize("chunk", [1 << 22, 40])
-@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize(
+    "form", [np.asarray, np.asfortranarray, sparse.csr_matrix, sparse.csr_array]
+)
 def test_blocks_and_sums_are_those_of_the_whole(form, tabled, chunk, monkeypatch):
     monkeypatch.setattr(module, "TABLED", tabled)
     monkeypatch.setattr(module, "_CHUNK", chunk)

@@ -32,10 +32,10 @@ from stepless.stopping import Stopping
 def conic(P, q, A, b, cones):
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     parts = sparse.csc_matrix(P), q, sparse.csc_matrix(A), b, cones
     solution = clarabel.DefaultSolver(*parts, settings).solve()
-    assert str(solution.status) == "Solved"
+    assert str(solution.status) in ("Solved", "AlmostSolved")
     return np.array(solution.x), solution.obj_val
 
 

@@ -19,6 +19,7 @@ from stepless.risk import Risk
 from stepless.solvers import PGS
 from stepless.solvers.online import kernel_pgs
 from stepless.solvers.online.kernel_pgs import KernelPGS
+from stepless.solvers.online.support_table import SupportTable
 from stepless.stopping import Stopping
 from transcriptions import kernel_pgs as paper
 
@@ -37,9 +38,9 @@ def examples(seed=0, m=40, d=3):
     return X, y, s / s.mean()
 
 
-def risk_of(X, y, s, loss, alpha, kernel=None, intercept=True):
+def risk_of(X, y, s, loss, alpha, kernel=Gaussian(0.7), intercept=True):
     objective = Objective(loss, SquaredL2(alpha), intercept=intercept)
-    return KernelRisk(objective, Gram(kernel or Gaussian(0.7), X), y, s)
+    return KernelRisk(objective, Gram(kernel, X), y, s)
 
 
 @pytest.fixture(params=["table", "blocks"])
@@ -139,7 +140,28 @@ def test_sparse_rows_give_the_dense_answer(kept):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("budget", [0, -3, 2.5, "many", True and 0])
+def test_places_in_the_table_are_used_again(monkeypatch):
+    monkeypatch.setattr(gram, "TABLED", 0)
+    X = examples(m=200)[0]
+    beta = np.zeros(200)
+    beta[[3, 150]] = 1.0, -2.0
+    near = SupportTable(Gram(Gaussian(0.7), X), beta)
+    K = rbf_kernel(X, gamma=0.7)
+    for first in range(0, 200, 10):
+        coming = np.arange(first, first + 10)
+        places = near.admit(coming)
+        np.testing.assert_array_equal(near.examples[places], coming)
+        taken = np.flatnonzero(near.examples >= 0)
+        rows = near.examples[taken]
+        np.testing.assert_allclose(near.table[np.ix_(taken, taken)], K[np.ix_(rows, rows)])
+        near.release()
+    assert near.beta.size <= 20  # it has grown by halves
+    near.beta[near.admit(np.array([7]))] = 0.5
+    near.store(beta)
+    assert dict(zip(np.flatnonzero(beta), beta[beta != 0], strict=True)) == {3: 1, 7: 0.5, 150: -2}
+
+
+@pytest.mark.parametrize("budget", [0, -3, 2.5, "many"])
 def test_a_budget_that_makes_no_sense_is_refused(budget):
     with pytest.raises(ValueError, match="budget must be a positive whole number, or None"):
         KernelPGS(budget)

@@ -75,9 +75,9 @@ class Own(Loss):
     ("problem", "gap", "names"),
     [
         (risk(domain=L2Ball(1.0)), 1e-3, "bundle"),
-        (risk(Logistic(), strength=L1(0.1)), 1e-3, "accelerated"),
+        (risk(Logistic(), strength=L1(0.1)), 1e-3, "emgd, accelerated"),
         (risk(Logistic(), domain=L1Ball(1.0)), 1e-3, "accelerated"),
-        (risk(strength=L1(0.1)), 1e-3, "adagrad"),
+        (risk(strength=L1(0.1)), 1e-3, "bundle"),
         (risk(strength=Zero()), 1e-3, "proximal-bundle"),
         (risk(Own()), 1e-3, "proximal-bundle"),
         (risk(Logistic()), 1e-3, "newton"),

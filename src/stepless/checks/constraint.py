@@ -57,8 +57,8 @@ def check_constraint(domain: Domain, d: int = 4) -> None:
     g = np.array([_outward(domain, row, at) for row, at in zip(w, c, strict=True)])
     _convex(domain, w, c)
     _supported(domain, w, c, g, unit)
-    _enclosed(domain, w, c, unit)
     _compiled(domain, w, c, g)
+    _enclosed(domain, w, c, unit)  # by compiled code, where a projection comes of itself
 
 
 def _outward(domain: Domain, w: NDArray, c: float) -> NDArray:

@@ -77,7 +77,8 @@ def fit(
         str,
         typer.Option(
             metavar="NAME",
-            help="l2, l1, elasticnet(ρ), l1/l2 or l1/linf over the rows of a joint model, none.",
+            help="l2, l1, elasticnet(ρ), lp(p), entropy (w ≥ 0), hyperbolic(β), l1/l2 or l1/linf "
+            "over the rows of a joint model, none.",
             rich_help_panel="Problem",
         ),
     ] = "l2",
@@ -94,7 +95,7 @@ def fit(
         str,
         typer.Option(
             metavar="NAME",
-            help="free, ball(R), l1_ball(R), box(low,high), nonnegative or simplex(R).",
+            help="free, ball(R), l1_ball(R), lp_ball(R,p), box(low,high), nonnegative, simplex(R).",
             rich_help_panel="Problem",
         ),
     ] = "free",

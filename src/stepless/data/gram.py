@@ -56,7 +56,8 @@ class Gram:
         return self._made(rows, columns)
 
     def _made(self, rows: NDArray, columns: NDArray) -> NDArray:
-        return between(self.kernel, self.X[rows], self.X[columns])
+        squares = self.squares[rows], self.squares[columns]
+        return _kernels(self.kernel, self.X[rows], self.X[columns], *squares)
 
     def predictions(self, coefficients: NDArray) -> NDArray:
         """Σ_i c_i k(x_i, x) for each example x."""
@@ -75,21 +76,36 @@ class Gram:
 
 def between(kernel: Kernel, X: Any, S: Any) -> NDArray:
     """k(x, s) for all rows x of X and s of S."""
-    products = X @ S.T
-    if sparse.issparse(products):
-        products = products.toarray()
-    table = np.ascontiguousarray(products, dtype=np.float64)
-    expansion.evaluate(kernel, table, _squares(X), _squares(S))
+    return _kernels(kernel, X, S, _squares(X), _squares(S))
+
+
+def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: NDArray, s_squares: NDArray) -> NDArray:
+    if not sparse.issparse(X) and not sparse.issparse(S):
+        table = np.ascontiguousarray(X @ S.T)
+    else:
+        table = _sparse_products(sparse.csr_array(X), sparse.csr_array(S))
+    expansion.evaluate(kernel, table, x_squares, s_squares)
     return table
+
+
+def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> NDArray:
+    """⟨x, s⟩ for all rows; some s at a time are written out, which is faster than to match them."""
+    products = np.empty((X.shape[0], S.shape[0]))
+    rows = max(1, _CHUNK // max(S.shape[1], 1))
+    for first in range(0, S.shape[0], rows):
+        part = slice(first, first + rows)
+        products[:, part] = X @ np.ascontiguousarray(S[part].toarray().T)
+    return products
 
 
 def combination(kernel: Kernel, X: Any, S: Any, coefficients: NDArray) -> NDArray:
     """Σ_s c_s k(s, x) for each row x of X; with several columns of coefficients, as many sums."""
     out = np.empty((X.shape[0], *coefficients.shape[1:]))
     rows = max(1, _CHUNK // max(S.shape[0], 1))
+    squares = _squares(S)
     for first in range(0, X.shape[0], rows):
         part = slice(first, first + rows)
-        out[part] = between(kernel, X[part], S) @ coefficients
+        out[part] = _kernels(kernel, X[part], S, _squares(X[part]), squares) @ coefficients
     return out
 
 

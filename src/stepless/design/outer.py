@@ -12,7 +12,7 @@ _LINE = 64  # bytes that one prefetch brings
 
 
 class Outer(Term):
-    """Row i is x_i x_iᵀ, n × n, its rows in turn: ⟨w, row⟩ = x_iᵀ W x_i, a metric's square distance.
+    """Row i is x_i x_iᵀ, its rows in turn: ⟨w, row⟩ = x_iᵀ W x_i, a metric's square distance.
 
     Only the vectors are kept: m · n numbers, not m · n².
 

@@ -56,8 +56,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         ``"l2"`` and ``"lp(p)"``. Classes set against the rest share one. The fit is then that of
         the number given.
     domain
-        ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"box(low, high)"``,
-        ``"nonnegative"``, ``"simplex(R)"``, or a `Domain`.
+        ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"lp_ball(R, p)"``,
+        ``"box(low, high)"``, ``"nonnegative"``, ``"simplex(R)"``, ``"psd(R)"`` for a square matrix
+        as one row of weights, or a `Domain`, such as `Polytope.of(A, b)`.
     multi_class
         What to do with more than two classes: ``"ovr"``, one against the rest, or ``"joint"``: a
         matrix of weights and one loss for all, Crammer and Singer's hinge or, for logistic,

@@ -9,6 +9,8 @@ from numba import njit
 from stepless.kernels.flags import FAST
 from stepless.term import Term
 
+_TIE = 1e-9  # relative; among equals but for rounding the first is taken, so that all layouts agree
+
 # Positions in `motion`.
 CLOCK, MASS, COUNT, BIAS, BIAS_CURVATURE, REACH = range(6)
 OFFSET, ROUGH, TILT = range(6, 9)
@@ -30,6 +32,15 @@ def evaluate(kernel, table, x_squares, s_squares):
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = kernel.value(table[i, j], x_squares[i], s_squares[j])
+
+
+@njit(cache=True, nogil=True)
+def seat(table, places, taken, kernels):
+    """Write `table`: rows and columns `places`, as far as `taken` ones cross them."""
+    for j in range(taken.size):
+        for i in range(places.size):
+            table[taken[j], places[i]] = kernels[i, j]
+            table[places[i], taken[j]] = kernels[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -108,13 +119,13 @@ def leave(table, beta, mass):
     for j in range(beta.size):
         if beta[j] != 0.0:
             length = abs(beta[j]) * math.sqrt(max(table[j, j], 0.0))
-            if length < least:
+            if length < least * (1.0 - _TIE):
                 out, least = j, length
     near, most = -1, 0.0
     for j in range(beta.size):
         if beta[j] != 0.0 and j != out and table[j, j] > 0.0:
             share = table[out, j] * table[out, j] / table[j, j]
-            if share > most:
+            if share > most * (1.0 + _TIE):
                 near, most = j, share
     gone = beta[out]
     mass += gone * (gone * table[out, out] - 2.0 * dot(table[out], beta))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stepless.objective import L1, ElasticNet, Free
 from stepless.risk import Risk
 from stepless.solvers.batch.accelerated import Accelerated
 from stepless.solvers.batch.bundle import Bundle
@@ -15,6 +16,7 @@ from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
+from stepless.solvers.stochastic.emgd import EMGD
 from stepless.solvers.stochastic.sgd_pd import SGDPD
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
@@ -32,8 +34,10 @@ def choose(risk: Risk, gap: float) -> Solver:
     | problem                                          | solver                             |
     |--------------------------------------------------|------------------------------------|
     | a domain without a projection in a metric        | sgd-pd                             |
-    | a penalty but l2, a domain but the ball          | accelerated; adagrad if the loss   |
-    |                                                  | is not smooth                      |
+    | a penalty but l2, a domain but the ball,         | accelerated, after emgd for l1 and |
+    | and a smooth loss                                | elasticnet, up to 1500 features    |
+    | … and a loss with corners                        | bundle up to 1500 features, if it  |
+    |                                                  | knows both; adagrad                |
     | weights in a ball                                | bundle                             |
     | no penalty, or a loss without curvature, corners | proximal-bundle                    |
     | a joint loss of several classes                  | proximal-bundle                    |
@@ -52,9 +56,7 @@ def choose(risk: Risk, gap: float) -> Solver:
     if not objective.domain.offers("project_in"):
         return SGDPD()
     if not objective.euclidean:
-        momentum = Accelerated()
-        # dual averaging else: mirror descent certifies sooner, but is hardly sparse
-        return AdaGrad() if momentum.lacks(objective) else momentum
+        return _curved(risk, gap) if not Accelerated().lacks(objective) else _cornered(risk)
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.strength == 0.0 or loss.outputs() > 1:
@@ -78,3 +80,18 @@ def choose(risk: Risk, gap: float) -> Solver:
     if risk.d <= _MANY:
         legs.append((InteriorPoint(), 100))
     return Relay(gap, *legs)
+
+
+def _curved(risk: Risk, gap: float) -> Solver:
+    """Of a smooth loss with a penalty or a domain that is not Euclidean."""
+    lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
+    lagged = lagged and isinstance(risk.objective.domain, Free)
+    if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
+        return Accelerated()
+    return Relay(gap, (EMGD(), 25), (Accelerated(), 60))
+
+
+def _cornered(risk: Risk) -> Solver:
+    """Of any other loss: dual averaging else, for mirror descent is hardly sparse."""
+    small = risk.d * risk.objective.loss.outputs() <= _MANY
+    return Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()

@@ -21,7 +21,7 @@ class LpBall(Domain):
     >>> w = np.array([3.0, -4.0, 0.0])
     >>> LpBall(1.0, 1.5).project(w)
     >>> w.round(4), round(float((np.abs(w) ** 1.5).sum()), 9)
-    (array([ 0.4814, -0.7632,  0.    ]), 1.0)
+    (array([ 0.4719, -0.7702,  0.    ]), 1.0)
     """
 
     bound: float = 1.0

@@ -63,7 +63,7 @@ class PSDCone(Domain):
 
 
 def eigenvalues(a: NDArray) -> NDArray:
-    """All eigenvalues of a matrix, or of its symmetric part, from below: less what rounding adds."""
+    """All eigenvalues of a matrix's symmetric part, from below: less what rounding adds."""
     n = side(a.size)
     X = a.reshape(n, n)
     return np.linalg.eigvalsh((X + X.T) / 2.0) - n * 2.0**-50 * float(np.linalg.norm(X))

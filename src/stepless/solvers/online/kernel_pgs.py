@@ -45,8 +45,9 @@ class KernelPGS:
                 table of all kernels is at hand
     Needs       a Lipschitz or a smooth loss of one output
     Differs     Random order without replacement, the ball of Ω(f*) ≤ R(0), a free intercept: as
-                `PGS`. Projection instead of removal: on a9a and mnist (4000 rows, 20 passes) it
-                left a lower objective at each budget that was short by far, by up to a half
+                `PGS`. Projected, not only removed: on a9a and mnist (4000 rows, λ = 1e-4 and 1e-3,
+                budgets 50, 200, 500, 20 passes) the best objective was lower in 11 of 12 cases,
+                by up to a half
 
     Parameters
     ----------

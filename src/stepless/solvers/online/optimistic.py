@@ -8,7 +8,8 @@ from typing import ClassVar
 from stepless.kernels import descent
 from stepless.kernels.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent, Iterate, Walk
+from stepless.solvers.online.descent import Descent, Extent, Walk
+from stepless.solvers.online.iterates import Iterate
 
 
 class Optimistic(Descent):

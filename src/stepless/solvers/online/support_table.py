@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.gram import Gram
+from stepless.kernels.expansion import seat
 
 
 class SupportTable:
@@ -39,9 +40,7 @@ class SupportTable:
         self.examples[places] = new
         self._place[new] = places
         taken = np.flatnonzero(self.examples >= 0)
-        kernels = self._gram.block(new, self.examples[taken])
-        self.table[np.ix_(places, taken)] = kernels
-        self.table[np.ix_(taken, places)] = kernels.T
+        seat(self.table, places, taken, self._gram.block(new, self.examples[taken]))
         return self._place[coming]
 
     def _grow(self, lacking: int) -> None:
