@@ -307,7 +307,7 @@ def test_missing_data(folder):
         (("--loss", "hinge(1)"), "Hinge takes 0 values, not 1"),
         (("--solver", "bundel"), "there is no solver 'bundel': did you mean 'bundle'?"),
         (("--solver", "pegasos", "--penalty", "none"), "needs a strongly convex penalty"),
-        (("--penalty", "l3"), "there is no penalty 'l3': did you mean 'l2'?"),
+        (("--penalty", "l22"), "there is no penalty 'l22': did you mean 'l2'?"),
         (("--domain", "bal(2)"), "there is no domain 'bal': did you mean 'ball'?"),
         (("--domain", "ball(-2)"), "positive radius"),
         (("--alpha", "-1"), "alpha must be positive"),
