@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ class Result:
     planes: Planes | Aggregate  # under the risk, that the run left
     runner: str  # the solver's name
     remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
+    asked: Any = None  # of which problem, but for the strength
 
     @property
     def solver(self) -> str:
@@ -96,12 +98,23 @@ def _run(
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
     before = start if isinstance(start, Result) else None
+    asked = _asked(risk)
+    if before and before.asked != asked:
+        raise ValueError(
+            "a run goes on from a result on the same examples with the same loss and intercept, "
+            "at another strength; for another problem start from (result.w, result.b)"
+        )
     b: Any = 0.0
     w, lowest = np.zeros(risk.d), math.inf
     if start is not None:
         given, b = (start.w, start.b) if isinstance(start, Result) else start
         w = given.copy()
-        risk.objective.domain.project(w)  # a start from elsewhere may lie outside
+        # a start from elsewhere may lie outside, or have an intercept where there is none
+        risk.objective.domain.project(w)
+        if risk.objective.regularizer.nonnegative:
+            np.maximum(w, 0.0, out=w)
+        if not risk.objective.intercept:
+            b = np.zeros_like(b) if np.ndim(b) else 0.0
         known = before.risk if before and np.array_equal(w, given) else risk.value(w, b)
         lowest = risk.objective.penalty(w) + known
     certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
@@ -155,4 +168,13 @@ def _run(
                 planes=certifier.planes,
                 runner=solver.name,
                 remark=solver.remark(event.lower_bound) if isinstance(solver, Remarking) else None,
+                asked=asked,
             )
+
+
+def _asked(risk: Risk) -> tuple[Any, ...]:
+    """What two runs must have in common for planes and dual points to be true in both."""
+    objective, source = risk.objective, risk.source
+    kinds = type(objective.regularizer), type(objective.domain)
+    labels = crc32(source.y.tobytes()), crc32(source.s.tobytes())
+    return objective.loss, objective.intercept, *kinds, *source.shape, *labels

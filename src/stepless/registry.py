@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
+
+# What numbers in brackets cannot describe, and how it is given in Python.
+_OBJECTS = {("domain", "polytope"): "Polytope.of(A, b)"}
 
 
 class UnknownName(ValueError):
@@ -14,7 +19,9 @@ class UnknownName(ValueError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         near = difflib.get_close_matches(name.lower().replace(" ", "_"), known, n=1, cutoff=0.4)
+        made = _OBJECTS.get((kind, name.lower()))
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(known)}"
+        hint = hint if made is None else f"in Python, give the object {kind}={made}"
         super().__init__(f"there is no {kind} {name!r}: {hint}")
         self._parts = kind, name, known
 
@@ -40,7 +47,23 @@ def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:
         numbers = [float(v) for v in values]
     except ValueError:
         raise ValueError(f"the parameters of {kind} {name!r} must be numbers") from None
+    room = _room(registry[bare])
+    if room == 0 and numbers:
+        raise ValueError(f"{kind} {name!r} has no numbers in brackets; write {bare!r}")
+    if len(numbers) > room:
+        raise ValueError(
+            f"{kind} {name!r} has at most {room} number{'s' if room > 1 else ''} in brackets, "
+            f"not {len(numbers)}"
+        )
     try:
         return registry[bare](*numbers)
     except TypeError as error:
         raise ValueError(f"{kind} {name!r}: {error}") from None
+
+
+def _room(make: Callable[..., Any]) -> int:
+    """How many numbers a user may give; those that a partial holds are given elsewhere."""
+    if isinstance(make, partial):
+        return _room(make.func) - len(make.args)
+    fields = getattr(make, "_fields", None)  # of a Term, whose signature does not say them
+    return len(inspect.signature(make).parameters if fields is None else fields)

@@ -56,11 +56,11 @@ def risk_of(X, y, s, loss, penalty, layout="sparse", **options):
 
 
 def runs(solver, risk, orders):
-    """The weights offered after each of these passes."""
+    """The weights after each of these passes."""
     state, points = solver.start(risk, np.zeros(risk.d), 0.0), []
     for order in orders:
-        finding = solver.walk(risk, state, order.astype(np.uint32), np.random.default_rng(0))
-        points.append(finding.w)
+        solver.walk(risk, state, order.astype(np.uint32), np.random.default_rng(0))
+        points.append(solver.weights(risk.objective, state)[0].ravel())
     return state, points
 
 
@@ -233,3 +233,10 @@ def test_what_it_lacks():
     assert "ball" in PGS().lacks(other)
     with pytest.raises(ValueError, match="at least one example"):
         PGS(batch=0)
+
+
+def test_it_never_offers_less_than_nothing():
+    X, y, s = examples(9)
+    risk = risk_of(1e6 * X, y, s, Squared(), HyperbolicEntropy(1e-4, 1.0))
+    result = minimize(risk, PGS(), Stopping(gap=0.0, passes=2))
+    assert result.objective <= risk.value(np.zeros(risk.d), 0.0)

@@ -35,7 +35,12 @@ class Task(StrEnum):
 
 
 def _strength(text: Any) -> float | str:
-    return "auto" if text == "auto" else float(text)
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"α is a number or auto, not {text!r}.") from None
 
 
 def fit(

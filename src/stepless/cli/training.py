@@ -17,6 +17,7 @@ from stepless.cli.reading import read_examples, read_weights, whole_labels
 from stepless.cli.sentences import say
 from stepless.data import DataError
 from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators.linear_model import one_digit_up
 from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
 from stepless.registry import UnknownName, named
 from stepless.report import Summary
@@ -145,7 +146,7 @@ def remedy(s: Summary) -> str:
     more = {"passes": "allow more --passes", "seconds": "allow more --seconds"}
     advice = more.get(s.stopped_by, "try another --solver")
     if s.rel_gap <= 0.5:
-        advice += f", accept --gap {_one_digit_up(s.rel_gap)}"
+        advice += f", accept --gap {one_digit_up(s.rel_gap)}"
     if s.penalty != "none":
         advice += ", or raise --alpha"
     return (
@@ -157,8 +158,3 @@ def remedy(s: Summary) -> str:
 def _proven(s: Summary) -> str:
     words = gap_in_words(s)
     return words if s.excess is None else f"the objective is {words}"
-
-
-def _one_digit_up(share: float) -> str:
-    power = 10.0 ** math.floor(math.log10(share))
-    return f"{math.ceil(share / power) * power:.1g}"

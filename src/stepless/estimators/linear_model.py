@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,6 @@ _ACCEPTED: dict[str, Any] = {
     "dtype": (np.float64, np.float32),
     "ensure_all_finite": False,  # our own check says where the hole is
 }
-_PATIENCE = 1000  # passes, where the user sets no limit
 
 
 def _predict(
@@ -58,8 +57,22 @@ def _predict(
     oracle.predictions(X, w, b, scores, lo, hi)
 
 
+def one_digit_up(share: float) -> str:
+    """Spell a positive number with one digit, no smaller than it is.
+
+    Examples
+    --------
+    >>> one_digit_up(0.14), one_digit_up(2e-5)
+    ('0.2', '2e-05')
+    """
+    power = 10.0 ** math.floor(math.log10(share))
+    return f"{math.ceil(share / power) * power:.1g}"
+
+
 class LinearModel(BaseEstimator):
     """Parameters, runs and certificates of a linear estimator."""
+
+    _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
 
     def __init__(
         self,
@@ -117,11 +130,12 @@ class LinearModel(BaseEstimator):
         if isinstance(self.penalty, Regularizer):
             return self.penalty
         name = "none" if self.penalty is None else str(self.penalty)
-        if not isinstance(self.alpha, str):
-            return penalty_of(name, self.alpha)
-        if self.alpha != "auto":
+        if isinstance(self.alpha, str) and self.alpha == "auto":
+            return penalty_of(name, 1.0)  # until `_settle_strength` has chosen another
+        unused = name == "none" and self.alpha is None
+        if not isinstance(self.alpha, SupportsFloat) and not unused:
             raise ValueError(f"alpha must be a number or 'auto', not {self.alpha!r}")
-        return penalty_of(name, 1.0)  # until `_settle_strength` has chosen another
+        return penalty_of(name, self.alpha)
 
     def _settle_strength(
         self, objective: Objective, sources: Iterable[Source]
@@ -178,7 +192,7 @@ class LinearModel(BaseEstimator):
 
     def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
         """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
-        unlimited = math.inf if self.seconds is not None else _PATIENCE
+        unlimited = math.inf if self.seconds is not None else self._patience
         return Stopping(
             gap=self.gap,
             passes=unlimited if self.passes is None else self.passes,
@@ -297,17 +311,25 @@ class LinearModel(BaseEstimator):
         reasons = [r.stopped_by for r in results]
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
         self.n_iter_ = self.n_passes_
-        if self.stopped_by_ == "passes" and self.passes is None:
+        if self._falls_short():
+            accept = f"accept gap={one_digit_up(self.rel_gap_)}, " if self.rel_gap_ <= 0.5 else ""
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "
                 f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
-                f"optimum. Allow more passes=, accept gap={self.rel_gap_:.1g}, or raise alpha",
+                f"optimum. Allow {self._more()}, {accept}or raise alpha",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
         for remark in dict.fromkeys(r.remark for r in results if r.remark):
             warnings.warn(remark, UserWarning, stacklevel=3)
+
+    def _falls_short(self) -> bool:
+        """Whether a limit that the user did not set ended the run before the gap was met."""
+        return self.stopped_by_ == "passes" and self.passes is None
+
+    def _more(self) -> str:
+        """What to allow a run that fell short."""
+        return "more passes="
 
     def _certify_nothing(self) -> None:
         """After a stream: the objective of what is no longer at hand is not known."""

@@ -246,10 +246,14 @@ def _parameter(name: str, value: Any) -> Any:
     if name in TERMS and isinstance(value, Term):
         known = name_of(name, value)
         if known is None:
-            raise ValueError(
-                f"{type(value).__name__} is a {name} of your own, and a model file holds no code: "
-                "pickle the estimator, or keep its coef_ and intercept_"
+            kind = type(value)
+            ours = kind.__module__.startswith("stepless.")
+            why = (
+                f"a model file does not hold a {kind.__name__}"
+                if ours
+                else f"{kind.__name__} is a {name} of your own, and a model file holds no code"
             )
+            raise ValueError(f"{why}: pickle the estimator, or keep its coef_ and intercept_")
         pairs = zip(value._fields, value, strict=True)
         return {"name": known} | {field: _plain(number, field) for field, number in pairs}
     if name == "solver" and not isinstance(value, str):

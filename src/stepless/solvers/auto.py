@@ -9,11 +9,14 @@ from stepless.risk import Risk
 from stepless.solvers.batch.accelerated import Accelerated
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.dual_ascent import DualAscent
+from stepless.solvers.batch.frank_wolfe import FrankWolfe
 from stepless.solvers.batch.interior_point import InteriorPoint
+from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.online.adagrad import AdaGrad
+from stepless.solvers.online.pgs import PGS
 from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
 from stepless.solvers.stochastic.emgd import EMGD
@@ -50,7 +53,17 @@ def choose(risk: Risk, gap: float) -> Solver:
 
     Where there are several, the next one takes over when the gap is not in sight. Dual ascent is
     left out for large mean ‖x‖²/(λm); for a gap below 1e-4, smoothed-newton, if Hessians are cheap.
+    Where the table's does not know the objective, the first that does takes its place, of sgd-pd,
+    accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
     """
+    first = _first(risk, gap)
+    others = (SGDPD(), Accelerated(), PGS(), FrankWolfe(), MirrorDescent(), EMGD(), AdaGrad())
+    fitting = (solver for solver in (first, *others) if solver.lacks(risk.objective) is None)
+    return next(fitting, first)
+
+
+def _first(risk: Risk, gap: float) -> Solver:
+    """What the table says."""
     objective = risk.objective
     loss = objective.loss
     if not objective.domain.offers("project_in"):

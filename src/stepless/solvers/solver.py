@@ -61,7 +61,7 @@ def needs_euclidean(objective: Objective, joint: bool = False) -> str | None:
     if not objective.euclidean:
         return (
             "knows the penalties l2 and none, and the domains free and ball; "
-            "use solver='bundle' or 'adagrad'"
+            "use solver='auto', or penalty='l2' and domain='free'"
         )
     if objective.loss.outputs() > 1 and not joint:
         return (

@@ -60,7 +60,7 @@ class Accelerated:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        return needs_smooth(objective) or needs_prox(objective)
+        return needs_prox(objective) or needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
         return State(Metric.of(risk), w.copy(), b, w.copy())

@@ -68,13 +68,12 @@ class Bundle:
         if _planes_of(objective) is None:
             return (
                 f"does not know {type(objective.regularizer).__name__} with domain "
-                f"{type(objective.domain).__name__}; use solver='adagrad'"
+                f"{type(objective.domain).__name__}; "
+                "use solver='auto', if need be with penalty='l2'"
             )
         bounded = not math.isinf(objective.radius) or not math.isinf(objective.domain.reach())
         if isinstance(objective.regularizer, Zero) and not bounded:
-            return (
-                "needs a penalty or a bounded domain; use solver='proximal-bundle', or penalty='l2'"
-            )
+            return "needs a penalty or a bounded domain; use solver='auto', or penalty='l2'"
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:

@@ -53,7 +53,7 @@ class BundleLinesearch:
         if lack is not None:
             return lack
         if objective.strength == 0.0 or not math.isinf(objective.radius):
-            return "needs penalty='l2' and no domain; use solver='bundle'"
+            return "needs penalty='l2' and no domain; use solver='auto'"
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:

@@ -83,7 +83,7 @@ class DualAscent:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective)
+        lack = needs_euclidean(objective) or needs_ridge(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("implicit_slope", "conjugate"):
@@ -91,7 +91,7 @@ class DualAscent:
                 "needs a loss with implicit_slope and conjugate, "
                 f"and {type(objective.loss).__name__} has not both; use solver='proximal-bundle'"
             )
-        return needs_ridge(objective)
+        return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         X, s, objective = risk.source.X, risk.source.s, risk.objective

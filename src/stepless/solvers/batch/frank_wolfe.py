@@ -58,15 +58,15 @@ class FrankWolfe:
 
     def lacks(self, objective: Objective) -> str | None:
         domain = objective.domain
-        if math.isinf(domain.radius()) and math.isinf(domain.reach()):
-            return "needs a bounded domain; use solver='accelerated', or domain='l1_ball(R)'"
-        if not domain.offers("vertex"):
-            return f"needs a `vertex` of {type(domain).__name__}; use solver='accelerated'"
         if not isinstance(objective.regularizer, Zero | SquaredL2):
             return (
-                "knows the penalties l2 and none; use solver='accelerated', "
+                "knows the penalties l2 and none; use solver='auto', penalty='l2', "
                 "or for the lasso penalty='none' and domain='l1_ball(R)'"
             )
+        if math.isinf(domain.radius()) and math.isinf(domain.reach()):
+            return "needs a bounded domain; use solver='auto', or domain='l1_ball(R)'"
+        if not domain.offers("vertex"):
+            return f"needs a `vertex` of {type(domain).__name__}; use solver='auto'"
         return needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:

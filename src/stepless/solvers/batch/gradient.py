@@ -51,7 +51,7 @@ class Gradient:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        return needs_smooth(objective) or needs_prox(objective)
+        return needs_prox(objective) or needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
         w = w.copy()

@@ -62,7 +62,7 @@ class MirrorProx:
         self.mirror = mirror
 
     def lacks(self, objective: Objective) -> str | None:
-        return needs_smooth(objective) or needs_mirror(objective, self.mirror)
+        return needs_mirror(objective, self.mirror) or needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
         mirror = mirror_map(risk, self.mirror)

@@ -59,7 +59,7 @@ class Newton:
     online: ClassVar[bool] = False
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective)
+        lack = needs_euclidean(objective) or needs_ridge(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("curvature"):
@@ -67,7 +67,7 @@ class Newton:
                 f"needs the curvature of {type(objective.loss).__name__}; use "
                 "solver='smoothed-newton' for a piecewise-linear loss, or 'proximal-bundle'"
             )
-        return needs_ridge(objective)
+        return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         if not w.any():

@@ -45,7 +45,7 @@ class Piecewise:
 
 def lacks(objective: Objective) -> str | None:
     """What an objective lacks for a solver of piecewise-linear risks."""
-    lack = needs_euclidean(objective)
+    lack = needs_euclidean(objective) or needs_ridge(objective)
     if lack is not None:
         return lack
     if not objective.loss.offers("corners"):
@@ -53,4 +53,4 @@ def lacks(objective: Objective) -> str | None:
             f"needs the corners of {type(objective.loss).__name__}; use solver='newton' for a "
             "smooth loss, or 'proximal-bundle'"
         )
-    return needs_ridge(objective)
+    return None

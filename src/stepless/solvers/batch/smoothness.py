@@ -125,7 +125,7 @@ def needs_smooth(objective: Objective) -> str | None:
     if math.isinf(loss.smoothness()) and not loss.offers("curvature"):
         return (
             f"needs a smooth loss, and {type(loss).__name__} tells of no smoothness; "
-            "use solver='mirror-descent'"
+            "use solver='auto'"
         )
     return None
 

@@ -33,9 +33,10 @@ class Adaptive(Descent):
     name: ClassVar[str] = "adaptive"
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0 and math.isinf(objective.radius):
+        lack = super().lacks(objective)
+        if lack is None and objective.strength == 0.0 and math.isinf(objective.radius):
             return "needs a penalty or a bounded domain; use solver='proximal', or penalty='l2'"
-        return super().lacks(objective)
+        return lack
 
     def first_radius(self, objective: Objective, extent: Extent) -> float:
         return extent.ball(objective)

@@ -296,7 +296,7 @@ def _scale(source: Source) -> Scale:
 def needs_nothing_else(objective: Objective) -> str | None:
     """What is lacking if there is a penalty or a domain."""
     if not isinstance(objective.regularizer, Zero):
-        return "has no penalty; say penalty='none', or use solver='adagrad'"
+        return "has no penalty; say penalty='none', or use solver='auto'"
     if not isinstance(objective.domain, Free):
-        return "does not know domains; use solver='adagrad'"
+        return "does not know domains; use solver='auto'"
     return None

@@ -32,9 +32,10 @@ class Pegasos(Descent):
     name: ClassVar[str] = "pegasos"
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0:
+        lack = super().lacks(objective)
+        if lack is None and objective.strength == 0.0:
             return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
-        return super().lacks(objective)
+        return lack
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
         return self._rule(objective, extent)

@@ -30,6 +30,7 @@ class State:
     kept: NDArray
     motion: NDArray
     first: float  # R(0), the intercept at its best: Ω(w*) is no larger
+    level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
     scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
@@ -84,22 +85,22 @@ class PGS:
         if loss.outputs() > 1:
             return (
                 f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='adagrad', or multi_class='ovr'"
+                "use solver='auto', or multi_class='ovr'"
             )
         if not penalty.smooth_conjugate():
             return (
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
-                "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='adagrad'"
+                "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='auto'"
             )
         if not isinstance(domain, Free) and not _same_norm(objective):
             return (
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
-                "for l2, 'lp_ball(R, p)' for lp(p), or solver='adagrad'"
+                "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"
             )
         if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
             return (
                 f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use a bundle solver"
+                "use solver='auto'"
             )
         if self.iterate in ("average", "suffix") and not _link(objective, 0.0).linear:
             return (
@@ -110,9 +111,8 @@ class PGS:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         columns = 2 if self.iterate == "last" else 4
         origin = risk.tangent(np.zeros(risk.d), 0.0)
-        state = State(
-            np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE), float(origin.value)
-        )
+        kept, motion = np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE)
+        state = State(kept, motion, float(origin.value), float(origin.b))
         state.motion[primal_gradient.UNIT] = 1.0
         far = _bound(risk.objective, state.first) * longest(risk.source.X, risk.source.s)[0]
         state.motion[primal_gradient.REACH] = min(1.0, max(far, 1e-30))
@@ -164,7 +164,12 @@ class PGS:
             risk.sizes,
         )
         w, b = self._point(risk.objective, state)
-        return Finding(w, b, plane=plane)
+        objective = risk.objective.penalty(w) + risk.value(w, b)
+        nothing = np.zeros(risk.d)
+        least = risk.objective.penalty(nothing) + state.first
+        if not objective <= least:  # early rounds may go far astray
+            w, b, objective = nothing, state.level, least
+        return Finding(w, b, objective=objective, plane=plane)
 
     def _pass(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> NDArray:
         """Learn the rows of an order; return the slopes of the last batch."""
@@ -256,7 +261,10 @@ def gradient_of(penalty: Regularizer, w: NDArray) -> NDArray:
             shares = np.copysign((np.abs(w) / size) ** (penalty.p - 1.0), w)
             return penalty.alpha / (penalty.p - 1.0) * size * shares
     low, high = -np.ones_like(w), np.ones_like(w)
-    while (penalty.conjugate_weights(high) < w).any() or (penalty.conjugate_weights(low) > w).any():
+    for _ in range(_HALVINGS):
+        short = (penalty.conjugate_weights(high) < w) | (penalty.conjugate_weights(low) > w)
+        if not short.any():
+            break
         low, high = 2.0 * low, 2.0 * high
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)

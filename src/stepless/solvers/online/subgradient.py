@@ -33,6 +33,9 @@ class Subgradient(Descent):
     name: ClassVar[str] = "subgradient"
 
     def lacks(self, objective: Objective) -> str | None:
+        lack = super().lacks(objective)
+        if lack is not None:
+            return lack
         if objective.strength == 0.0:
             return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
         if math.isinf(objective.loss.lipschitz()) and math.isinf(objective.radius):
@@ -40,7 +43,7 @@ class Subgradient(Descent):
                 f"needs a Lipschitz loss, and {type(objective.loss).__name__} is none; "
                 "use solver='pegasos', which bounds the weights"
             )
-        return super().lacks(objective)
+        return None
 
     def rule(self, objective: Objective, extent: Extent) -> Rule:
         return self._rule(objective, extent, ball=objective.radius)

@@ -41,10 +41,14 @@ class Subgradients(Learner):
         if not objective.domain.offers("project_in"):
             return (
                 "needs a domain with a projection in any diagonal metric, which "
-                f"{type(objective.domain).__name__} has not (`project_in`); use solver='sgd-pd'"
+                f"{type(objective.domain).__name__} has not (`project_in`); "
+                "use solver='auto', if need be with penalty='l2'"
             )
         if not (objective.regularizer.separable or isinstance(objective.domain, Free)):
-            return "does not know a penalty and a domain that both couple weights; use solver='pgs'"
+            return (
+                "does not know a penalty and a domain that both couple weights; "
+                "use solver='auto', or domain='free'"
+            )
         return None
 
     def setting(self, objective: Objective, course: Course) -> Setting:

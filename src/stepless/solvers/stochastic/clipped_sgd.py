@@ -117,7 +117,7 @@ class ClippedSGD:
         if lack is not None:
             return lack
         if math.isinf(loss.smoothness()):
-            return f"needs a smooth loss, and {type(loss).__name__} is none; use solver='proximal'"
+            return f"needs a smooth loss, and {type(loss).__name__} is none; use solver='auto'"
         if objective.strength == 0.0:
             return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
         return None

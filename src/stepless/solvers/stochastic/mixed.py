@@ -111,7 +111,7 @@ class Mixed:
         square, longest = steepest(risk.source.X, risk.source.s)
         lever = _LEVER * longest if risk.objective.intercept else 0.0
         square += lever * lever * risk.source.s.max()
-        steep = float(risk.objective.loss.smoothness() * square)
+        steep = float(risk.objective.loss.smoothness() * square) or 1.0  # where nothing moves
         centre = Centre.at(risk, w, risk.anchor(w, b))
         return State(centre, steep, steep, lever, centre.objective)
 

@@ -75,21 +75,21 @@ class OneProjection:
         if loss.outputs() > 1:
             return (
                 f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='adagrad', or multi_class='ovr'"
+                "use solver='auto', or multi_class='ovr'"
             )
         if type(objective.regularizer) not in (SquaredL2, Zero):
-            return "knows the penalties l2 and none; use solver='adagrad'"
+            return "knows the penalties l2 and none; use solver='auto', or penalty='l2'"
         if not domain.offers("excess", "outward"):
             return (
                 f"needs a domain with a constraint function, which {type(domain).__name__} has not "
-                "(`excess`, `outward`); use solver='adagrad'"
+                "(`excess`, `outward`); use solver='auto'"
             )
         if objective.strength == 0.0 and math.isinf(domain.radius()) and math.isinf(domain.reach()):
             return "needs a penalty or a bounded domain; say penalty='l2'"
         if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
             return (
                 f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='adagrad'"
+                "use solver='auto'"
             )
         return None
 

@@ -47,9 +47,10 @@ class SGDST(OneProjection):
     name: ClassVar[str] = "sgd-st"
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.strength == 0.0:
+        lack = super().lacks(objective)
+        if lack is None and objective.strength == 0.0:
             return "needs penalty='l2'; use solver='sgd-pd'"
-        return super().lacks(objective)
+        return lack
 
     def rule(self, objective: Objective, phases: Phases) -> Rule:
         motion, scale = phases.motion, phases.scale

@@ -1,0 +1,55 @@
+"""What a run takes over from another."""
+
+import numpy as np
+import pytest
+
+from stepless import LinearClassifier, LinearRegressor
+from stepless.data import Source
+from stepless.minimize import minimize
+from stepless.objective import Hinge, Objective, Squared, SquaredHinge, SquaredL2
+from stepless.risk import Risk
+from stepless.solvers import Bundle
+from stepless.stopping import Stopping
+
+
+def examples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, X @ [1.0, -2.0, 0.5, 0.0] + 0.3 * rng.normal(size=40)
+
+
+def test_a_result_starts_runs_on_its_own_problem_only():
+    X, z = examples()
+    sources = Source(X, z + 100.0), Source(X, np.sign(z))
+    free, bound = (
+        Risk(Objective(Squared(), SquaredL2(0.1), intercept=i), sources[0]) for i in (True, False)
+    )
+    smooth, sharp = (
+        Risk(Objective(loss, SquaredL2(0.1)), sources[1]) for loss in (SquaredHinge(), Hinge())
+    )
+    other = Risk(Objective(Hinge(), SquaredL2(0.1)), Source(X, -np.sign(z)))
+    for first, second in ((bound, free), (smooth, sharp), (sharp, other)):
+        result = minimize(first, Bundle(), Stopping(gap=1e-6))
+        with pytest.raises(ValueError, match=r"start from \(result\.w, result\.b\)"):
+            minimize(second, Bundle(), Stopping(gap=1e-6), start=result)
+    stronger = Risk(Objective(Hinge(), SquaredL2(1.0)), sources[1])
+    again = minimize(stronger, Bundle(), Stopping(gap=1e-6), start=result)
+    fresh = minimize(stronger, Bundle(), Stopping(gap=1e-6))
+    assert again.objective == pytest.approx(fresh.objective, rel=1e-5)
+
+
+def test_no_intercept_is_carried_to_where_there_is_none():
+    X, z = examples()
+    model = LinearRegressor("squared", warm_start=True).fit(X, z + 100.0)
+    model.set_params(fit_intercept=False).fit(X, z + 100.0)
+    fresh = LinearRegressor("squared", fit_intercept=False).fit(X, z + 100.0)
+    assert model.intercept_ == 0.0
+    assert model.objective_ == pytest.approx(fresh.objective_, rel=1e-3)
+
+
+def test_no_negative_weight_is_carried_to_where_there_is_none():
+    X, z = examples()
+    model = LinearClassifier("logistic", warm_start=True).fit(X, z > 0)
+    model.set_params(penalty="entropy", solver="mirror-descent", passes=20).fit(X, z > 0)
+    assert (model.coef_ >= 0.0).all()
+    assert np.isfinite(model.objective_)
