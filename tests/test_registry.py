@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from stepless.objective import DOMAINS, LOSSES, Hinge, Huber, L2Ball, Quantile
+from stepless.kernel_functions import kernel_of
+from stepless.objective import DOMAINS, LOSSES, Hinge, Huber, L2Ball, Quantile, penalty_of
 from stepless.registry import UnknownName, named
 
 
@@ -47,8 +48,8 @@ def test_domains_have_names_too():
         ("hinge(", "there is no loss 'hinge(': did you mean 'hinge'?"),
         ("huber(a)", "the parameters of loss 'huber(a)' must be numbers"),
         ("huber(delta=1)", "the parameters of loss 'huber(delta=1)' must be numbers"),
-        ("huber(1, 2)", "loss 'huber(1, 2)': Huber takes 1 values, not 2"),
-        ("hinge(1)", "loss 'hinge(1)': Hinge takes 0 values, not 1"),
+        ("huber(1, 2)", "loss 'huber(1, 2)' has at most 1 number in brackets, not 2"),
+        ("hinge(1)", "loss 'hinge(1)' has no numbers in brackets; write 'hinge'"),
         ("huber(-1)", "delta must be positive, not -1"),
         ("quantile(nan)", "tau must lie between 0 and 1, not nan"),
     ],
@@ -57,6 +58,27 @@ def test_wrong_names_get_one_clear_sentence(name, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as caught:
         named("loss", name, LOSSES)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "message"),
+    [
+        (penalty_of, "lp(1.5,3)", "penalty 'lp(1.5,3)' has at most 1 number in brackets, not 2"),
+        (penalty_of, "l2(3)", "penalty 'l2(3)' has no numbers in brackets; write 'l2'"),
+        (penalty_of, "none(3)", "penalty 'none(3)' has no numbers in brackets; write 'none'"),
+        (kernel_of, "gaussian(2)", "kernel 'gaussian(2)' has no numbers in brackets; write"),
+        (kernel_of, "polynomial(2,1,5)", "has at most 2 numbers in brackets, not 3"),
+    ],
+)
+def test_only_what_stands_in_brackets_is_counted(made, name, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        made(name, 0.5)
+
+
+def test_what_has_no_name_is_given_as_an_object():
+    sentence = "there is no domain 'polytope': in Python, give the object domain=Polytope.of(A, b)"
+    with pytest.raises(UnknownName, match=f"^{re.escape(sentence)}$"):
+        named("domain", "polytope", DOMAINS)
 
 
 def test_an_unknown_name_crosses_to_another_process():

@@ -67,13 +67,24 @@ class KernelRisk:
         anchor = ray.anchor(np.ones(1), b)
         tangent, square = anchor.tangent, max(float(coefficients @ f), 0.0)
         level = anchor.a / self.m
+        over = self._blur(coefficients, float(np.abs(level).sum()))
         if not tangent.plane.a.any() and tangent.plane.offset == 0.0:
             level = np.zeros(self.m)  # it falls without end in b: only R ≥ 0 is known
         return Expansion(
             coefficients,
             float(tangent.b),
-            0.5 * self.objective.strength * square + float(tangent.value),
+            0.5 * self.objective.strength * square + float(tangent.value) + over,
             math.sqrt(square),
-            float(tangent.value),
+            float(tangent.value) + over,
             Plane(level, tangent.plane.offset, haze=tangent.plane.haze),
         )
+
+    def _blur(self, coefficients: NDArray, steepness: float) -> float:
+        """By how much the kernels' rounding may have lowered an objective, where that is known."""
+        if not math.isfinite(self.gram.rounding):
+            return 0.0
+        size = float(np.abs(coefficients).sum())
+        off = self.gram.rounding * size  # of each prediction
+        beta = self.objective.loss.smoothness()
+        steep = steepness + beta * off if math.isfinite(beta) else self.objective.loss.lipschitz()
+        return off * (steep + 0.5 * self.objective.strength * size)

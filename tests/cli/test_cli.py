@@ -304,7 +304,7 @@ def test_missing_data(folder):
         (("--loss", "hinje"), "there is no loss 'hinje': did you mean 'hinge'?"),
         (("--loss", "quantile(2)"), "tau must lie between 0 and 1"),
         (("--loss", "quantile(a)"), "must be numbers"),
-        (("--loss", "hinge(1)"), "Hinge takes 0 values, not 1"),
+        (("--loss", "hinge(1)"), "loss 'hinge(1)' has no numbers in brackets"),
         (("--solver", "bundel"), "there is no solver 'bundel': did you mean 'bundle'?"),
         (("--solver", "pegasos", "--penalty", "none"), "needs a strongly convex penalty"),
         (("--penalty", "l22"), "there is no penalty 'l22': did you mean 'l2'?"),
@@ -319,6 +319,11 @@ def test_missing_data(folder):
 def test_bad_names_and_numbers_are_refused_before_any_reading(folder, options, words):
     # the data do not exist, and yet they are not what is complained of
     assert words in refused("fit", "none.svm", "-o", "x.model", *options)
+
+
+def test_a_strength_is_a_number_or_auto(folder):
+    result = run("fit", "cancer.svm", "-o", "x.model", "--alpha", "nonsense", code=2)
+    assert "α is a number or auto, not 'nonsense'" in result.stderr
 
 
 def test_targets_that_the_loss_does_not_take(folder):

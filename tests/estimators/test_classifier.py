@@ -276,6 +276,7 @@ def test_a_loss_of_ones_own(cancer):
         ({"domain": "ball(-2)"}, "a ball needs a positive radius, not -2"),
         ({"alpha": 0.0}, "alpha must be positive, not 0; for no penalty say penalty='none'"),
         ({"alpha": -1.0}, "alpha must be positive, not -1"),
+        ({"alpha": None}, "alpha must be a number or 'auto', not None"),
         ({"gap": -1.0}, "gap must be at least 0, not -1"),
         ({"passes": 0}, "passes must be at least 1, not 0"),
         ({"n_jobs": 0}, "n_jobs must be positive, or -1"),
@@ -285,7 +286,7 @@ def test_a_loss_of_ones_own(cancer):
         ({"penalty": "none", "solver": "bundle"}, "needs a penalty or a bounded domain"),
         ({"loss": "smoothed_hinge(0)"}, "gamma must be positive, not 0"),
         ({"loss": "smoothed_hinge(a)"}, "must be numbers"),
-        ({"loss": "hinge(3)"}, "Hinge takes 0 values, not 1"),
+        ({"loss": "hinge(3)"}, "loss 'hinge(3)' has no numbers in brackets"),
     ],
 )
 def test_bad_parameters(cancer, change, sentence):

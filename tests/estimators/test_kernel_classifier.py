@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -34,7 +35,7 @@ def objective_of_svc(svc, X, y, alpha, gamma):
 
 
 @parametrize_with_checks(
-    [KernelClassifier()],
+    [KernelClassifier(passes=20)],
     expected_failed_checks=lambda estimator: {
         "check_sample_weight_equivalence_on_dense_data": BIT_FOR_BIT,
         "check_sample_weight_equivalence_on_sparse_data": BIT_FOR_BIT,
@@ -81,6 +82,16 @@ def test_a_budget_is_kept_and_its_gap_is_true(tabled, moons, monkeypatch):
     signs = np.where(y == 1, 1, -1)
     value = 0.5 * 1e-2 * c @ f + np.maximum(0, 1 - signs * (z + clf.intercept_)).mean()
     assert clf.objective_ == pytest.approx(value, rel=1e-10)
+
+
+def test_a_gap_missed_by_default_is_told(moons):
+    words = r"after 20 passes .* not 0\.001: .* Allow more passes= or a larger budget=, accept gap="
+    with pytest.warns(ConvergenceWarning, match=words):
+        clf = KernelClassifier().fit(*moons)
+    assert clf.rel_gap_ > 1e-3
+    # passes that were asked for, and gaps that were not, are nothing to warn of
+    KernelClassifier(passes=20).fit(*moons)
+    KernelClassifier(gap=0).fit(*moons)
 
 
 def test_many_examples_are_not_certified_and_told_so(moons, monkeypatch):
@@ -145,7 +156,7 @@ def test_probabilities_are_the_logistic_losss(moons):
     three = KernelClassifier("logistic", alpha=1e-2, gap=0.1).fit(X, y + (X[:, 0] > 1.5))
     np.testing.assert_allclose(three.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(AttributeError, match="predict_proba"):
-        KernelClassifier("hinge").fit(X, y).predict_proba(X)
+        KernelClassifier("hinge", passes=1).fit(X, y).predict_proba(X)
 
 
 def test_a_linear_kernel_has_the_linear_models_optimum(moons):
@@ -175,7 +186,7 @@ def test_kernels_of_ones_own_and_in_pipelines(moons):
     named = KernelClassifier(gamma=0.5, passes=2, gap=0).fit(X, y)
     given = KernelClassifier(kernel=Gaussian(0.5), passes=2, gap=0).fit(X, y)
     np.testing.assert_array_equal(named.dual_coef_, given.dual_coef_)
-    model = make_pipeline(StandardScaler(), KernelClassifier(kernel="polynomial", alpha=1e-2))
+    model = make_pipeline(StandardScaler(), KernelClassifier(kernel="polynomial", alpha=1e-1))
     assert model.fit(X, y).score(X, y) > 0.85
 
     class Cosine(Kernel):
@@ -209,6 +220,7 @@ def test_watchers_are_told_and_may_end_the_run(moons, capsys):
         ({"gamma": 0.0}, "gamma must be positive, not 0"),
         ({"gamma": -2.0}, "gamma must be positive, not -2"),
         ({"alpha": 0.0}, "alpha must be a positive number, not 0.0"),
+        ({"alpha": None}, "alpha must be a positive number, not None"),
         ({"alpha": "auto"}, "alpha must be a positive number, not 'auto'"),
         ({"kernel": "rbf"}, "there is no kernel 'rbf'"),
         ({"kernel": Gaussian(1.0), "gamma": 1.0}, "has its own parameters; leave gamma out"),

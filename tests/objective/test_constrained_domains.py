@@ -7,9 +7,11 @@ import clarabel
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize as scipy_minimize
 
 from stepless import (
     Constraint,
+    LinearClassifier,
     LpBall,
     Objective,
     Polytope,
@@ -317,9 +319,9 @@ def test_data_that_do_not_fit_a_domain_are_refused(domain, message):
 @pytest.mark.parametrize("name", ["adagrad", "rda", "fobos"])
 def test_solvers_that_need_a_metric_say_so(name):
     lack = SOLVERS[name]().lacks(Objective(Logistic(), SquaredL2(0.1), Spectrahedron()))
-    assert "which Spectrahedron has not (`project_in`); use solver='sgd-pd'" in lack
+    assert "which Spectrahedron has not (`project_in`); use solver='auto'" in lack
     both = Objective(Logistic(), SquaredLp(1.0, 1.5), LpBall(1.0, 1.5))
-    assert "use solver='pgs'" in SOLVERS[name]().lacks(both)
+    assert "use domain='free', or solver='auto'" in SOLVERS[name]().lacks(both)
 
 
 @pytest.mark.parametrize(
@@ -356,3 +358,86 @@ def test_auto_takes_a_solver_that_knows_the_domain():
     solver = choose(risk, 1e-3)
     assert solver.name == "sgd-pd"
     assert minimize(risk, solver, Stopping(gap=0.05, passes=100)).stopped_by == "gap"
+
+
+class Ellipse(Constraint):
+    """As in the docstring: a radius, no vertex."""
+
+    def excess(self, w):
+        return w[0] ** 2 + 4.0 * w[1] ** 2 - 1.0
+
+    def outward(self, w, g):
+        g[0], g[1] = 2.0 * w[0], 8.0 * w[1]
+        return self.excess(w)
+
+    def radius(self):
+        return 1.0
+
+
+class InBox(Ellipse):
+    """One that knows its reach, too."""
+
+    def reach(self):
+        return 0.9
+
+
+def test_without_a_vertex_the_radius_and_the_reach_bound():
+    rng = np.random.default_rng(0)
+    for a in rng.normal(size=(20, 2)):
+        exact = -math.hypot(a[0], a[1] / 2.0)
+        assert -np.linalg.norm(a) * (1.0 + 1e-12) <= Ellipse().floor(a) <= exact
+    a = np.array([1.0, 0.0])
+    assert Ellipse().floor(a) == pytest.approx(-1.0)
+    assert InBox().floor(a) == pytest.approx(-0.9)  # the lesser of both
+    assert InBox().floor(a) <= -0.9
+
+
+@pytest.mark.parametrize("penalty", ["l2", "none"])
+def test_a_constraint_without_a_vertex_is_fitted_and_its_bound_is_true(penalty):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X @ [1.0, -2.0] + 0.3 * rng.normal(size=40) > 0, 1.0, -1.0)
+    clf = LinearClassifier("logistic", penalty=penalty, alpha=0.1, domain=Ellipse(), passes=50)
+    clf.fit(X, y)
+
+    def height(v):
+        ridge = 0.05 * v[:2] @ v[:2] if penalty == "l2" else 0.0
+        return ridge + np.logaddexp(0.0, -y * (X @ v[:2] + v[2])).mean()
+
+    inside = {"type": "ineq", "fun": lambda v: 1.0 - v[0] ** 2 - 4.0 * v[1] ** 2}
+    best = scipy_minimize(height, np.zeros(3), constraints=inside, tol=1e-12).fun
+    assert 0.0 < clf.lower_bound_ <= best + 1e-9
+    assert clf.objective_ == pytest.approx(best, rel=1e-2)
+
+
+@pytest.mark.parametrize(("A", "b"), [(np.zeros((0, 4)), []), ([[0.0, 0.0]], [1.0])])
+def test_a_polytope_must_bound_something(A, b):
+    with pytest.raises(ValueError, match="bounds something; use domain='free'"):
+        Polytope.of(A, b)
+
+
+@pytest.mark.parametrize("p", [1.1, 1.5, 2.0])
+def test_a_squared_norm_in_a_ball_of_it_is_bounded_together(p):
+    """min over n ≤ R of (c/2)n² − ‖a‖_q n, whichever of penalty and ball binds."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        alpha, R = 10.0 ** rng.uniform(-2.0, 1.0), 10.0 ** rng.uniform(-1.0, 1.0)
+        a, c = rng.normal(size=5), alpha / (p - 1.0)
+        slope = np.linalg.norm(a, ord=p / (p - 1.0))
+        n = min(slope / c, R)
+        least = 0.5 * c * n * n - slope * n
+        bound = Objective(Logistic(), SquaredLp(alpha, p), LpBall(R, p)).least(a, np.zeros(5), 1e9)
+        assert bound <= least * (1.0 - 1e-15) + 1e-300
+        assert bound == pytest.approx(least, rel=1e-9)
+
+
+def test_a_squared_norm_in_a_ball_of_it_is_certified():
+    from stepless.solvers.auto import choose
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    source = Source(X, np.sign(X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=60)))
+    risk = Risk(Objective(Logistic(), SquaredLp(0.02, 1.5), LpBall(0.8, 1.5)), source)
+    result = minimize(risk, choose(risk, 1e-3), Stopping(gap=1e-3, passes=1000))
+    assert result.stopped_by == "gap"
+    assert np.sum(np.abs(result.w) ** 1.5) ** (1 / 1.5) > 0.79  # both bind

@@ -23,6 +23,7 @@ from stepless.objective import (
     Free,
     L2Ball,
     Logistic,
+    Polytope,
     Quantile,
     SmoothedHinge,
     SquaredL2,
@@ -259,6 +260,7 @@ class OwnSolver(Proximal):
     [
         ({"loss": OwnLoss()}, "OwnLoss is a loss of your own"),
         ({"loss": OwnQuantile(0.1)}, "OwnQuantile is a loss of your own"),
+        ({"domain": Polytope.of([[1.0]], [1.0])}, "file does not hold a Polytope: pickle the"),
         ({"solver": OwnSolver()}, "OwnSolver is a solver of your own"),
         ({"alpha": [1.0]}, "alpha .* cannot be kept in a model file"),
     ],

@@ -385,7 +385,7 @@ def test_what_it_does_not_know_is_said_in_a_sentence():
         (
             ElasticNet(0.1),
             L1Ball(),
-            "does not know ElasticNet with domain L1Ball; use solver='adagrad'",
+            "does not know ElasticNet with domain L1Ball; use solver='auto'",
         ),
         (SquaredL2(0.1), Simplex(), "does not know SquaredL2 with domain Simplex"),
         (L1(0.1), L2Ball(), "does not know L1 with domain L2Ball"),
@@ -393,7 +393,7 @@ def test_what_it_does_not_know_is_said_in_a_sentence():
         (Zero(), Free(), "needs a penalty or a bounded domain"),
     ]:
         assert message in Bundle().lacks(Objective(Hinge(), penalty, domain))
-    with pytest.raises(ValueError, match=r"solver 'newton' knows the penalties l2 .*'bundle' or"):
+    with pytest.raises(ValueError, match=r"solver 'newton' knows the penalties l2 .*'auto', or"):
         LinearClassifier(loss="logistic", penalty="l1", solver="newton").fit([[0.0], [1.0]], [0, 1])
 
 

@@ -597,7 +597,7 @@ def test_the_p_norms_map_and_its_inverse():
     ("solver", "objective", "sentence"),
     [
         (Accelerated(), Objective(Hinge(), L1(1.0)), "needs a smooth loss, and Hinge"),
-        (Gradient(), Objective(Absolute(), L1(1.0)), "use solver='mirror-descent'"),
+        (Gradient(), Objective(Absolute(), L1(1.0)), "use solver='auto'"),
         (MirrorProx(), Objective(Hinge(), L1(1.0)), "needs a smooth loss"),
         (FrankWolfe(), Objective(Logistic(), Zero()), "needs a bounded domain"),
         (FrankWolfe(), Objective(Logistic(), Zero(), Nonnegative()), "needs a bounded domain"),

@@ -132,8 +132,9 @@ class LinearModel(BaseEstimator):
         name = "none" if self.penalty is None else str(self.penalty)
         if isinstance(self.alpha, str) and self.alpha == "auto":
             return penalty_of(name, 1.0)  # until `_settle_strength` has chosen another
-        unused = name == "none" and self.alpha is None
-        if not isinstance(self.alpha, SupportsFloat) and not unused:
+        if name == "none" and self.alpha is None:
+            return Zero()
+        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
             raise ValueError(f"alpha must be a number or 'auto', not {self.alpha!r}")
         return penalty_of(name, self.alpha)
 
@@ -312,7 +313,9 @@ class LinearModel(BaseEstimator):
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
         self.n_iter_ = self.n_passes_
         if self._falls_short():
-            accept = f"accept gap={one_digit_up(self.rel_gap_)}, " if self.rel_gap_ <= 0.5 else ""
+            accept = ""
+            if 0.0 < self.rel_gap_ <= 0.5:  # a sum over classes may round to 0
+                accept = f"accept gap={one_digit_up(self.rel_gap_)}, "
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "
                 f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "

@@ -77,54 +77,11 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             slope += share * a
         tilt += slope * (stop - start)
 
-        largest = 0.0
+        rows = order[start:stop]
         if rule.batch == 1 or not link.costly():
-            for n in range(start, stop):
-                move = -share * slopes[n - start]
-                if move != 0.0:
-                    i = order[n]
-                    first, last = X.span(i)
-                    for k in range(first, last):
-                        j, x = X.entry(i, k)
-                        theta = kept[j, THETA]
-                        psi = kept[j, PSI]
-                        if keep:
-                            kept[j, SUM] += (passed - kept[j, SINCE]) * psi
-                            kept[j, SINCE] = passed
-                        mass -= theta * psi
-                        theta += move * x
-                        psi = link.stored(theta, unit)
-                        mass += theta * psi
-                        kept[j, THETA] = theta
-                        kept[j, PSI] = psi
-                        largest = max(largest, abs(theta))
+            mass, largest = add_each(X, link, rows, slopes, share, kept, passed, mass, unit)
         else:
-            count = 0
-            for n in range(start, stop):
-                move = -share * slopes[n - start]
-                if move != 0.0:
-                    i = order[n]
-                    first, last = X.span(i)
-                    for k in range(first, last):
-                        j, x = X.entry(i, k)
-                        if touched[1, j] == 0:
-                            touched[1, j] = 1
-                            touched[0, count] = j
-                            count += 1
-                            mass -= kept[j, THETA] * kept[j, PSI]
-                            if keep:
-                                kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
-                                kept[j, SINCE] = passed
-                        kept[j, THETA] += move * x
-            for n in range(count):
-                j = touched[0, n]
-                touched[1, j] = 0
-                theta = kept[j, THETA]
-                psi = link.stored(theta, unit)
-                mass += theta * psi
-                kept[j, PSI] = psi
-                largest = max(largest, abs(theta))
-
+            mass, largest = add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit)
         motion[PEAK] = max(motion[PEAK], mass)
         if largest > unit or mass < _DRIFT * motion[PEAK]:
             if keep:
@@ -148,6 +105,66 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
     motion[TOTAL], motion[OFFSET], motion[ROUGH], motion[TILT] = total, offset, rough, tilt
     motion[BIASES] = biases
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
+    """Write `kept`: θ and ψ after a batch, by entries; return the mass and the largest |θ_j|."""
+    keep = kept.shape[1] > 2
+    largest = 0.0
+    for n in range(rows.size):
+        move = -share * slopes[n]
+        if move != 0.0:
+            i = rows[n]
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                theta = kept[j, THETA]
+                psi = kept[j, PSI]
+                if keep:
+                    kept[j, SUM] += (passed - kept[j, SINCE]) * psi
+                    kept[j, SINCE] = passed
+                mass -= theta * psi
+                theta += move * x
+                psi = link.stored(theta, unit)
+                mass += theta * psi
+                kept[j, THETA] = theta
+                kept[j, PSI] = psi
+                largest = max(largest, abs(theta))
+    return mass, largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
+    """Write `kept`: θ after a batch, then each ψ once; return the mass and the largest |θ_j|."""
+    keep = kept.shape[1] > 2
+    largest = 0.0
+    count = 0
+    for n in range(rows.size):
+        move = -share * slopes[n]
+        if move != 0.0:
+            i = rows[n]
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, x = X.entry(i, k)
+                if touched[1, j] == 0:
+                    touched[1, j] = 1
+                    touched[0, count] = j
+                    count += 1
+                    mass -= kept[j, THETA] * kept[j, PSI]
+                    if keep:
+                        kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
+                        kept[j, SINCE] = passed
+                kept[j, THETA] += move * x
+    for n in range(count):
+        j = touched[0, n]
+        touched[1, j] = 0
+        theta = kept[j, THETA]
+        psi = link.stored(theta, unit)
+        mass += theta * psi
+        kept[j, PSI] = psi
+        largest = max(largest, abs(theta))
+    return mass, largest
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

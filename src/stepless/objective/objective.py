@@ -108,8 +108,9 @@ class Objective:
     def least(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
         """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
 
-        And for all v within `blur` of a. In a box it is the minimum of both, where Ω is a sum over
-        weights, or a ridge; else that of Ω alone or of the domain alone, whichever is higher.
+        And for all v within `blur` of a. It is the minimum of both in a box, where Ω is a sum over
+        weights, in a ball of Ω's own norm, and for a ridge; else that of Ω alone or of the domain
+        alone, whichever is higher.
         """
         steepest = np.copysign(np.abs(a) + blur, a)
         if self.regularizer.nonnegative:  # the minimum rises with the slopes
@@ -119,6 +120,9 @@ class Objective:
         penalty, domain = self.regularizer, self.domain
         if isinstance(domain, L1Ball) and isinstance(penalty, L1 | ElasticNet):
             ceiling = min(ceiling, penalty.value(domain.bound))
+        if isinstance(domain, LpBall) and isinstance(penalty, SquaredLp):
+            edge = float(penalty.total(np.array([[domain.bound]])))
+            ceiling = min(ceiling, edge * (1.0 + _ROUNDING))
         of_penalty = penalty.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
         if isinstance(domain, Free):
             return float(of_penalty)

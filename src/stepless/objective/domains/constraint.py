@@ -19,7 +19,7 @@ class Constraint(Domain):
 
     A subclass has `excess`, which returns c(w), and `outward`, which writes a subgradient and
     returns c(w) as well; both are compiled. `project` comes of itself; c(0) < 0 keeps it inside. A
-    subclass that knows its `radius` needs no penalty and, with `vertex`, gets certificates.
+    subclass that knows its `radius` needs no penalty and gets certificates, tight with `vertex`.
     `check_constraint` says in one line what is wrong with it.
 
     Examples

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from stepless.term import Term
 
+_ULP = 2.0**-52
+
 
 class Domain(Term):
     """A closed convex set S of weights.
@@ -88,11 +90,16 @@ class Domain(Term):
         )
 
     def floor(self, a: NDArray) -> float:
-        """Minimum of ⟨a, w⟩ over S, or minus infinity. Not for compiled code."""
+        """Minimum of ⟨a, w⟩ over S, or a number below it, or minus infinity.
+
+        Without a `vertex` it is what the radius and the reach alone allow. Not for compiled code.
+        """
         if not a.any():
             return 0.0
         if math.isinf(self.radius()) and math.isinf(self.reach()):
             return -math.inf
+        if not self.offers("vertex"):
+            return -self.sway(np.abs(a)) * (1.0 + _ULP * a.size)
         w = np.empty(a.size)
         self.vertex(a, w)
         return float(a @ w)

@@ -63,6 +63,10 @@ class Polytope(Domain):
         sizes = np.linalg.norm(A, axis=1)
         if (b[sizes == 0.0] < 0.0).any():
             raise ValueError(_EMPTY)
+        if not sizes.any():
+            raise ValueError(
+                "a polytope needs an inequality that bounds something; use domain='free'"
+            )
         A, b = A[sizes > 0.0] / sizes[sizes > 0.0, None], b[sizes > 0.0] / sizes[sizes > 0.0]
         d = A.shape[1]
         if not nearest(np.zeros(d), A, b, np.zeros(b.size, dtype=np.bool_)):
@@ -74,7 +78,8 @@ class Polytope(Domain):
         return cls(A, b, float(np.linalg.norm(sides)), float(sides.max()))
 
     def _check(self) -> None:
-        if self.A.ndim != 2 or not np.allclose(np.linalg.norm(self.A, axis=1), 1.0):
+        scaled = self.A.ndim == 2 and np.allclose(np.linalg.norm(self.A, axis=1), 1.0)
+        if not (scaled and self.A.size):
             raise ValueError("the rows of A must be of length 1; use the classmethod `of`")
 
     def _key(self) -> tuple:

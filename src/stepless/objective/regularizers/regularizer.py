@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.term import Term
 
 _MOST = 1e150  # its square is still a number
-_HALVINGS = 60  # of the logarithm of a multiplier: to rounding
+_CLOSE = 1.0 + 1e-9  # how near a multiplier must be: its error counts by its square
 
 
 class Regularizer(Term):
@@ -148,7 +148,7 @@ def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
     low, high = 1.0, 2.0
     while over(high) and high < _MOST:
         low, high = high, high * high
-    for _ in range(_HALVINGS):
+    while high > _CLOSE * low:
         middle = math.sqrt(low) * math.sqrt(high)
         low, high = (middle, high) if over(middle) else (low, middle)
     return height(high)

@@ -87,7 +87,7 @@ class Descent:
         if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
             return (
                 f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='auto'"
+                "use a bundle solver"
             )
         return None
 

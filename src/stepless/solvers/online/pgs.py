@@ -100,7 +100,7 @@ class PGS:
         if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
             return (
                 f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='auto'"
+                "use solver='auto', if need be with domain='free'"
             )
         if self.iterate in ("average", "suffix") and not _link(objective, 0.0).linear:
             return (

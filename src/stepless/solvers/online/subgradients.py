@@ -47,7 +47,7 @@ class Subgradients(Learner):
         if not (objective.regularizer.separable or isinstance(objective.domain, Free)):
             return (
                 "does not know a penalty and a domain that both couple weights; "
-                "use solver='auto', or domain='free'"
+                "use domain='free', or solver='auto'"
             )
         return None
 

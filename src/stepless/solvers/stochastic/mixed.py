@@ -15,6 +15,7 @@ from stepless.kernels.rows import steepest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import L1, ElasticNet, Free, Objective, Regularizer, SquaredL2, Zero
 from stepless.risk import Anchor, Risk
+from stepless.solvers.batch.smoothness import needs_prox
 from stepless.solvers.solver import Finding
 
 Schedule = Literal["practical", "theory"]
@@ -101,7 +102,7 @@ class Mixed:
             )
         if self.schedule == "theory" and objective.intercept:
             return "has a theorem without a free intercept only; use fit_intercept=False"
-        return None
+        return needs_prox(objective)
 
     def plan(self, risk: Risk, state: State) -> Plan:
         """Return the next epoch."""

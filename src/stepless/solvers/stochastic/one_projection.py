@@ -72,13 +72,13 @@ class OneProjection:
 
     def lacks(self, objective: Objective) -> str | None:
         loss, domain = objective.loss, objective.domain
+        if type(objective.regularizer) not in (SquaredL2, Zero):
+            return "knows the penalties l2 and none; use penalty='l2', or solver='auto'"
         if loss.outputs() > 1:
             return (
                 f"does not know {type(loss).__name__}, a loss of several classes at once; "
                 "use solver='auto', or multi_class='ovr'"
             )
-        if type(objective.regularizer) not in (SquaredL2, Zero):
-            return "knows the penalties l2 and none; use solver='auto', or penalty='l2'"
         if not domain.offers("excess", "outward"):
             return (
                 f"needs a domain with a constraint function, which {type(domain).__name__} has not "

@@ -1,0 +1,103 @@
+"""What `auto` takes fits, and what a solver that does not fit advises does."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from stepless import Constraint, Polytope, Source
+from stepless.joint_risk import risk_of
+from stepless.objective import (
+    DOMAINS,
+    LOSSES,
+    REGULARIZERS,
+    Free,
+    MulticlassHinge,
+    Objective,
+    Softmax,
+    SquaredL2,
+)
+from stepless.solvers import SOLVERS
+from stepless.solvers.auto import choose
+
+
+class Disc(Constraint):
+    """The least that a constraint of one's own must say."""
+
+    def excess(self, w):
+        return float(w @ w) - 1.0
+
+    def outward(self, w, g):
+        g[:] = 2.0 * w
+        return self.excess(w)
+
+    def radius(self):
+        return 1.0
+
+
+X = np.random.default_rng(0).normal(size=(12, 4))
+TARGETS = {
+    "signs": np.where(X[:, 0] > 0.0, 1.0, -1.0),
+    "classes": np.arange(12) % 4.0,
+    "counts": np.ones(12),
+}
+OWN = [
+    Polytope.of(np.vstack([np.eye(4), -np.eye(4)]), np.ones(8)),
+    Polytope.of([[1, 1, 0, 0]], [1]),
+]
+
+
+def risks(loss):
+    """Of this loss, with every penalty in every domain that it can be had in."""
+    source = Source(X, TARGETS.get(loss.targets, X[:, 0]), threads=1)
+    domains = [domain() for domain in DOMAINS.values()] + [*OWN, Disc()]
+    for penalty, domain in itertools.product(REGULARIZERS.values(), domains):
+        try:
+            yield risk_of(Objective(loss, penalty(0.1), domain), source)
+        except ValueError:  # they do not go together, and a test of its own says so
+            continue
+
+
+def fits(name, risk, objective):
+    if name == "auto":
+        return choose(risk_of(objective, risk.source), 1e-3).lacks(objective) is None
+    return SOLVERS[name]().lacks(objective) is None
+
+
+def named(lack):
+    """The solvers that a sentence advises."""
+    pairs = re.findall(r"solver='([\w-]+)'(?: or '([\w-]+)')?", lack)
+    return [name for pair in pairs for name in pair if name]
+
+
+ALL = [*(loss() for loss in LOSSES.values()), Softmax(4), MulticlassHinge(4)]
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_auto_fits_whatever_fits(loss):
+    seen = 0
+    for risk in risks(loss):
+        objective = risk.objective
+        able = [key for key, solver in SOLVERS.items() if solver().lacks(objective) is None]
+        chosen = choose(risk, 1e-3)
+        assert not able or chosen.lacks(objective) is None, (objective, chosen.name, able)
+        seen += 1
+    assert seen > 60
+
+
+@pytest.mark.parametrize("loss", ALL, ids=repr)
+def test_a_remedy_helps(loss):
+    """Of the solvers advised one fits, or the sentence advises more than solvers."""
+    for risk in risks(loss):
+        for key, solver in SOLVERS.items():
+            lack = solver().lacks(risk.objective)
+            if lack is None or any(fits(other, risk, risk.objective) for other in named(lack)):
+                continue
+            assert re.search("penalty=|domain=|loss=|multi_class=|bundle solver", lack), (key, lack)
+            if "penalty='l2'" in lack:  # at the latest with what it advises then
+                with_ridge = Objective(risk.objective.loss, SquaredL2(0.1), risk.objective.domain)
+                assert fits("auto", risk, with_ridge), (key, lack)
+            if "domain='free'" in lack:
+                free = Objective(risk.objective.loss, risk.objective.regularizer, Free())
+                assert fits("auto", risk, free), (key, lack)
