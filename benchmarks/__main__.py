@@ -4,6 +4,7 @@ from benchmarks import (
     auto,
     dlf_table1,
     epochs,
+    mah_emgd,
     qp,
     race,
     read_svmlight,
@@ -23,6 +24,7 @@ for benchmark in (
     threads,
     qp,
     dlf_table1,
+    mah_emgd,
     streams,
 ):
     benchmark.main()
