@@ -93,7 +93,7 @@ class Mixed:
         if loss.outputs() > 1:
             return (
                 f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='accelerated', or multi_class='ovr'"
+                "use multi_class='ovr', or solver='auto'"
             )
         if math.isinf(loss.smoothness()):
             return (
