@@ -26,6 +26,7 @@ from benchmarks.tables import table
 from stepless import Objective, Risk, Source
 from stepless.objective import Logistic, Squared, SquaredL2, SquaredLp
 from stepless.solvers import PGS
+from stepless.solvers.online.pgs import gradient_of
 
 KINDS = {
     "ℓ₂ logistic": (Logistic(), SquaredL2),
@@ -88,37 +89,20 @@ def lbfgs(risk, target, score):
 
     def function(w):
         tangent = risk.tangent(w, 0.0)
-        return risk.objective.penalty(w) + tangent.value, tangent.plane.a + slope(penalty, w)
-
-    class Reached(Exception):
-        pass
+        return risk.objective.penalty(w) + tangent.value, tangent.plane.a + gradient_of(penalty, w)
 
     def watch(w):
         nonlocal spent, began, best
         spent += perf_counter() - began
         if score(w, risk.tangent(w, 0.0).b) >= target:
             best = spent
-            raise Reached
+            raise StopIteration  # scipy's way to end a run
         began = perf_counter()
 
-    try:
-        options = {"maxiter": 300, "maxfun": 400, "ftol": 0.0, "gtol": 0.0}
-        start = np.zeros(risk.d)
-        minimize(function, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
-    except Reached:
-        pass
+    options = {"maxiter": 300, "maxfun": 400, "ftol": 0.0, "gtol": 0.0}
+    start = np.zeros(risk.d)
+    minimize(function, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
     return best
-
-
-def slope(penalty, w):
-    """∇Ω(w)."""
-    if isinstance(penalty, SquaredL2):
-        return penalty.alpha * w
-    size = np.sum(np.abs(w) ** penalty.p) ** (1.0 / penalty.p)
-    if size == 0.0:
-        return np.zeros_like(w)
-    shares = np.copysign((np.abs(w) / size) ** (penalty.p - 1.0), w)
-    return penalty.alpha / (penalty.p - 1.0) * size * shares
 
 
 def text(name, X, y, Xt, yt, sizes):

@@ -104,19 +104,7 @@ def _run(
             "a run goes on from a result on the same examples with the same loss and intercept, "
             "at another strength; for another problem start from (result.w, result.b)"
         )
-    b: Any = 0.0
-    w, lowest = np.zeros(risk.d), math.inf
-    if start is not None:
-        given, b = (start.w, start.b) if isinstance(start, Result) else start
-        w = given.copy()
-        # a start from elsewhere may lie outside, or have an intercept where there is none
-        risk.objective.domain.project(w)
-        if risk.objective.regularizer.nonnegative:
-            np.maximum(w, 0.0, out=w)
-        if not risk.objective.intercept:
-            b = np.zeros_like(b) if np.ndim(b) else 0.0
-        known = before.risk if before and np.array_equal(w, given) else risk.value(w, b)
-        lowest = risk.objective.penalty(w) + known
+    w, b, lowest = _begin(risk, start)
     certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
     if before and before.runner == solver.name and isinstance(solver, Resumable):
         state = solver.resume(risk, before.state)
@@ -170,6 +158,23 @@ def _run(
                 remark=solver.remark(event.lower_bound) if isinstance(solver, Remarking) else None,
                 asked=asked,
             )
+
+
+def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDArray, Any, float]:
+    """Return weights, intercept and their objective; infinite if there is no start."""
+    if start is None:
+        return np.zeros(risk.d), 0.0, math.inf
+    given, b = (start.w, start.b) if isinstance(start, Result) else start
+    w = given.copy()
+    # a start from elsewhere may lie outside, or have an intercept where there is none
+    risk.objective.domain.project(w)
+    if risk.objective.regularizer.nonnegative:
+        np.maximum(w, 0.0, out=w)
+    if not risk.objective.intercept:
+        b = np.zeros_like(b) if np.ndim(b) else 0.0
+    known = isinstance(start, Result) and np.array_equal(w, given)
+    value = start.risk if known else risk.value(w, b)  # type: ignore[union-attr]
+    return w, b, risk.objective.penalty(w) + value
 
 
 def _asked(risk: Risk) -> tuple[Any, ...]:

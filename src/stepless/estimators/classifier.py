@@ -17,19 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import Stream, progressive_loss
 from stepless.minimize import Result
 from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
-from stepless.registry import named
 from stepless.watchers import Watcher
-
-
-def _has_probabilities(estimator: LinearClassifier) -> bool:
-    loss = estimator.loss
-    loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not loss.linked:
-        raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
-    return True
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):
@@ -343,18 +335,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             return self.classes_[(z > 0).astype(int)]
         return self.classes_[z.argmax(axis=1)]
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
         objective = self._objective(("signs", "classes"))
         if self._joint(objective, len(self.classes_)) is not None:
             return softmax(self.decision_function(X), axis=1)
-        loss = objective.loss
-        p = np.vectorize(loss.mean, otypes=[float])(self.decision_function(X))
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - p, p])
-        total = p.sum(axis=1, keepdims=True)
-        return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+        return probabilities(objective.loss, self.decision_function(X))
 
 
 def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:

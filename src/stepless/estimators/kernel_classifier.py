@@ -18,24 +18,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data.gram import Gram, combination
 from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.kernel_functions import Kernel, kernel_of
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
 from stepless.minimize_expansion import minimize_expansion
-from stepless.objective import LOSSES, Domain, Free, Loss, Regularizer, SquaredL2
-from stepless.registry import named
+from stepless.objective import Domain, Free, Loss, Regularizer, SquaredL2
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.watchers import Progress, Watcher
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
-
-
-def _has_probabilities(estimator: KernelClassifier) -> bool:
-    loss = estimator.loss
-    loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not loss.linked:
-        raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
-    return True
 
 
 class KernelClassifier(ClassifierMixin, LinearModel):
@@ -198,15 +190,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
-        loss = self._objective(("signs",)).loss
-        p = np.vectorize(loss.mean, otypes=[float])(self.decision_function(X))
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - p, p])
-        total = p.sum(axis=1, keepdims=True)
-        return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+        return probabilities(self._objective(("signs",)).loss, self.decision_function(X))
 
     def _regularizer(self) -> Regularizer:
         if not isinstance(self.alpha, SupportsFloat) or not 1e-50 <= self.alpha < math.inf:

@@ -119,22 +119,3 @@ def _project(scale, shift, vv, vc, cc, reach, ball):
 def _square(scale, shift, vv, vc, cc):
     """‖scale·v + shift·c‖²."""
     return scale * scale * vv + 2.0 * scale * shift * vc + shift * shift * cc
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def sizes(X, s):
-    """Return the largest s_i ‖x_i‖², and the most non-zero entries that a row has."""
-    largest = 0.0
-    fullest = 0
-    for i in range(X.size()):
-        first, last = X.span(i)
-        square = 0.0
-        entries = 0
-        for k in range(first, last):
-            _, x = X.entry(i, k)
-            square += x * x
-            if x != 0.0:
-                entries += 1
-        largest = max(largest, s[i] * square)
-        fullest = max(fullest, entries)
-    return largest, fullest

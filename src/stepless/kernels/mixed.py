@@ -63,14 +63,14 @@ def walk(problem, epoch, order, anchor, kept, motion):
             q += kept[j, PULL] * x
             length += x * x
         apart = along * q + scale * p + epoch.lever * bias
-        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]
+        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]  # MAH Alg. 11, step 8
         spread += change * change * (length + nudge)
         bend += change * apart
         alongs += along
         scales += scale
         biases += bias
 
-        along = along * shrink - epoch.step
+        along = along * shrink - epoch.step  # step 9
         scale *= shrink
         if abs(scale) < _SMALL:
             for j in range(kept.shape[0]):
@@ -125,7 +125,7 @@ def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion
             j, x = X.entry(i, k)
             apart += (w[j] - centre[j]) * x
             length += x * x
-        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]
+        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]  # MAH Alg. 11, step 8
         motion[SPREAD] += change * change * (length + nudge)
         motion[BEND] += change * apart
         motion[BIASES] += motion[BIAS]
@@ -136,7 +136,7 @@ def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion
             j, x = X.entry(i, k)
             aim[j] -= epoch.step * change * x
         motion[BIAS] -= epoch.step * epoch.lever * change
-        settle(penalty, aim, epoch.step, centre, epoch.radius, w)
+        settle(penalty, aim, epoch.step, centre, epoch.radius, w)  # step 9
     motion[COUNT] += order.size
 
 

@@ -39,7 +39,7 @@ def walk(problem, lasso, epoch, order, anchor, centre, kept, motion):
             catch_up(kept, j, t, decay, step, cut)
             apart += (kept[j, VALUE] - centre[j]) * x
             length += x * x
-        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]
+        change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]  # MAH Alg. 11, step 8
         motion[SPREAD] += change * change * (length + nudge)
         motion[BEND] += change * apart
         motion[BIASES] += motion[BIAS]

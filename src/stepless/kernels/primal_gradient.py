@@ -68,7 +68,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             z = p + b
             scores[n] = z
             reach = max(reach, abs(p))
-            a = s[i] * loss.slope(z, y[i])
+            a = s[i] * loss.slope(z, y[i])  # ZHU Fig. 1, line 6
             here = s[i] * loss.value(z, y[i])
             total += here
             offset += here - a * z
@@ -125,7 +125,7 @@ def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
                     kept[j, SUM] += (passed - kept[j, SINCE]) * psi
                     kept[j, SINCE] = passed
                 mass -= theta * psi
-                theta += move * x
+                theta += move * x  # line 7
                 psi = link.stored(theta, unit)
                 mass += theta * psi
                 kept[j, THETA] = theta
@@ -155,7 +155,7 @@ def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
                     if keep:
                         kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
                         kept[j, SINCE] = passed
-                kept[j, THETA] += move * x
+                kept[j, THETA] += move * x  # line 7
     for n in range(count):
         j = touched[0, n]
         touched[1, j] = 0
@@ -171,7 +171,7 @@ def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
 def fitted(link, rule, t, mass, unit):
     """κ after t rounds, smaller where w would leave the ball (ZHU Cor. 2)."""
     c = 1.0 / (t + 1.0)
-    kappa = link.common(c, mass, unit)
+    kappa = link.common(c, mass, unit)  # line 8
     length = link.length(c, mass, unit)
     return kappa * (rule.bound / length) if length > rule.bound else kappa
 

@@ -10,17 +10,23 @@ from stepless.kernels.flags import FAST
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def square(X, i):
+    """‖x_i‖²."""
+    first, last = X.span(i)
+    sum_ = 0.0
+    for k in range(first, last):
+        _, v = X.entry(i, k)
+        sum_ += v * v
+    return sum_
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def longest(X, s):
     """Return the largest s_i ‖x_i‖, and the largest s_i."""
     top = 0.0
     heaviest = 0.0
     for i in range(X.size()):
-        first, last = X.span(i)
-        square = 0.0
-        for k in range(first, last):
-            _, v = X.entry(i, k)
-            square += v * v
-        top = max(top, s[i] * math.sqrt(square))
+        top = max(top, s[i] * math.sqrt(square(X, i)))
         heaviest = max(heaviest, s[i])
     return top, heaviest
 
@@ -31,14 +37,24 @@ def steepest(X, s):
     steep = 0.0
     longest = 0.0
     for i in range(X.size()):
+        length = square(X, i)
+        steep = max(steep, s[i] * length)
+        longest = max(longest, math.sqrt(length))
+    return steep, longest
+
+
+@njit(cache=True, nogil=True)
+def fullest(X):
+    """Return the most non-zero entries that a row has."""
+    most = 0
+    for i in range(X.size()):
         first, last = X.span(i)
-        square = 0.0
+        entries = 0
         for k in range(first, last):
             _, v = X.entry(i, k)
-            square += v * v
-        steep = max(steep, s[i] * square)
-        longest = max(longest, math.sqrt(square))
-    return steep, longest
+            entries += v != 0.0
+        most = max(most, entries)
+    return most
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

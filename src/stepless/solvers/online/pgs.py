@@ -257,7 +257,7 @@ def gradient_of(penalty: Regularizer, w: NDArray) -> NDArray:
         case SquaredL2():
             return penalty.alpha * w
         case SquaredLp():
-            size = float(np.sum(np.abs(w) ** penalty.p)) ** (1.0 / penalty.p)
+            size = float(np.sum(np.abs(w) ** penalty.p)) ** (1.0 / penalty.p) or 1.0
             shares = np.copysign((np.abs(w) / size) ** (penalty.p - 1.0), w)
             return penalty.alpha / (penalty.p - 1.0) * size * shares
     low, high = -np.ones_like(w), np.ones_like(w)

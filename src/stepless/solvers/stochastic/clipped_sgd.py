@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.kernels import clipped_descent
 from stepless.kernels.clipped_descent import Stage
+from stepless.kernels.rows import fullest, steepest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
@@ -134,7 +135,8 @@ class ClippedSGD:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         objective, tangent = risk.objective, risk.tangent(w, b)
         best, bound = _between(objective, w, tangent.value, tangent.plane)
-        largest, entries = clipped_descent.sizes(risk.source.X, risk.source.s)
+        largest, _ = steepest(risk.source.X, risk.source.s)
+        entries = fullest(risk.source.X)
         square = float(largest if self.schedule == "theory" else risk.sizes @ risk.sizes)
         smoothness = objective.loss.smoothness() * square + objective.strength
         # (λ/2)‖w − w*‖² ≤ J(w) − J*, the intercept at its best

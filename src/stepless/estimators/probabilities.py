@@ -1,0 +1,29 @@
+"""From decisions to the probabilities of classes, where the loss has a link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import LOSSES, Loss
+from stepless.registry import named
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Say whether an estimator's loss models a probability; refuse in a sentence if not."""
+    loss = estimator.loss
+    loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+    if not loss.linked:
+        raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
+    return True
+
+
+def probabilities(loss: Loss, z: NDArray) -> NDArray:
+    """Return a column a class: of two from one decision, of more each against the rest, scaled."""
+    p = np.vectorize(loss.mean, otypes=[float])(z)
+    if p.ndim == 1:
+        return np.column_stack([1 - p, p])
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
