@@ -240,3 +240,21 @@ def test_what_they_lack():
         EMGD("fast")
     with pytest.raises(ValueError, match="probability"):
         EMGD("theory", 0.0)
+
+
+def test_where_nothing_moves():
+    y = np.array([1.0, -1.0, 1.0])
+    for solver in (EMGD(), MixedGrad()):
+        result = minimize(
+            risk_of(np.zeros((3, 2)), y, np.ones(3), L1(0.1)), solver, Stopping(gap=0.0, passes=3)
+        )
+        assert (result.w == 0.0).all()
+
+
+def test_a_smoothness_that_underflows_is_none():
+    motion = np.zeros(9)
+    motion[mixed.mixed.BEND] = 1e-200  # and squares of what it is made of are 0
+    walk = mixed.Walk(Epoch(1.0, 0.0, math.inf, 0.0), np.zeros(1), np.zeros((1, 4)), motion)
+    assert mixed._met(walk, 2.0) == 2.0
+    motion[mixed.mixed.SPREAD] = 1e-300
+    assert mixed._met(walk, 2.0) == 2.0 * mixed._FLATTEST

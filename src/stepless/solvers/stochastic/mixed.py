@@ -19,6 +19,7 @@ from stepless.solvers.batch.smoothness import needs_prox
 from stepless.solvers.solver import Finding
 
 Schedule = Literal["practical", "theory"]
+_FLATTEST = 1e-12  # share of L below which what was met is rounding
 _LEVER = 0.5  # an intercept is a feature half as large as the longest example
 
 
@@ -233,4 +234,6 @@ def _mean(risk: Risk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
 def _met(walk: Walk, steepest: float) -> float:
     """Σ‖Δg_i‖²/Σ⟨Δg_i, u⟩ of the epoch's rounds: by convexity at most the largest L."""
     spread, bend = walk.motion[mixed.SPREAD], walk.motion[mixed.BEND]
-    return float(min(spread / bend, steepest)) if bend > 0.0 else steepest
+    if not (spread > 0.0 and bend > 0.0):  # slopes that no longer change, or only by rounding
+        return steepest
+    return float(min(max(spread / bend, _FLATTEST * steepest), steepest))
