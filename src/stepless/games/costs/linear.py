@@ -1,0 +1,57 @@
+"""A cost for every weight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepless.games.costs.cost import Cost, Total
+
+
+class Linear(Cost):
+    """f(w) = ⟨c, w⟩: what experts lose, and what any array stands for that a stream yields.
+
+    Examples
+    --------
+    >>> f = Linear([1.0, -2.0])
+    >>> f.value(np.array([0.5, 0.25])), f.gradient(np.zeros(2))
+    (0.0, array([ 1., -2.]))
+    """
+
+    smoothness = 0.0
+
+    def __init__(self, c: ArrayLike) -> None:
+        self.c = np.asarray(c, dtype=np.float64)
+        self.d = self.c.size
+
+    def value(self, w: NDArray) -> float:
+        return float(self.c @ w)
+
+    def gradient(self, w: NDArray) -> NDArray:
+        return self.c
+
+    @classmethod
+    def total(cls, costs: Sequence[Cost]) -> Total:
+        return LinearTotal(np.array([f.c for f in costs]))  # type: ignore[attr-defined]
+
+
+class LinearTotal:
+    """Σ⟨c_t, w⟩, a row of C a round."""
+
+    def __init__(self, C: NDArray) -> None:
+        self.C = C
+        self.c = C.sum(axis=0)
+
+    def value(self, w: NDArray) -> float:
+        return float(self.c @ w)
+
+    def gradient(self, w: NDArray) -> NDArray:
+        return self.c
+
+    def hessian(self, w: NDArray) -> NDArray:
+        return np.zeros((w.size, w.size))
+
+    def losses(self, w: NDArray) -> NDArray:
+        return self.C @ w

@@ -1,0 +1,68 @@
+"""What a stream may yield, as a cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.games.costs.cost import Cost
+from stepless.games.costs.linear import Linear
+
+
+class Own(Cost):
+    """A function of the user's own: any object with `value` and `gradient`."""
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.strength = float(getattr(f, "strength", 0.0))
+        self.smoothness = float(getattr(f, "smoothness", math.inf))
+        self.exp_concavity = float(getattr(f, "exp_concavity", 0.0))
+
+    def value(self, w: NDArray) -> float:
+        return float(self.f.value(w))
+
+    def gradient(self, w: NDArray) -> NDArray:
+        return np.asarray(self.f.gradient(w), dtype=np.float64)
+
+
+class ValuesOnly(Cost):
+    """A function that can be asked for values alone: bandit feedback."""
+
+    def __init__(self, value: Callable[[NDArray], float]) -> None:
+        self._value = value
+
+    def value(self, w: NDArray) -> float:
+        return float(self._value(w))
+
+    def gradient(self, w: NDArray) -> NDArray:
+        raise NoGradient
+
+
+class NoGradient(Exception):
+    """A cost was asked for a gradient that it does not have."""
+
+
+def as_cost(f: Any) -> Cost:
+    """A cost; an array of costs; an object with value and gradient, or with value alone; f(w).
+
+    Examples
+    --------
+    >>> as_cost([1.0, 2.0]).value(np.array([3.0, 4.0])), as_cost(lambda w: w[0]).value(np.ones(2))
+    (11.0, 1.0)
+    """
+    if isinstance(f, Cost):
+        return f
+    if isinstance(f, np.ndarray | list | tuple) and not hasattr(f, "value"):
+        return Linear(f)
+    if hasattr(f, "value"):
+        return Own(f) if hasattr(f, "gradient") else ValuesOnly(f.value)
+    if callable(f):
+        return ValuesOnly(f)
+    raise TypeError(
+        "a round needs an array of costs, an object with value(w) and gradient(w), "
+        f"or a function of w, not {type(f).__name__}"
+    )

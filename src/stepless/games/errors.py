@@ -1,0 +1,19 @@
+"""What went wrong in a game, and in which round."""
+
+from __future__ import annotations
+
+
+class GameError(ValueError):
+    """A round that cannot be played, in one sentence.
+
+    Examples
+    --------
+    >>> raise GameError(17, "the gradient is not finite")
+    Traceback (most recent call last):
+    ...
+    stepless.games.errors.GameError: round 17: the gradient is not finite
+    """
+
+    def __init__(self, round_: int, sentence: str) -> None:
+        super().__init__(f"round {round_}: {sentence}")
+        self.round = round_

@@ -1,0 +1,172 @@
+"""What every player does."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.games.costs import Cost, NoGradient, as_cost
+from stepless.games.errors import GameError
+from stepless.objective import Domain, Regularizer, Simplex
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a player's theorem is evaluated on: one row a round.
+
+    Attributes
+    ----------
+    plays
+        w_t, T × d.
+    gradients
+        ∇f_t(w_t), or what the player took for it, T × d.
+    """
+
+    plays: NDArray
+    gradients: NDArray
+
+    def distances(self, u: NDArray) -> NDArray:
+        """‖w_t − u‖² for each round."""
+        return np.sum((self.plays - u) ** 2, axis=1)
+
+
+class Player(ABC):
+    """Someone who decides, round after round, before the cost is shown.
+
+    `enter` begins a game and forgets the one before. Then `play` says w_t and `observe` shows f_t,
+    in turns. A subclass has `begin`, which sets ``w`` to w_1, `learn`, which moves it to w_{t+1},
+    and `bound`. ``w`` is replaced, never written into: what was played stays as it was.
+
+    Attributes
+    ----------
+    name
+        What it is called, in the shell too.
+    theorem
+        Which theorem `bound` evaluates, with its number in docs/papers.md.
+    feedback
+        ``"gradient"``: f_t with its gradient, at w_t or anywhere; ``"values"``: numbers only.
+    expected
+        Whether the theorem is one on the expectation over the player's own dice.
+    """
+
+    name: ClassVar[str]
+    theorem: str
+    feedback: ClassVar[Literal["gradient", "values"]] = "gradient"
+    expected: ClassVar[bool] = False
+
+    domain: Domain
+    d: int
+    t: int
+    w: NDArray
+    g: NDArray
+    rng: np.random.Generator
+    penalty: Regularizer | None
+    constraints: tuple[Domain, ...]
+
+    def enter(
+        self,
+        domain: Domain,
+        d: int,
+        *,
+        penalty: Regularizer | None = None,
+        constraints: Sequence[Domain] = (),
+        seed: int = 0,
+    ) -> Self:
+        """Begin a game of d weights over this domain.
+
+        Parameters
+        ----------
+        domain
+            Where decisions may lie; bounded.
+        d
+            How many weights a decision has.
+        penalty
+            A fixed part of every round's cost, beside f_t.
+        constraints
+            Sets whose `excess` should sum to no more than 0 in the long run.
+        seed
+            Of the player's own dice.
+        """
+        domain.admit(d)
+        if math.isinf(domain.radius()):
+            raise ValueError(
+                f"{self.name} needs a bounded domain, and {type(domain).__name__} is not: "
+                "use domain='ball' with the largest norm that a good decision may have"
+            )
+        self.domain, self.d, self.t = domain, d, 0
+        self.penalty, self.constraints = penalty, tuple(constraints)
+        self.rng = np.random.default_rng(seed)
+        self.g = np.zeros(d)
+        self.begin()
+        return self
+
+    def play(self) -> NDArray:
+        """w_t; of a player that asks for several values a round, the points, a row each."""
+        return self.w
+
+    def observe(self, f: Any) -> None:
+        """Take in f_t: a cost, an array of costs, or any object with value(w) and gradient(w)."""
+        self.t += 1
+        cost = as_cost(f)
+        self.g = self.gradient_of(cost, self.w)
+        self.learn(self.g, cost)
+
+    def suffer(self, values: NDArray) -> float:
+        """The loss of the round, from the values at the points that were played."""
+        return float(values[0])
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Stand at w_1, with nothing learned."""
+
+    @abstractmethod
+    def learn(self, g: NDArray, cost: Cost) -> None:
+        """Move to w_{t+1} after g = ∇f_t(w_t); the cost can be asked elsewhere too."""
+
+    @abstractmethod
+    def bound(self, run: Run, u: NDArray) -> NDArray:
+        """What the theorem allows for Σ_{s ≤ t} f_s(w_s) − f_s(u), after each round of this run."""
+
+    def gradient_of(self, cost: Cost, w: NDArray) -> NDArray:
+        """The gradient at w, once it is sure to be one."""
+        try:
+            g = cost.gradient(w)
+        except NoGradient:
+            raise GameError(
+                self.t,
+                f"{self.name} needs gradients, but only values are shown: give the cost a "
+                "gradient, or play bandit-two-point",
+            ) from None
+        if g.shape != (self.d,):
+            raise GameError(
+                self.t, f"the gradient has shape {g.shape}, but a decision has {self.d} weights"
+            )
+        if not math.isfinite(g.sum()) and not np.isfinite(g).all():
+            j = int(np.argmin(np.isfinite(g)))
+            raise GameError(self.t, f"the gradient is not finite: entry {j} is {g[j]}")
+        return g
+
+    @property
+    def diameter(self) -> float:
+        """The largest distance of two points of the domain, or a number above it."""
+        if isinstance(self.domain, Simplex):
+            return math.sqrt(2.0) * self.domain.bound
+        return float(min(2.0 * self.domain.radius(), self.domain.width() * math.sqrt(self.d)))
+
+    def center(self) -> NDArray:
+        """The point of the domain nearest to 0."""
+        w = np.zeros(self.d)
+        self.domain.project(w)
+        return w
+
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in signature(type(self)).parameters}
+        told = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        return f"{type(self).__name__}({', '.join(told)})"

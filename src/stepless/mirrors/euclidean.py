@@ -1,0 +1,94 @@
+"""The Euclidean mirror map."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.kernels import proximal_step
+from stepless.kernels.vertices import enter
+from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.signs import both_signs, nonnegative
+from stepless.objective import Domain, Regularizer
+
+
+@dataclass
+class Euclidean:
+    """Φ(w) = ½‖w‖², 1-strongly convex in ‖·‖₂, which is dual to itself: for every domain.
+
+    Examples
+    --------
+    >>> from stepless.objective import L2Ball
+    >>> mirror = Euclidean(L2Ball(1.0), 2)
+    >>> mirror.nearest(np.array([3.0, 4.0])), mirror.spread
+    (array([0.6, 0.8]), 0.5)
+    """
+
+    domain: Domain
+    d: int
+    spread: float = field(init=False)
+    _first: NDArray = field(init=False, repr=False)
+
+    name: ClassVar[str] = "euclidean"
+
+    def __post_init__(self) -> None:
+        self.domain.admit(self.d)
+        self._first = np.zeros(self.d)
+        enter(self.domain, self._first)
+        longest = min(self.domain.radius(), math.sqrt(self.d) * self.domain.reach())
+        self.spread = max(0.5 * longest**2 - self.value(self._first), 0.0)
+
+    def first(self) -> NDArray:
+        return self._first.copy()
+
+    def dual(self, w: NDArray) -> NDArray:
+        return w.copy()
+
+    def primal(self, theta: NDArray) -> NDArray:
+        return theta.copy()
+
+    def nearest(
+        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> NDArray:
+        w = theta.copy() if penalty is None or weight == 0.0 else self._shrunk(theta, penalty, weight)
+        enter(self.domain, w)
+        return w
+
+    def value(self, w: NDArray) -> float:
+        return 0.5 * float(w @ w)
+
+    def divergence(self, w: NDArray, z: NDArray) -> float:
+        return self.value(w - z)
+
+    def square(self, v: NDArray) -> float:
+        return float(v @ v)
+
+    def dual_square(self, g: NDArray) -> float:
+        return float(g @ g)
+
+    def _shrunk(self, theta: NDArray, penalty: Regularizer, weight: float) -> NDArray:
+        """Return what has the same nearest point without the penalty.
+
+        The ridge only scales θ. Where no weight is negative the lasso is linear. Where 0 is the
+        middle of S for every sign, or S is a product of intervals, the penalty's prox comes first.
+        """
+        shares = elastic_shares(penalty, weight)
+        if shares is not None and (shares[0] == 0.0 or nonnegative(self.domain)):
+            return (theta - shares[0]) / (1.0 + shares[1])
+        if not (
+            (penalty.separable and self.domain.separable)
+            or (shares is not None and both_signs(self.domain))
+        ):
+            raise ValueError(
+                f"the nearest point of {type(self.domain).__name__} with the penalty "
+                f"{type(penalty).__name__} is not known exactly; use the penalty 'l2' or 'none'"
+            )
+        w = np.empty((theta.size, 1))
+        column = theta.reshape(-1, 1)
+        heights = np.full_like(column, 1.0 / weight)
+        proximal_step.descend(penalty, column, np.zeros_like(column), heights, w)
+        return w.ravel()
