@@ -69,6 +69,12 @@ def digits(part: str = "") -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     return pixels.reshape(len(pixels), -1), label
 
 
+def prices(name: str) -> NDArray:
+    """Daily prices of a portfolio's assets, a column each, from 1 on the day before the first."""
+    rows = np.loadtxt(_files(f"portfolio-{name}", "")[0], delimiter=",", skiprows=1)
+    return np.vstack([np.ones(rows.shape[1]), rows])
+
+
 def path(name: str, part: str = "") -> Path:
     """The file of a set (of mnist, the images')."""
     return _files(name, part)[0]
@@ -79,6 +85,8 @@ def _files(name: str, part: str) -> tuple[Path, ...]:
         return (ROOT / "imdb-raw.tar.xz",)
     if name == "elec2":
         return (ROOT / f"elec2{part and '.' + part}.csv.xz",)
+    if name.startswith("portfolio-"):
+        return (ROOT / f"{name}.csv.xz",)
     if name == "adult":
         return (ROOT / f"adult.{'test' if part else 'data'}.csv.xz",)
     if name == "cadata":

@@ -64,7 +64,7 @@ def check_domain(domain: Domain) -> None:
     _nearest(domain, "project", w, np.ones_like(w), p, p, unit)
     if domain.separable:
         _clipped(domain, w, p)
-    has_metric = domain.separable or type(domain).project_in is not Domain.project_in
+    has_metric = domain.offers("project_in")
     q = _in_a_metric(domain, w, metric, p, unit) if has_metric else p
     v = _vertices(domain, g, p, unit) if bounded else p
     _floored(domain, g, np.concatenate([p, q, v]))

@@ -1,21 +1,33 @@
 """Online convex games on arbitrary functions: players, costs, ledgers of regret."""
 
+from stepless.games.compare import Comparison, compare_players
 from stepless.games.costs import Cost, ExampleLoss, Growth, Linear, Quadratic
 from stepless.games.errors import GameError
 from stepless.games.game import Game
+from stepless.games.hindsight import Best, best_fixed
+from stepless.games.learner import LearnerFromPlayer
 from stepless.games.ledger import Ledger
 from stepless.games.players import OGD, PLAYERS, Player
+from stepless.games.portfolio import growths, relatives, wealth
 
 __all__ = [
     "OGD",
     "PLAYERS",
+    "Best",
+    "Comparison",
     "Cost",
     "ExampleLoss",
     "Game",
     "GameError",
     "Growth",
+    "LearnerFromPlayer",
     "Ledger",
     "Linear",
     "Player",
     "Quadratic",
+    "best_fixed",
+    "compare_players",
+    "growths",
+    "relatives",
+    "wealth",
 ]

@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, NoGradient, as_cost
+from stepless.games.costs import Cost, NoGradient, Total, as_cost, total
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed
+from stepless.games.hindsight.task import total_of
 from stepless.games.ledger import Ledger
 from stepless.games.players import Player, Run
 from stepless.objective import Domain, Regularizer
+
+_OUTSIDE = 1e-9  # relative: how far a start may lie out of the domain by rounding
+_SAMPLE = 16  # decisions of a game from which the best is chosen where only values are shown
+
+
+@dataclass(frozen=True)
+class Record:
+    """What happened in a game: the costs, the decisions, and what they cost."""
+
+    costs: Sequence[Cost]
+    whole: Total
+    run: Run
+    losses: NDArray
+
+    def steps(self) -> NDArray:
+        """‖∇f_t(w_{t−1}) − ∇f_{t−1}(w_{t−1})‖², f_0 = 0; NaN if there are only values."""
+        W = self.run.plays
+        try:
+            here, before = self.whole.gradients(W), self.whole.gradients(np.vstack([W[:1], W[:-1]]))
+        except NoGradient:
+            return np.full(len(W), math.nan)
+        change = before - np.vstack([np.zeros_like(W[:1]), here[:-1]])
+        return np.einsum("tj,tj->t", change, change)
+
+    def sample(self) -> NDArray:
+        """A few decisions, spread over the game, and their mean."""
+        plays = self.run.plays
+        rows = np.linspace(0, len(plays) - 1, min(_SAMPLE, len(plays))).astype(int)
+        return np.vstack([plays[rows], plays.mean(axis=0)])
 
 
 class Game:
@@ -69,81 +99,95 @@ class Game:
         best
             The best fixed decision, if it is known already.
         """
+        record = self.play(stream)
+        return self.ledger(record, self.hindsight(record) if best is None else best)
+
+    def play(self, stream: Iterable[Any]) -> Record:
+        """Play all rounds, and write down what happened."""
         costs: list[Cost] = []
         plays: list[NDArray] = []
-        losses: list[float] = []
         gradients: list[NDArray] = []
-        steps: list[float] = []
-        player = self.player
+        losses: list[float] = []
+        player, d = self.player, 0
+        blind = player.feedback == "values"
         for t, shown in enumerate(stream, 1):
             cost = _cost(t, shown)
             if t == 1:
                 d = self._weights(cost)
-                player.enter(
-                    self.domain,
-                    d,
-                    penalty=self.penalty,
-                    constraints=self.constraints,
-                    seed=self.seed,
-                )
+                self._enter(d)
             elif cost.d is not None and cost.d != d:
                 raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
-            loss, w = self._play(cost, t)
-            if plays:
-                steps.append(_shift(cost, plays[-1], gradients[-1]))
-            else:
-                steps.append(float(player.g @ player.g))  # f_0 = 0
+            w = player.play()
             costs.append(cost)
-            plays.append(w)
-            losses.append(loss)
+            if blind:
+                values = np.array([cost.value(v) for v in np.atleast_2d(w)])
+                _refuse(t, values.sum())
+                plays.append(player.w)
+                losses.append(player.suffer(values))
+                player.observe(values)
+            else:
+                plays.append(w)
+                player.observe(cost)
             gradients.append(player.g)
         if not costs:
             raise ValueError("a game needs a round: the stream is empty")
-        if best is None:
-            best = best_fixed(costs, self.domain, d, self.penalty, self.constraints)
-        return self._ledger(
-            best, np.array(losses), np.array(steps), Run(np.array(plays), np.array(gradients))
+        whole, run = total(costs), Run(np.array(plays), np.array(gradients))
+        suffered = np.array(losses) if blind else whole.values(run.plays)
+        if self.penalty is not None:
+            suffered += np.array([total_of(self.penalty, w[:, None]) for w in run.plays])
+        worst = int(np.argmin(np.isfinite(suffered)))
+        _refuse(worst + 1, suffered[worst])
+        return Record(costs, whole, run, suffered)
+
+    def hindsight(self, *records: Record) -> Best:
+        """The best fixed decision of games on the same costs."""
+        costs = records[0].costs
+        seen = [w for record in records for w in record.sample()]
+        d = records[0].run.plays.shape[1]
+        return best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
+
+    def ledger(self, record: Record, best: Best) -> Ledger:
+        """What the game cost against a fixed decision."""
+        run, player = record.run, self.player
+        violation = np.array([[c.excess(w) for c in self.constraints] for w in run.plays])
+        return Ledger(
+            player=player.name,
+            loss=_sums(record.losses),
+            regret=_sums(record.losses - best.losses),
+            bound=player.bound(run, best.w),
+            theorem=player.theorem,
+            expected=player.expected,
+            variation=np.cumsum(record.steps()),
+            plays=run.plays,
+            best=best.w,
+            gap=best.gap,
+            violation=np.cumsum(violation, axis=0),
         )
 
     def _weights(self, cost: Cost) -> int:
         d = cost.d if self.d is None else self.d
         if d is None:
             raise ValueError("the costs do not say how many weights a decision has: give Game d=")
+        if cost.d is not None and cost.d != d:
+            raise GameError(1, f"the cost is one of {cost.d} weights, but the game has {d}")
         return d
 
-    def _play(self, cost: Cost, t: int) -> tuple[float, NDArray]:
-        """Let the player decide, and show it the cost; return the loss and the decision."""
-        player = self.player
-        w = player.play()
-        if player.feedback == "values":
-            values = np.array([cost.value(v) for v in np.atleast_2d(w)])
-            loss, w = player.suffer(values), player.w
-            player.observe(values)
-        else:
-            loss = cost.value(w)
-            player.observe(cost)
-        if self.penalty is not None:
-            loss += _total(self.penalty, w[:, None])
-        if not math.isfinite(loss):
-            raise GameError(t, f"the cost of the decision is {loss}, which is no finite number")
-        return loss, w
-
-    def _ledger(self, best: Best, losses: NDArray, steps: NDArray, run: Run) -> Ledger:
-        loss = np.cumsum(losses)
-        violation = np.array([[c.excess(w) for c in self.constraints] for w in run.plays])
-        return Ledger(
-            player=self.player.name,
-            loss=loss,
-            regret=np.cumsum(losses - best.losses),
-            bound=self.player.bound(run, best.w),
-            theorem=self.player.theorem,
-            expected=self.player.expected,
-            variation=np.cumsum(steps),
-            plays=run.plays,
-            best=best.w,
-            gap=best.gap,
-            violation=np.cumsum(violation, axis=0),
+    def _enter(self, d: int) -> None:
+        self.player.enter(
+            self.domain, d, penalty=self.penalty, constraints=self.constraints, seed=self.seed
         )
+        w = self.player.w
+        if w.shape != (d,):
+            raise GameError(1, f"{self.player.name} plays weights of shape {w.shape}, not ({d},)")
+        inside = w.copy()
+        self.domain.project(inside)
+        away = float(np.abs(inside - w).max())
+        if not away <= _OUTSIDE * (1.0 + float(np.abs(w).max())):
+            raise GameError(
+                1,
+                f"{self.player.name} starts outside of the domain, {away:.3g} away from it; "
+                "start at a point of the domain",
+            )
 
 
 def _cost(t: int, shown: Any) -> Cost:
@@ -153,15 +197,11 @@ def _cost(t: int, shown: Any) -> Cost:
         raise GameError(t, str(error)) from None
 
 
-def _shift(cost: Cost, w: NDArray, g: NDArray) -> float:
-    """‖∇f_t(w_{t−1}) − ∇f_{t−1}(w_{t−1})‖²; NaN if there are only values."""
-    try:
-        change = cost.gradient(w) - g
-    except NoGradient:
-        return math.nan
-    return float(change @ change)
+def _refuse(t: int, loss: float) -> None:
+    if not math.isfinite(loss):
+        raise GameError(t, f"the cost of the decision is {loss}, which is no finite number")
 
 
-@njit(cache=True, nogil=True)
-def _total(penalty, w):  # type: ignore[no-untyped-def]
-    return penalty.total(w)
+def _sums(losses: NDArray) -> NDArray:
+    """Sums up to each round; with more digits on the way, where the machine has them."""
+    return np.cumsum(losses, dtype=np.longdouble).astype(np.float64)

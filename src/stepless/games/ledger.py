@@ -50,7 +50,7 @@ class Ledger:
     >>> from stepless import L2Ball
     >>> from stepless.games import OGD, Game
     >>> Game(OGD(), L2Ball(1.0)).run([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    Ledger(3 rounds of ogd: regret 1.23607 ≤ 2.71747 by MAH Theorem 2.8, certified ≤ 1.23607)
+    Ledger(3 rounds of ogd: regret 1.23607 ≤ 2.5731 by MAH Theorem 2.8, certified ≤ 1.23607)
     """
 
     player: str

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from stepless.mirrors.entropy import Entropy
 from stepless.mirrors.euclidean import Euclidean
 from stepless.mirrors.mirror import Mirror
+from stepless.mirrors.p_norm import PNorm
 from stepless.objective import Domain, L1Ball, Simplex
 from stepless.registry import UnknownName
 
-MIRRORS = {"euclidean": Euclidean, "entropy": Entropy}
+MIRRORS: dict[str, Callable[[Domain, int], Mirror]] = {
+    "euclidean": Euclidean,
+    "entropy": Entropy,
+    "p-norm": PNorm,
+}
 
 
 def mirror_of(name: str | None, domain: Domain, d: int) -> Mirror:
@@ -23,7 +30,16 @@ def mirror_of(name: str | None, domain: Domain, d: int) -> Mirror:
     'entropy'
     """
     if name is None:
-        name = "entropy" if isinstance(domain, Simplex) else "euclidean"
+        name = _own(domain)
     if name not in MIRRORS:
         raise UnknownName("mirror", name, MIRRORS)
     return MIRRORS[name](domain, d)
+
+
+def _own(domain: Domain) -> str:
+    match domain:
+        case Simplex():
+            return "entropy"
+        case L1Ball():
+            return "p-norm"
+    return "euclidean"

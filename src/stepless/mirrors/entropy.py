@@ -8,16 +8,25 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import wrightomega
 
+from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import Domain, Regularizer, Simplex
+from stepless.mirrors.entropy_in_polytope import inside, least_in_polytope
+from stepless.mirrors.limits import Limits
+from stepless.mirrors.roots import falling_root
+from stepless.mirrors.signs import nonnegative
+from stepless.objective import Domain, Polytope, Regularizer, Simplex
 
 
 @dataclass
 class Entropy:
-    """Φ(w) = M Σ_j (w_j log(w_j/s) − w_j), for w ≥ 0 with Σ_j w_j ≤ M: steps multiply weights.
+    """Φ(w) = M Σ_j (w_j log(w_j/s) − w_j) for w ≥ 0 with Σ_j w_j ≤ M: steps multiply weights.
 
-    It is 1-strongly convex in ‖·‖₁, whose dual is ‖·‖_∞. s, where Φ has its minimum, is R/d in a simplex.
+    It is 1-strongly convex in ‖·‖₁, to which ‖·‖_∞ is dual. Its minimum over all w is where every
+    weight is s: R/d for a simplex, M/(ed) without a fixed sum, where Φ is as high at 0 as at M/d.
+    A simplex asks for a common factor, a box for clipping, a ball or a ridge for Lambert's
+    function, a polytope for Newton's method.
 
     Examples
     --------
@@ -28,23 +37,38 @@ class Entropy:
 
     domain: Domain
     d: int
+    mass: float = field(init=False)  # M
+    scale: float = field(init=False)  # s
     spread: float = field(init=False)
-    mass: float = field(init=False)
-    scale: float = field(init=False)
+    _limits: Limits | None = field(init=False, repr=False)
+    _inside: NDArray = field(init=False, repr=False)  # of a polytope
     _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "entropy"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Simplex):
+        domain, d = self.domain, self.d
+        domain.admit(d)
+        self._limits = Limits.of(domain, d)
+        if self._limits is not None:
+            self.mass = self._limits.mass
+        elif isinstance(domain, Polytope) and nonnegative(domain):
+            self.mass = -domain.floor(-np.ones(d))
+            self._inside = inside(domain, d)
+        else:
             raise ValueError(
-                f"the entropy needs weights that are not negative, and {type(self.domain).__name__} "
-                "lets them be; use mirror='euclidean'"
+                f"the entropy does not know {type(domain).__name__}; use a simplex, a box or a "
+                "polytope of weights ≥ 0, a ball's part of them, or mirror='euclidean'"
             )
-        self.mass = self.domain.bound
-        self.scale = self.mass / self.d
-        self.spread = self.mass**2 * math.log(self.d)
-        self._first = np.full(self.d, self.scale)
+        if math.isinf(self.mass):
+            raise ValueError(
+                f"the entropy is not strongly convex where weights can grow without end, as in "
+                f"{type(domain).__name__}; use Intersection(radius, {type(domain).__name__}(…))"
+            )
+        fixed = self._limits is not None and self._limits.total is not None
+        self.scale = self.mass / d / (1.0 if fixed else math.e)
+        self._first = self.nearest(np.zeros(d))
+        self.spread = max(self._top() - self.value(self._first), 0.0)
 
     def first(self) -> NDArray:
         return self._first.copy()
@@ -59,19 +83,109 @@ class Entropy:
     def nearest(
         self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
     ) -> NDArray:
-        w = np.exp((theta - theta.max()) / self.mass)
-        return w * (self.mass / float(w.sum()))
+        shares = elastic_shares(penalty, weight)
+        if shares is None:
+            raise ValueError(
+                "beside the entropy the penalties l1, l2, elasticnet and none are known, not "
+                f"{type(penalty).__name__}; use mirror='euclidean'"
+            )
+        lasso, ridge = shares
+        if ridge == 0.0 and isinstance(self.domain, Simplex):  # where the lasso is constant
+            return scaled_to(self.mass, (theta - theta.max()) / self.mass)
+        if isinstance(self.domain, Polytope):
+            return least_in_polytope(
+                self.domain, theta - lasso, ridge, self.mass, self.scale, self._inside
+            )
+        return self._within(theta - lasso, ridge)
 
     def value(self, w: NDArray) -> float:
         logs = np.log(w / self.scale, where=w > 0.0, out=np.zeros_like(w))
         return self.mass * float(w @ logs - w.sum())
 
     def divergence(self, w: NDArray, z: NDArray) -> float:
-        logs = np.log(w / z, where=w > 0.0, out=np.zeros_like(w))
-        return self.mass * max(float(w @ logs - w.sum() + z.sum()), 0.0)
+        return self.mass * relative_entropy(w, z)
 
     def square(self, v: NDArray) -> float:
         return float(np.abs(v).sum()) ** 2
 
     def dual_square(self, g: NDArray) -> float:
         return float(np.abs(g).max(initial=0.0)) ** 2
+
+    def _top(self) -> float:
+        """A number above Φ everywhere in S: a convex function is highest at the ends."""
+        whole = self.mass * math.log(self.mass / self.scale) - self.mass
+        limits = self._limits
+        if limits is None:
+            return self.mass * max(whole, 0.0)
+        if limits.total is not None:
+            return self.mass * whole
+        upper = np.minimum(limits.upper, min(limits.radius, self.mass))
+        ends = np.stack([limits.lower, upper])
+        logs = np.log(ends / self.scale, where=ends > 0.0, out=np.zeros_like(ends))
+        return self.mass * min(float((ends * logs - ends).max(axis=0).sum()), max(whole, 0.0))
+
+    def _within(self, theta: NDArray, ridge: float) -> NDArray:
+        """The minimiser between limits: the multiplier μ of a ball is a further ridge."""
+        assert self._limits is not None
+        limits = self._limits
+        w = self._of_total(limits, theta, ridge)
+        if float(np.linalg.norm(w)) <= limits.radius:
+            return w
+        shortest = np.zeros(self.d)
+        enter(self.domain, shortest)
+        if float(np.linalg.norm(shortest)) >= _TOUCHING * limits.radius:
+            return shortest
+
+        def over(mu: float) -> float:
+            w[:] = self._of_total(limits, theta, ridge + mu)
+            return float(np.linalg.norm(w)) - limits.radius
+
+        over(falling_root(over, 0.0, self.mass / limits.radius))
+        enter(self.domain, w)  # of what lies outside by rounding
+        return w
+
+    def _of_total(self, limits: Limits, theta: NDArray, ridge: float) -> NDArray:
+        """The minimiser between limits, of a given sum if any: its multiplier shifts θ."""
+        if limits.total is None:
+            return np.clip(self._separate(theta, ridge), limits.lower, limits.upper)
+        top = float(theta.max())
+        w, total = np.empty_like(theta), limits.total
+
+        def over(shift: float) -> float:
+            w[:] = np.clip(self._separate(theta - top - shift, ridge), limits.lower, limits.upper)
+            return float(w.sum()) - total
+
+        # Of this multiplier the largest weight alone would be twice the sum.
+        start = -self.mass * math.log(2.0 * total / self.scale) - 2.0 * ridge * total
+        over(falling_root(over, start, self.mass))
+        free = (w > limits.lower) & (w < limits.upper)
+        rest = float(w[free].sum())
+        if rest > 0.0:
+            w[free] *= (total - float(w[~free].sum())) / rest
+        return w
+
+    def _separate(self, theta: NDArray, ridge: float) -> NDArray:
+        """Solve M log(w_j/s) + ridge·w_j = θ_j for each weight."""
+        if ridge == 0.0:
+            return self.scale * np.exp(np.minimum(theta / self.mass, _MOST_POWER))
+        unit = self.mass / ridge
+        return unit * wrightomega(theta / self.mass + math.log(self.scale / unit))
+
+
+_TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that can be seen
+_MOST_POWER = 300.0  # the square of its exponential is still a number
+
+
+def scaled_to(total: float, powers: NDArray, prior: NDArray | None = None) -> NDArray:
+    """The w ∝ exp(powers), or prior·exp(powers), of a given sum; no power may be large."""
+    w = np.exp(powers)
+    if prior is not None:
+        w *= prior
+    return w * (total / float(w.sum()))
+
+
+def relative_entropy(w: NDArray, z: NDArray) -> float:
+    """Σ_j w_j log(w_j/z_j) − w_j + z_j, infinite where only z_j is 0."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(w / z, where=w > 0.0, out=np.zeros_like(w))
+    return max(float(w @ logs) - float(w.sum()) + float(z.sum()), 0.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import proximal_step
 from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.signs import both_signs, nonnegative
+from stepless.mirrors.signs import nonnegative, shrinks_first
 from stepless.objective import Domain, Regularizer
 
 
@@ -54,7 +54,11 @@ class Euclidean:
     def nearest(
         self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
     ) -> NDArray:
-        w = theta.copy() if penalty is None or weight == 0.0 else self._shrunk(theta, penalty, weight)
+        w = (
+            theta.copy()
+            if penalty is None or weight == 0.0
+            else self._shrunk(theta, penalty, weight)
+        )
         enter(self.domain, w)
         return w
 
@@ -73,15 +77,15 @@ class Euclidean:
     def _shrunk(self, theta: NDArray, penalty: Regularizer, weight: float) -> NDArray:
         """Return what has the same nearest point without the penalty.
 
-        The ridge only scales θ. Where no weight is negative the lasso is linear. Where 0 is the
-        middle of S for every sign, or S is a product of intervals, the penalty's prox comes first.
+        The ridge only scales θ. Where no weight is negative the lasso is linear. Elsewhere it must
+        be a domain in which the penalty's prox may come first.
         """
         shares = elastic_shares(penalty, weight)
         if shares is not None and (shares[0] == 0.0 or nonnegative(self.domain)):
             return (theta - shares[0]) / (1.0 + shares[1])
         if not (
             (penalty.separable and self.domain.separable)
-            or (shares is not None and both_signs(self.domain))
+            or (shares is not None and shrinks_first(self.domain))
         ):
             raise ValueError(
                 f"the nearest point of {type(self.domain).__name__} with the penalty "

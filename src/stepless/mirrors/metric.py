@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs
+from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
+from stepless.kernels.vertices import enter
 from stepless.mirrors.inequalities import inequalities
-from stepless.objective import Domain, Free, L2Ball
+from stepless.mirrors.roots import falling_root
+from stepless.mirrors.skewed import Skewed
+from stepless.objective import (
+    Box,
+    Constraint,
+    Domain,
+    Free,
+    Intersection,
+    L1Ball,
+    L2Ball,
+    LpBall,
+    Nonnegative,
+    Polytope,
+    Shrunk,
+    Simplex,
+)
 from stepless.objective.active_set import nearest
-from stepless.objective.domains.l2_ball import project_l2
 
 _invert = get_lapack_funcs("trtri", dtype=np.float64)
 
@@ -17,34 +32,104 @@ _invert = get_lapack_funcs("trtri", dtype=np.float64)
 def project_metric(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
     """argmin_v∈S ½(v − w)ᵀH(v − w), H symmetric and positive definite.
 
-    In the coordinates u = Lᵀv, H = LLᵀ, it is the nearest point of what linear inequalities leave.
+    In the coordinates u = Lᵀv, H = LLᵀ, it is a Euclidean projection: a dual active set finds it
+    where linear inequalities make the domain, cuts where a convex function does. The ball alone is
+    a secular equation; a ball's part of a domain adds a multiplier to H.
 
     Examples
     --------
-    >>> from stepless.objective import Simplex
     >>> project_metric(Simplex(1.0), np.array([1.0, 0.5]), np.diag([1.0, 3.0]))
     array([0.625, 0.375])
     """
-    if isinstance(domain, Free):
-        return w.copy()
-    if isinstance(domain, L2Ball):
-        heights, axes = np.linalg.eigh(H)
-        turned = axes.T @ w
-        project_l2(turned, heights, domain.bound)
-        return axes @ turned
+    match domain:
+        case Free():
+            return w.copy()
+        case Simplex() | Box() | Nonnegative() | Polytope():
+            v = _active_set(domain, w, H)
+        case L2Ball(bound=bound):
+            v = _secular(bound, w, H)
+        case Intersection():
+            v = _in_ball(domain, w, H)
+        case Shrunk(domain=inner, share=share, center=center):
+            grown = center + (w - center) / (1.0 - share)
+            v = share * center + (1.0 - share) * project_metric(inner, grown, H)
+        case L1Ball() | LpBall() | Constraint():
+            v = _cut(domain, w, H)
+        case _:
+            raise ValueError(
+                f"the nearest point of {type(domain).__name__} in the metric of a matrix is not "
+                "known; use a player or solver with a diagonal metric"
+            )
+    enter(domain, v)  # of what lies outside by rounding
+    return v
+
+
+def _active_set(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
     A, b = inequalities(domain, w.size)
     if (A @ w <= b).all():
         return w.copy()
-    return _nearest_of(A, b, w, H)
-
-
-def _nearest_of(A: NDArray, b: NDArray, w: NDArray, H: NDArray) -> NDArray:
     L = np.linalg.cholesky(H)
     inverse = _invert(L, lower=1)[0]
     rows = A @ inverse.T
     lengths = np.sqrt(np.einsum("kj,kj->k", rows, rows))
     u = L.T @ w
-    active = np.zeros(b.size, dtype=np.bool_)
-    if not nearest(u, rows / lengths[:, None], b / lengths, active):
-        raise ValueError("no point obeys all inequalities of the domain; loosen them")
+    if not nearest(u, rows / lengths[:, None], b / lengths, np.zeros(b.size, dtype=np.bool_)):
+        raise ValueError(
+            "the matrix of the metric is too near a singular one to find the nearest point; "
+            "add a multiple of the identity to it"
+        )
     return inverse.T @ u
+
+
+def _secular(bound: float, w: NDArray, H: NDArray) -> NDArray:
+    """Solve ‖v‖ = bound, v = (H + μI)⁻¹Hw, by Newton's method on 1/‖v‖, which is concave in μ."""
+    v, mu, pull, factor = w.copy(), 0.0, H @ w, _factor(H, 0.0)
+    for _ in range(_TRIALS):
+        size = float(np.linalg.norm(v))
+        if size <= bound * _LONGER:
+            break
+        slope = float(v @ cho_solve(factor, v, check_finite=False))
+        mu += size**2 / slope * (size - bound) / bound
+        factor = _factor(H, mu)
+        v = cho_solve(factor, pull, check_finite=False)
+    return v
+
+
+def _factor(H: NDArray, mu: float) -> tuple[NDArray, bool]:
+    """Cholesky's, of H + μI."""
+    heavier = H.copy()
+    heavier.flat[:: H.shape[0] + 1] += mu
+    return cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
+
+
+def _cut(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
+    L = np.linalg.cholesky(H)
+    inverse = np.ascontiguousarray(_invert(L, lower=1)[0].T)
+    u = L.T @ w
+    enter(Skewed(domain, inverse), u)
+    return inverse @ u
+
+
+def _in_ball(domain: Intersection, w: NDArray, H: NDArray) -> NDArray:
+    """Find the ball's multiplier μ: argmin_v ½(v − w)ᵀH(v − w) + μ‖v‖²/2 over the other domain."""
+    v = project_metric(domain.domain, w, H)
+    if float(np.linalg.norm(v)) <= domain.bound:
+        return v
+    shortest = np.zeros_like(w)
+    enter(domain.domain, shortest)
+    if float(np.linalg.norm(shortest)) >= _TOUCHING * domain.bound:
+        return shortest
+    pull, identity = H @ w, np.eye(w.size)
+
+    def over(mu: float) -> float:
+        heavier = H + mu * identity
+        v[:] = project_metric(domain.domain, np.linalg.solve(heavier, pull), heavier)
+        return float(np.linalg.norm(v)) - domain.bound
+
+    over(falling_root(over, 0.0, float(np.trace(H)) / w.size))
+    return v
+
+
+_TRIALS = 100  # of Newton's method, which takes a few
+_LONGER = 1.0 + 1e-15  # by rounding alone
+_TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that can be seen

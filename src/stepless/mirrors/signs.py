@@ -1,4 +1,4 @@
-"""What a domain says about the signs of weights."""
+"""What the signs of a domain's weights let a lasso do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from stepless.objective import (
     Box,
     Domain,
     Free,
+    Intersection,
     L1Ball,
     L2Ball,
     LpBall,
     Nonnegative,
     Polytope,
+    Shrunk,
     Simplex,
 )
 
@@ -27,11 +29,20 @@ def nonnegative(domain: Domain) -> bool:
         case Box(low=low):
             return low >= 0.0
         case Polytope():
-            axes = np.eye(domain.A.shape[1])
-            return all(domain.floor(axis) >= -_SLACK * domain.reach() for axis in axes)
+            size = min(domain.reach(), float(np.abs(domain.b).max()))
+            return all(domain.floor(e) >= -_SLACK * size for e in np.eye(domain.A.shape[1]))
+        case Intersection(domain=inner) | Shrunk(domain=inner):
+            return nonnegative(inner)
     return False
 
 
-def both_signs(domain: Domain) -> bool:
-    """Whether, with w, all weights of the same sizes or smaller are of the domain."""
-    return isinstance(domain, Free | L2Ball | L1Ball | LpBall)
+def shrinks_first(domain: Domain) -> bool:
+    """Whether the nearest point with a lasso is the nearest to the lasso's prox.
+
+    So it is where, with w, S has all weights of the same sizes or smaller ones, whatever their
+    signs; where it is a product of intervals around 0; and in a ball's part of those, for a ball's
+    multiplier only scales.
+    """
+    if isinstance(domain, Intersection):
+        return shrinks_first(domain.domain)
+    return isinstance(domain, Free | L2Ball | L1Ball | LpBall | Box | Nonnegative)

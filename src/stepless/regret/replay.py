@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.metrics import Clock, Square
-from stepless.kernels.rows import extent, longest, spread
-from stepless.regret.bounds import (
+from stepless.games.adagrad_bounds import (
     Apart,
     Bound,
     DiagonalAveraging,
@@ -24,6 +22,8 @@ from stepless.regret.bounds import (
     PlainMirror,
     StronglyConvexMirror,
 )
+from stepless.kernels.metrics import Clock, Square
+from stepless.kernels.rows import extent, longest, spread
 from stepless.risk import Risk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory

@@ -5,6 +5,7 @@ from stepless.games.costs.example_loss import ExampleLoss
 from stepless.games.costs.growth import Growth
 from stepless.games.costs.linear import Linear
 from stepless.games.costs.quadratic import Quadratic
+from stepless.games.costs.saddle import Saddle
 from stepless.games.costs.shown import NoGradient, ValuesOnly, as_cost
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Linear",
     "NoGradient",
     "Quadratic",
+    "Saddle",
     "Sum",
     "Total",
     "ValuesOnly",

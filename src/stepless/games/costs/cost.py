@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.games.costs.column_sums import column_sums
+
 
 class Total(Protocol):
     """The sum of all rounds' costs, for the best fixed decision in hindsight."""
@@ -23,11 +25,26 @@ class Total(Protocol):
         ...
 
     def hessian(self, w: NDArray) -> NDArray | None:
-        """Σ ∇²f_t(w), or None where it is not known."""
+        """Σ ∇²f_t(w), or None where it is not known; not to be written into."""
         ...
 
     def losses(self, w: NDArray) -> NDArray:
         """Every f_t(w)."""
+        ...
+
+    def values(self, W: NDArray) -> NDArray:
+        """Every f_t(w_t), w_t a row of W."""
+        ...
+
+    def gradients(self, W: NDArray) -> NDArray:
+        """Every ∇f_t(w_t), a row each."""
+        ...
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        """What adds up to the value, and to each entry of the gradient, all counted positive.
+
+        Rounding is relative to it. The value's may leave out ⟨gradient's, |w|⟩.
+        """
         ...
 
 
@@ -75,10 +92,7 @@ class Sum:
         return math.fsum(f.value(w) for f in self.costs)
 
     def gradient(self, w: NDArray) -> NDArray:
-        g = np.zeros(w.size)
-        for f in self.costs:
-            g += f.gradient(w)
-        return g
+        return column_sums(self._gradients(w))
 
     def hessian(self, w: NDArray) -> NDArray | None:
         return None
@@ -86,8 +100,67 @@ class Sum:
     def losses(self, w: NDArray) -> NDArray:
         return np.array([f.value(w) for f in self.costs])
 
+    def values(self, W: NDArray) -> NDArray:
+        return np.array([f.value(w) for f, w in zip(self.costs, W, strict=True)])
+
+    def gradients(self, W: NDArray) -> NDArray:
+        return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        return float(np.abs(self.losses(w)).sum()), np.abs(self._gradients(w)).sum(axis=0)
+
+    def _gradients(self, w: NDArray) -> NDArray:
+        return np.array([f.gradient(w) for f in self.costs])
+
+
+class Mixed:
+    """Sums of costs of several classes: which rounds, and their sum."""
+
+    def __init__(self, parts: Sequence[tuple[NDArray, Total]]) -> None:
+        self.parts = parts
+
+    def value(self, w: NDArray) -> float:
+        return math.fsum(part.value(w) for _, part in self.parts)
+
+    def gradient(self, w: NDArray) -> NDArray:
+        return np.sum([part.gradient(w) for _, part in self.parts], axis=0)
+
+    def hessian(self, w: NDArray) -> NDArray | None:
+        H = np.zeros((w.size, w.size))
+        for _, part in self.parts:
+            curvature = part.hessian(w)
+            if curvature is None:
+                return None
+            H += curvature
+        return H
+
+    def losses(self, w: NDArray) -> NDArray:
+        values = np.empty(sum(rounds.size for rounds, _ in self.parts))
+        for rounds, part in self.parts:
+            values[rounds] = part.losses(w)
+        return values
+
+    def values(self, W: NDArray) -> NDArray:
+        values = np.empty(len(W))
+        for rounds, part in self.parts:
+            values[rounds] = part.values(W[rounds])
+        return values
+
+    def gradients(self, W: NDArray) -> NDArray:
+        G = np.empty_like(W)
+        for rounds, part in self.parts:
+            G[rounds] = part.gradients(W[rounds])
+        return G
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        values, slopes = zip(*(part.rough(w) for _, part in self.parts), strict=True)
+        return math.fsum(values), np.sum(slopes, axis=0)
+
 
 def total(costs: Sequence[Cost]) -> Total:
-    """The sum of these costs, in closed form where all are of one class that has one."""
-    kinds = {type(f) for f in costs}
-    return kinds.pop().total(costs) if len(kinds) == 1 else Sum(costs)
+    """The sum of these costs, in closed form for every class that has one."""
+    kinds = list(dict.fromkeys(type(f) for f in costs))
+    if len(kinds) == 1:
+        return kinds[0].total(costs)
+    rounds = {kind: [t for t, f in enumerate(costs) if type(f) is kind] for kind in kinds}
+    return Mixed([(np.array(ts), k.total([costs[t] for t in ts])) for k, ts in rounds.items()])

@@ -8,12 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.games.costs.column_sums import column_sums
 from stepless.games.costs.cost import Cost, Sum, Total
 from stepless.objective import Loss
 
 
 class ExampleLoss(Cost):
-    """f(w) = ℓ(⟨w, x⟩, y) for a loss of the house or of one's own.
+    """f(w) = s ℓ(⟨w, x⟩, y) for a loss of the house or of one's own, s = 1 unless it is given.
 
     Examples
     --------
@@ -23,48 +24,68 @@ class ExampleLoss(Cost):
     (3.0, array([1., 2.]))
     """
 
-    def __init__(self, loss: Loss, x: ArrayLike, y: float) -> None:
-        self.loss, self.y = loss, float(y)
+    def __init__(self, loss: Loss, x: ArrayLike, y: float, weight: float = 1.0) -> None:
+        self.loss, self.y, self.weight = loss, float(y), float(weight)
         self.x = np.asarray(x, dtype=np.float64)
         self.d = self.x.size
-        self.smoothness = float(loss.smoothness()) * float(self.x @ self.x)
+        square = self.weight * float(self.x @ self.x)
+        self.smoothness = float(loss.smoothness()) * square if square > 0.0 else 0.0
 
     def value(self, w: NDArray) -> float:
-        return float(self.loss.value(float(self.x @ w), self.y))
+        return self.weight * float(self.loss.value(float(self.x @ w), self.y))
 
     def gradient(self, w: NDArray) -> NDArray:
-        return float(self.loss.slope(float(self.x @ w), self.y)) * self.x
+        return self.weight * float(self.loss.slope(float(self.x @ w), self.y)) * self.x
 
     @classmethod
     def total(cls, costs: Sequence[Cost]) -> Total:
         losses = {f.loss for f in costs}  # type: ignore[attr-defined]
         if len(losses) > 1:
             return Sum(costs)
-        X = np.array([f.x for f in costs])  # type: ignore[attr-defined]
-        return ExamplesTotal(losses.pop(), X, np.array([f.y for f in costs]))  # type: ignore[attr-defined]
+        X, y, s = (np.array([getattr(f, a) for f in costs]) for a in ("x", "y", "weight"))
+        return ExamplesTotal(losses.pop(), X, y, s)
 
 
 class ExamplesTotal:
-    """Σ ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
+    """Σ s_t ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
 
-    def __init__(self, loss: Loss, X: NDArray, y: NDArray) -> None:
-        self.loss, self.X, self.y = loss, X, y
+    def __init__(self, loss: Loss, X: NDArray, y: NDArray, s: NDArray) -> None:
+        self.loss, self.X, self.y, self.s = loss, X, y, s
 
     def value(self, w: NDArray) -> float:
         return float(self.losses(w).sum())
 
     def gradient(self, w: NDArray) -> NDArray:
-        slopes = np.empty(self.y.size)
-        _slopes(self.loss, self.X @ w, self.y, slopes)
-        return slopes @ self.X
+        return column_sums(self._slopes(self.X @ w)[:, None] * self.X)
 
-    def hessian(self, w: NDArray) -> None:
-        return None
+    def hessian(self, w: NDArray) -> NDArray | None:
+        if not self.loss.offers("curvature"):
+            return None
+        curvatures = np.empty(self.y.size)
+        _curvatures(self.loss, self.X @ w, self.y, curvatures)
+        return (self.X.T * (self.s * curvatures)) @ self.X
 
     def losses(self, w: NDArray) -> NDArray:
+        return self._values(self.X @ w)
+
+    def values(self, W: NDArray) -> NDArray:
+        return self._values(np.einsum("tj,tj->t", self.X, W))
+
+    def gradients(self, W: NDArray) -> NDArray:
+        return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
+
+    def _values(self, z: NDArray) -> NDArray:
         values = np.empty(self.y.size)
-        _values(self.loss, self.X @ w, self.y, values)
-        return values
+        _values(self.loss, z, self.y, values)
+        return self.s * values
+
+    def _slopes(self, z: NDArray) -> NDArray:
+        slopes = np.empty(self.y.size)
+        _slopes(self.loss, z, self.y, slopes)
+        return self.s * slopes
 
 
 @njit(cache=True, nogil=True)
@@ -77,3 +98,9 @@ def _values(loss, z, y, out):  # type: ignore[no-untyped-def]
 def _slopes(loss, z, y, out):  # type: ignore[no-untyped-def]
     for i in range(y.size):
         out[i] = loss.slope(z[i], y[i])
+
+
+@njit(cache=True, nogil=True)
+def _curvatures(loss, z, y, out):  # type: ignore[no-untyped-def]
+    for i in range(y.size):
+        out[i] = loss.curvature(z[i], y[i])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.games.costs.column_sums import column_sums
 from stepless.games.costs.cost import Cost, Total
 
 
@@ -28,6 +30,8 @@ class Growth(Cost):
     def __init__(self, relatives: ArrayLike) -> None:
         self.r = np.asarray(relatives, dtype=np.float64)
         self.d = self.r.size
+        if self.r.ndim != 1 or not self.d:
+            raise ValueError(f"a day has a price relative for each asset, not {self.r.shape}")
         if not 0.0 < self.r.min() <= self.r.max() < np.inf:
             j = int(np.argmin(np.where(np.isfinite(self.r), self.r, -np.inf)))
             raise ValueError(
@@ -35,7 +39,8 @@ class Growth(Cost):
             )
 
     def value(self, w: NDArray) -> float:
-        return -float(np.log(self.r @ w))
+        wealth = float(self.r @ w)
+        return -math.log(wealth) if wealth > 0.0 else math.inf
 
     def gradient(self, w: NDArray) -> NDArray:
         return self.r / -(self.r @ w)
@@ -55,11 +60,28 @@ class GrowthTotal:
         return float(self.losses(w).sum())
 
     def gradient(self, w: NDArray) -> NDArray:
-        return -(1.0 / (self.R @ w)) @ self.R
+        return -column_sums(self._scaled(w))
 
     def hessian(self, w: NDArray) -> NDArray:
-        scaled = self.R / (self.R @ w)[:, None]
+        scaled = self._scaled(w)
         return scaled.T @ scaled
 
     def losses(self, w: NDArray) -> NDArray:
-        return -np.log(self.R @ w)
+        return _lost(self.R @ w)
+
+    def values(self, W: NDArray) -> NDArray:
+        return _lost(np.einsum("tj,tj->t", self.R, W))
+
+    def gradients(self, W: NDArray) -> NDArray:
+        return self.R / -np.einsum("tj,tj->t", self.R, W)[:, None]
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
+
+    def _scaled(self, w: NDArray) -> NDArray:
+        return self.R / (self.R @ w)[:, None]
+
+
+def _lost(wealth: NDArray) -> NDArray:
+    """−log, infinite where nothing is left."""
+    return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))

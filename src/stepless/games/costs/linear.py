@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.games.costs.column_sums import column_sums
 from stepless.games.costs.cost import Cost, Total
 
 
@@ -25,6 +26,10 @@ class Linear(Cost):
     def __init__(self, c: ArrayLike) -> None:
         self.c = np.asarray(c, dtype=np.float64)
         self.d = self.c.size
+        if self.c.ndim != 1:
+            raise ValueError(
+                f"a linear cost is one number for each weight, not of shape {self.c.shape}"
+            )
 
     def value(self, w: NDArray) -> float:
         return float(self.c @ w)
@@ -42,7 +47,7 @@ class LinearTotal:
 
     def __init__(self, C: NDArray) -> None:
         self.C = C
-        self.c = C.sum(axis=0)
+        self.c = column_sums(C)
 
     def value(self, w: NDArray) -> float:
         return float(self.c @ w)
@@ -55,3 +60,12 @@ class LinearTotal:
 
     def losses(self, w: NDArray) -> NDArray:
         return self.C @ w
+
+    def values(self, W: NDArray) -> NDArray:
+        return np.einsum("tj,tj->t", self.C, W)
+
+    def gradients(self, W: NDArray) -> NDArray:
+        return self.C
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        return 0.0, np.abs(self.C).sum(axis=0)

@@ -70,6 +70,11 @@ class QuadraticTotal:
         self.H = np.sum([f.H for f in costs], axis=0)
         self.c = np.sum([f.c for f in costs], axis=0)
         self.k = float(np.sum([f.k for f in costs]))
+        self._sizes = (
+            np.sum([np.abs(f.H) for f in costs], axis=0),
+            np.sum([np.abs(f.c) for f in costs], axis=0),
+            float(np.sum([abs(f.k) for f in costs])),
+        )
 
     def value(self, w: NDArray) -> float:
         return float(0.5 * (w @ self.H @ w) + self.c @ w) + self.k
@@ -82,3 +87,13 @@ class QuadraticTotal:
 
     def losses(self, w: NDArray) -> NDArray:
         return np.array([f.value(w) for f in self.costs])
+
+    def values(self, W: NDArray) -> NDArray:
+        return np.array([f.value(w) for f, w in zip(self.costs, W, strict=True)])
+
+    def gradients(self, W: NDArray) -> NDArray:
+        return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
+
+    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        H, c, k = self._sizes
+        return k, H @ np.abs(w) + c

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.span import along
 from stepless.kernels.vertices import enter
 
 
@@ -18,19 +20,22 @@ class OGD(Player):
     Plays       w_{t+1} = Π_S(w_t − ∇f_t(w_t)/h_t), h_t = G_t √t/D, or λt for costs that are
                 λ-strongly convex; D is the diameter of S, G_t the steepest gradient so far
     Theorem     MAH Th. 2.8, 2.9, in the form of their proofs: against u no more than
-                ½h_t max_{s≤t} ‖w_s − u‖² + ½ Σ_{s≤t} ‖g_s‖²/h_s ≤ 3DG√t/2; and
-                ½ Σ_{s≤t} ‖g_s‖²/(λs) ≤ G²(1 + log t)/(2λ) where the costs are strongly convex
+                ½ Σ_{s≤t} (h_s − h_{s−1} − λ_s)‖w_s − u‖² + ½ Σ_{s≤t} ‖g_s‖²/h_s, where λ_s is the
+                strong convexity that f_s itself declares. It is at most 3DG√t/2 for convex costs,
+                and G²(1 + log t)/(2λ) for strongly convex ones and their h
     Cost        one projection and O(d) a round
     Needs       gradients
-    Differs     the steepest gradient so far stands for G, which need not be known; (2.6) prints
-                G² Σ 1/(λt) where the proof has half of it
+    Differs     the steepest gradient so far stands for G, which need not be known; (2.5) is
+                printed for a fixed step only; (2.6) prints G² Σ 1/(λt) where the proof has half of
+                it. In a simplex g_t is taken without its mean
 
     Parameters
     ----------
     lipschitz
         G, the steepest gradient that can come, if it is known.
     strength
-        λ, if all costs are known to be λ-strongly convex.
+        λ, if all costs are known to be λ-strongly convex. A cost that does not declare as much
+        itself makes the bound loose, not false.
 
     Examples
     --------
@@ -46,6 +51,11 @@ class OGD(Player):
     name = "ogd"
 
     def __init__(self, lipschitz: float | None = None, strength: float | None = None) -> None:
+        for known, value in (("lipschitz", lipschitz), ("strength", strength)):
+            if value is not None and not 0.0 < value < math.inf:
+                raise ValueError(
+                    f"{known} must be positive, not {value:g}; leave it out if unknown"
+                )
         self.lipschitz, self.strength = lipschitz, strength
 
     @property
@@ -53,27 +63,32 @@ class OGD(Player):
         return "MAH Theorem 2.8" if self.strength is None else "MAH Theorem 2.9"
 
     def begin(self) -> None:
+        refuse_penalty(self)
         self.w = self.center()
         self.steepest = self.lipschitz or 0.0
         self.across = self.diameter
         self.heights: list[float] = []
+        self.squares: list[float] = []
+        self.strengths: list[float] = []
 
     def learn(self, g: NDArray, cost: Cost) -> None:
-        self.steepest = max(self.steepest, math.sqrt(g @ g))
+        g = along(self.domain, g)
+        square = float(g @ g)
+        self.steepest = max(self.steepest, math.sqrt(square))
         if self.strength is None:
             height = self.steepest * math.sqrt(self.t) / self.across
         else:
             height = self.strength * self.t
         self.heights.append(height)
+        self.squares.append(square)
+        self.strengths.append(cost.strength)
         if height > 0.0:
             w = self.w - g / height
             enter(self.domain, w)
             self.w = w
 
     def bound(self, run: Run, u: NDArray) -> NDArray:
-        squares, heights = np.sum(run.gradients**2, axis=1), np.array(self.heights)
-        steps = np.divide(squares, heights, where=heights > 0.0, out=np.zeros(len(heights)))
-        drift = 0.5 * np.cumsum(steps)
-        if self.strength is not None:
-            return drift  # (2.6)
-        return 0.5 * heights * np.maximum.accumulate(run.distances(u)) + drift  # (2.5)
+        heights, squares = np.array(self.heights), np.array(self.squares)
+        rises = np.diff(heights, prepend=0.0) - np.array(self.strengths)
+        steps = np.divide(squares, heights, where=heights > 0.0, out=np.zeros_like(heights))
+        return 0.5 * np.cumsum(rises * run.distances(u) + steps)  # (2.5), (2.6)

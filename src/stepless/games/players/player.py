@@ -95,14 +95,15 @@ class Player(ABC):
             Of the player's own dice.
         """
         domain.admit(d)
-        if math.isinf(domain.radius()):
+        if math.isinf(min(domain.radius(), domain.reach())):
             raise ValueError(
                 f"{self.name} needs a bounded domain, and {type(domain).__name__} is not: "
                 "use domain='ball' with the largest norm that a good decision may have"
             )
         self.domain, self.d, self.t = domain, d, 0
         self.penalty, self.constraints = penalty, tuple(constraints)
-        self.rng = np.random.default_rng(seed)
+        # Dice of its own: costs drawn from default_rng(seed) must not be what it has thrown
+        self.rng = np.random.default_rng(seed).spawn(1)[0]
         self.g = np.zeros(d)
         self.begin()
         return self

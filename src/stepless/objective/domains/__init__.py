@@ -4,12 +4,14 @@ from stepless.objective.domains.box import Box
 from stepless.objective.domains.constraint import Constraint
 from stepless.objective.domains.domain import Domain
 from stepless.objective.domains.free import Free
+from stepless.objective.domains.intersection import Intersection
 from stepless.objective.domains.l1_ball import L1Ball
 from stepless.objective.domains.l2_ball import L2Ball
 from stepless.objective.domains.lp_ball import LpBall
 from stepless.objective.domains.nonnegative import Nonnegative
 from stepless.objective.domains.polytope import Polytope
 from stepless.objective.domains.psd_cone import PSDCone
+from stepless.objective.domains.shrunk import Shrunk
 from stepless.objective.domains.simplex import Simplex
 from stepless.objective.domains.spectrahedron import Spectrahedron
 
@@ -31,12 +33,14 @@ __all__ = [
     "Constraint",
     "Domain",
     "Free",
+    "Intersection",
     "L1Ball",
     "L2Ball",
     "LpBall",
     "Nonnegative",
     "PSDCone",
     "Polytope",
+    "Shrunk",
     "Simplex",
     "Spectrahedron",
 ]

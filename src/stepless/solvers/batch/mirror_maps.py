@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from stepless.kernels.vertices import enter
-from stepless.objective import (
-    L1,
-    ElasticNet,
-    Free,
-    L1Ball,
-    LpBall,
-    Nonnegative,
-    Objective,
-    Simplex,
-    SquaredL2,
-    Zero,
-)
+from stepless.mirrors import p_norm
+from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.entropy import relative_entropy, scaled_to
+from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Objective, Simplex
 from stepless.risk import Risk
 from stepless.solvers.batch.smoothness import Metric, needs_prox
 
@@ -106,13 +96,11 @@ class Entropy:
         domain = self.objective.domain
         powers = -step * (g + _lasso(self.objective))
         if isinstance(domain, Simplex):
-            v = w * np.exp(powers - powers.max())
-            return v * (domain.bound / float(v.sum()))
+            return scaled_to(domain.bound, powers - powers.max(), w)
         return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
-        ratio = np.log(v / w, where=v > 0.0, out=np.zeros_like(v))
-        return max(float(v @ ratio) - float(v.sum()) + float(w.sum()), 0.0)
+        return relative_entropy(v, w)
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
         return float(w.sum()) * float(np.abs(g).max(initial=0.0)) ** 2
@@ -120,11 +108,7 @@ class Entropy:
 
 @dataclass(frozen=True)
 class PNorm:
-    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q.
-
-    With p = 2 ln d/(2 ln d − 1) it is as good as ‖·‖₁ up to a factor ln d; in an ℓ_p ball p is the
-    ball's.
-    """
+    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q."""
 
     objective: Objective
     q: float
@@ -141,39 +125,20 @@ class PNorm:
 
     def mirrored(self, w: NDArray) -> NDArray:
         """∇Φ(w)."""
-        return _link(w, self.p) / (self.p - 1.0)
+        return p_norm.gradient(w, self.q)
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         return self.reflected(self.mirrored(w) - step * g, step * _lasso(self.objective))
 
     def reflected(self, theta: NDArray, cut: float) -> NDArray:
-        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁.
-
-        A multiplier of ‖v‖_p ≤ R only scales v, that of ‖v‖₁ ≤ R adds to the cut.
-        """
-        v, domain = self._cut(theta, cut), self.objective.domain
-        if isinstance(domain, LpBall):
-            return v * min(1.0, domain.bound / max(_norm(v, self.p), 1e-300))
-        if not isinstance(domain, L1Ball) or _l1(v) <= domain.bound:
-            return v
-        top = float(np.abs(theta).max())
-        multiplier = brentq(lambda c: _l1(self._cut(theta, c)) - domain.bound, cut, top)
-        v = self._cut(theta, float(multiplier))
-        return v * min(1.0, domain.bound / _l1(v))
-
-    def _cut(self, theta: NDArray, cut: float) -> NDArray:
-        shrunk = np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
-        return _link(shrunk, self.q) * (self.p - 1.0)  # ∇Φ*
+        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁."""
+        return p_norm.reflect(self.objective.domain, theta, cut, self.q)
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
-        sizes = self._phi(v) - self._phi(w)
-        return max(sizes - float(self.mirrored(w) @ (v - w)), 0.0)
-
-    def _phi(self, w: NDArray) -> float:
-        return 0.5 * _norm(w, self.p) ** 2 / (self.p - 1.0)
+        return p_norm.divergence(v, w, self.q)
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
-        return _norm(g, self.q) ** 2
+        return p_norm.norm(g, self.q) ** 2
 
 
 def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
@@ -183,9 +148,7 @@ def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
     if kind == "entropy":
         return Entropy(objective, 1.0 / max(float(risk.sizes.sum()), 1e-300))
     if kind == "p-norm":
-        domain = objective.domain
-        own = domain.p / (domain.p - 1.0) if isinstance(domain, LpBall) else 2.0 * math.log(risk.d)
-        return PNorm(objective, max(2.0, own))
+        return PNorm(objective, p_norm.own_exponent(objective.domain, risk.d))
     return Euclidean(objective, Metric.of(risk))
 
 
@@ -224,7 +187,7 @@ def needs_mirror(objective: Objective, mirror: Mirror | None) -> str | None:
 
 
 def _elastic(objective: Objective) -> bool:
-    return isinstance(objective.regularizer, Zero | SquaredL2 | L1 | ElasticNet)
+    return elastic_shares(objective.regularizer) is not None
 
 
 def _rounded(objective: Objective) -> bool:
@@ -234,33 +197,12 @@ def _rounded(objective: Objective) -> bool:
 
 def _lasso(objective: Objective) -> float:
     """α of Ω(w) = α‖w‖₁ + β‖w‖²/2."""
-    match objective.regularizer:
-        case L1(alpha=alpha):
-            return alpha
-        case ElasticNet(alpha=alpha, ratio=ratio):
-            return alpha * ratio
-    return 0.0
+    shares = elastic_shares(objective.regularizer)
+    assert shares is not None  # `needs_mirror` sees to it
+    return shares[0]
 
 
 def _entered(objective: Objective, w: NDArray) -> NDArray:
     w = w.copy()
     enter(objective.domain, w)
     return w
-
-
-def _l1(w: NDArray) -> float:
-    return float(np.abs(w).sum())
-
-
-def _norm(w: NDArray, p: float) -> float:
-    """‖w‖_p, no power of which overflows."""
-    top = float(np.abs(w).max(initial=0.0))
-    return top * float(np.sum((np.abs(w) / top) ** p)) ** (1.0 / p) if top > 0.0 else 0.0
-
-
-def _link(w: NDArray, p: float) -> NDArray:
-    """The gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
-    norm = _norm(w, p)
-    if norm == 0.0:
-        return np.zeros_like(w)
-    return np.copysign(norm * (np.abs(w) / norm) ** (p - 1.0), w)

@@ -133,6 +133,13 @@ class Roots:
                 self.factors[k] = np.linalg.qr(np.vstack([self.factors[k], g[at]])).R
                 _, self.roots[k], self.bases[k] = np.linalg.svd(self.factors[k])
 
+    def matrix(self, delta: float) -> NDArray:
+        """H = δI + G_t^½."""
+        H = delta * np.eye(sum(at.size for at in self.blocks))
+        for at, roots, basis in zip(self.blocks, self.roots, self.bases, strict=True):
+            H[np.ix_(at, at)] += (basis.T * roots) @ basis
+        return H
+
     def trace(self) -> float:
         """Tr G_t^½."""
         return float(sum(roots.sum() for roots in self.roots))

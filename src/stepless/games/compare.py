@@ -1,0 +1,152 @@
+"""Several players on the same costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from stepless.games.game import Game
+from stepless.games.hindsight import Best
+from stepless.games.ledger import Ledger
+from stepless.games.players import PLAYERS, Player
+from stepless.objective import Domain, Regularizer
+from stepless.registry import UnknownName
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Mapping[str, Ledger]):
+    """What several players lost on the same costs; the ledger of each, by its name.
+
+    Attributes
+    ----------
+    ledgers
+        Of each player, in the order in which they were named.
+    seconds
+        That each took to play.
+    best
+        The best fixed decision, which all are compared with.
+    """
+
+    ledgers: dict[str, Ledger]
+    seconds: dict[str, float]
+    best: Best
+
+    def __getitem__(self, name: str) -> Ledger:
+        return self.ledgers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ledgers)
+
+    def __len__(self) -> int:
+        return len(self.ledgers)
+
+    def __repr__(self) -> str:
+        rows = [("player", "loss", "regret", "bound", "seconds", "theorem")]
+        for name, ledger in self.ledgers.items():
+            ends = (ledger.loss[-1], ledger.regret[-1], ledger.bound[-1], self.seconds[name])
+            rows.append((name, *(_number(end) for end in ends), ledger.theorem))
+        optimum = math.fsum(self.best.losses)
+        rows.append(("best fixed", _number(optimum), f"≥ {_number(-self.best.gap)}", "", "", ""))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = (
+            "  ".join(
+                cell.ljust(width) if k in (0, 5) else cell.rjust(width)
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        )
+        return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """Return a row a player as a pandas DataFrame; needs pandas."""
+        from pandas import DataFrame, Index
+
+        rows = [
+            {
+                "loss": ledger.loss[-1],
+                "regret": ledger.regret[-1],
+                "bound": ledger.bound[-1],
+                "seconds": self.seconds[name],
+            }
+            for name, ledger in self.ledgers.items()
+        ]
+        return DataFrame(rows, index=Index(list(self.ledgers), name="player"))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw every player's regret and bound; needs matplotlib (``stepless[plot]``)."""
+        for ledger in self.ledgers.values():
+            axes = ledger.plot(axes)
+        return axes
+
+
+def compare_players(
+    stream: Iterable[Any],
+    players: Sequence[str | Player],
+    domain: Domain,
+    *,
+    d: int | None = None,
+    penalty: Regularizer | None = None,
+    constraints: Sequence[Domain] = (),
+    seed: int = 0,
+) -> Comparison:
+    """Let each player play the same costs, and compare all with the same best fixed decision.
+
+    Parameters
+    ----------
+    stream
+        A cost a round, or whatever `as_cost` takes for one.
+    players
+        Names, as in `PLAYERS`, or players.
+    domain, d, penalty, constraints, seed
+        As of a `Game`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stepless import L2Ball
+    >>> costs = np.tile([[1.0, 0.0], [0.0, 1.0]], (50, 1))
+    >>> compared = compare_players(costs, ["ogd"], L2Ball(1.0))
+    >>> compared["ogd"].holds, bool(compared["ogd"].regret[-1] > 0.0)
+    (True, True)
+    """
+    called = _called(players)
+    costs = list(stream)
+    games, records, seconds = {}, {}, {}
+    for name, player in called.items():
+        game = Game(player, domain, d=d, penalty=penalty, constraints=constraints, seed=seed)
+        began = perf_counter()
+        games[name], records[name] = game, game.play(costs)
+        seconds[name] = perf_counter() - began
+    best = next(iter(games.values())).hindsight(*records.values())
+    ledgers = {name: game.ledger(records[name], best) for name, game in games.items()}
+    return Comparison(ledgers, seconds, best)
+
+
+def _called(players: Sequence[str | Player]) -> dict[str, Player]:
+    """Players by name; by what they were made with where two have the same one."""
+    if isinstance(players, str):
+        players = [players]
+    if not players:
+        raise ValueError(f"name a player: {', '.join(PLAYERS)}")
+    made = []
+    for player in players:
+        if isinstance(player, str):
+            if player not in PLAYERS:
+                raise UnknownName("player", player, PLAYERS)
+            player = PLAYERS[player]()
+        made.append(player)
+    names = [player.name for player in made]
+    called: dict[str, Player] = {}
+    for player in made:
+        name = player.name if names.count(player.name) == 1 else repr(player)
+        if name in called:
+            raise ValueError(f"{name} is named twice: give one of the two other parameters")
+        called[name] = player
+    return called
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else ("∞" if value > 0.0 else "−∞")

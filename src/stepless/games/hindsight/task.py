@@ -1,0 +1,153 @@
+"""What hindsight minimises, and how far from the least a decision can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.games.costs import Cost, Linear, Total
+from stepless.kernels.vertices import enter
+from stepless.mirrors import Euclidean
+from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.signs import nonnegative
+from stepless.objective import Domain, L1Ball, Objective, Regularizer, Simplex, Squared, Zero
+
+_ULP = 2.0**-53
+_PAIRS = 64  # numpy adds by pairs what is longer; and a few operations more
+
+
+class Task:
+    """F(w) = f(w) + TΩ(w) over S, f = Σ f_t.
+
+    A ridge counts into f, and so does ‖w‖₁ where no weight is negative: it is linear there.
+    """
+
+    def __init__(
+        self,
+        costs: Sequence[Cost],
+        whole: Total,
+        domain: Domain,
+        d: int,
+        penalty: Regularizer | None,
+    ) -> None:
+        self.costs, self.whole = costs, whole
+        self.domain, self.d, self.T = domain, d, len(costs)
+        self.mirror = Euclidean(domain, d)
+        self.rounding = (d + _PAIRS + math.log2(self.T + 1)) * _ULP
+        self.lift, self.bowl, self.penalty = 0.0, 0.0, penalty
+        shares = elastic_shares(penalty, self.T)
+        if shares is not None and (shares[0] == 0.0 or nonnegative(domain)):
+            (self.lift, self.bowl), self.penalty = shares, None
+        self.objective = Objective(Squared(), self.penalty or Zero(), domain, intercept=False)
+        if self.penalty is not None:
+            self.mirror.nearest(np.zeros(d), self.penalty, 1.0)  # it refuses what is not known
+
+    @property
+    def linear(self) -> bool:
+        """Whether F is a linear function."""
+        flat = self.penalty is None and self.bowl == 0.0
+        return flat and all(isinstance(f, Linear) for f in self.costs)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether every cost says how smooth it is, or has a Hessian."""
+        known = self.whole.hessian(self.start()) is not None
+        return known or all(math.isfinite(f.smoothness) for f in self.costs)
+
+    def start(self) -> NDArray:
+        """A point of S: its middle, where that is known."""
+        if isinstance(self.domain, Simplex):
+            return np.full(self.d, self.domain.bound / self.d)
+        return self.mirror.first()
+
+    def f(self, w: NDArray) -> float:
+        """Σ f_t(w), and what counts into it; infinity where it is no number."""
+        value = self.whole.value(w) + self.lift * float(w.sum()) + 0.5 * self.bowl * float(w @ w)
+        return value if math.isfinite(value) else math.inf
+
+    def slope(self, w: NDArray) -> NDArray:
+        """∇f(w)."""
+        return self.whole.gradient(w) + self.lift + self.bowl * w
+
+    def hessian(self, w: NDArray) -> NDArray | None:
+        """∇²f(w), where it is known."""
+        H = self.whole.hessian(w)
+        return None if H is None else H + self.bowl * np.eye(self.d)
+
+    def value(self, w: NDArray) -> float:
+        """F(w)."""
+        return self.f(w) + self.T * self.omega(w)
+
+    def omega(self, w: NDArray) -> float:
+        """Ω(w), as far as it does not count into f."""
+        return 0.0 if self.penalty is None else float(total_of(self.penalty, w[:, None]))
+
+    def size(self, w: NDArray) -> float:
+        """What rounding is relative to: all that adds up to f(w)."""
+        value, slopes = self.whole.rough(w)
+        more = self.lift * float(np.abs(w).sum()) + self.bowl * float(w @ w)
+        return value + float(slopes @ np.abs(w)) + more
+
+    def extent(self, w: NDArray) -> float:
+        """The same, and all that f can change by in S."""
+        return self.size(w) + self._sway(self.whole.rough(w)[1] + self.lift + self.bowl * np.abs(w))
+
+    def blur(self, w: NDArray) -> NDArray:
+        """How far each entry of ∇f(w) may be off."""
+        slopes = self.whole.rough(w)[1] + self.lift + self.bowl * np.abs(w)
+        return self.rounding * slopes
+
+    def step(self, w: NDArray, g: NDArray, L: float) -> NDArray:
+        """argmin_v∈S ⟨g, v⟩ + TΩ(v) + (L/2)‖v − w‖²."""
+        v = self.mirror.nearest(w - g / L, self.penalty, self.T / L)
+        enter(self.domain, v)  # what was nearest but for rounding
+        return v
+
+    def lower_bound(self, w: NDArray) -> float:
+        """A number that F is nowhere below in S, from the tangent at w."""
+        g = self.slope(w)
+        return self._tangent(w, g, self._least(w, g)) if np.isfinite(g).all() else -math.inf
+
+    def smooth_bound(self, w: NDArray) -> float:
+        """The same for f alone."""
+        g = self.slope(w)
+        return self._tangent(w, g, self.domain.floor(g)) if np.isfinite(g).all() else -math.inf
+
+    def _tangent(self, w: NDArray, g: NDArray, least: float) -> float:
+        """The bound f(w) − ⟨g, w⟩ + least, rounding counted against it."""
+        f, blur = self.f(w), self.blur(w)
+        slack = self._sway(blur) + float(blur @ np.abs(w)) + self.rounding * self.size(w)
+        slack += 4.0 * self.d * _ULP * (self._sway(np.abs(g)) + abs(f))
+        bound = f - float(g @ w) + least - slack
+        return bound if math.isfinite(bound) else -math.inf
+
+    def _least(self, w: NDArray, g: NDArray) -> float:
+        """A number below ⟨g, v⟩ + TΩ(v) for all v of S."""
+        if self.penalty is None:
+            return self.domain.floor(g)
+        shares = elastic_shares(self.penalty, self.T)
+        if shares is None:
+            floor = self.domain.floor(g)
+            ceiling = self.omega(w) + (float(g @ w) - floor) / self.T  # Ω is no more at the least
+            return self.T * self.objective.least(g / self.T, np.zeros(self.d), ceiling)
+        # Ω(v) ≥ Ω(w) + ⟨s, v − w⟩ for subgradients s; the flattest where w_j = 0
+        alpha, beta = shares
+        g = g + beta * w
+        s = np.where(w != 0.0, alpha * np.sign(w), np.clip(-g, -alpha, alpha))
+        return self.domain.floor(g + s) - 0.5 * beta * float(w @ w)
+
+    def _sway(self, blur: NDArray) -> float:
+        """A number above ⟨blur, |v|⟩ for all v of S."""
+        if isinstance(self.domain, Simplex | L1Ball):
+            return float(blur.max()) * self.domain.bound
+        return self.domain.sway(blur)
+
+
+@njit(cache=True, nogil=True)
+def total_of(penalty, w):  # type: ignore[no-untyped-def]
+    """Ω(w)."""
+    return penalty.total(w)

@@ -1,0 +1,196 @@
+"""A player who learns a linear model: every example is a round."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.games.costs import Cost, ExampleLoss
+from stepless.games.players import Player
+from stepless.mirrors.elastic import elastic_shares
+from stepless.objective import Objective, Regularizer, Zero
+from stepless.risk import Plane, Risk
+from stepless.solvers.solver import Finding
+
+Iterate = Literal["average", "last"]
+
+
+@dataclass
+class State:
+    """The player, and the sum of all its decisions so far."""
+
+    player: Player
+    ridge: float  # that is added to each cost
+    plays: NDArray
+    rounds: int = 0
+
+
+class Ridged(Cost):
+    """f(w) + (λ/2)‖w‖²."""
+
+    def __init__(self, f: Cost, strength: float) -> None:
+        self.f, self.strength, self.d = f, strength, f.d
+        self.smoothness = f.smoothness + strength
+
+    def value(self, w: NDArray) -> float:
+        return self.f.value(w) + 0.5 * self.strength * float(w @ w)
+
+    def gradient(self, w: NDArray) -> NDArray:
+        return self.f.gradient(w) + self.strength * w
+
+
+class LearnerFromPlayer:
+    """A solver that lets a player decide, example after example, as they lie.
+
+    Solves      min_w∈S Ω(w) + R(w), one example a round: f_t(w) = s_i ℓ(⟨w, x_i⟩, y_i) + Ω(w)
+    Algorithm   from online to batch, MAH §2.2.5: the mean of all decisions so far
+    Guarantee   for examples drawn at random, E J(w̄_T) − J* ≤ E regret/T, and the player's theorem
+                bounds its regret
+    Cost        the player's, m times a pass, with O(d) more for each example
+    Needs       a bounded domain, no free intercept; a penalty that the player knows, or a ridge
+    Differs     examples are taken in their order, pass after pass, so that each pass leaves a plane
+                for the certificate. The player begins where it does, whatever the start
+
+    Parameters
+    ----------
+    player
+        Who decides; a copy of it is used.
+    iterate
+        Which weights a pass offers: the ``"average"`` of all decisions so far or the ``"last"``.
+    seed
+        Of the player's own dice.
+
+    Examples
+    --------
+    >>> from stepless import LinearClassifier
+    >>> from stepless.games import OGD, LearnerFromPlayer
+    >>> clf = LinearClassifier(
+    ...     domain="ball(10)", penalty="none", fit_intercept=False,
+    ...     solver=LearnerFromPlayer(OGD()), passes=20,
+    ... )
+    >>> clf.fit([[-1.0], [-2.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-1.5], [1.5]])
+    array([0, 1])
+    """
+
+    online = True
+
+    def __init__(self, player: Player, iterate: Iterate = "average", seed: int = 0) -> None:
+        if iterate not in ("average", "last"):
+            raise ValueError(f"iterate must be 'average' or 'last', not {iterate!r}")
+        self.player, self.iterate, self.seed = player, iterate, seed
+        self.name = player.name
+
+    def lacks(self, objective: Objective) -> str | None:
+        if objective.loss.outputs() > 1:
+            return (
+                f"does not know {type(objective.loss).__name__}, a loss of several classes at "
+                "once; use multi_class='ovr'"
+            )
+        if objective.intercept:
+            return (
+                "has no free intercept; say fit_intercept=False, if need be with a feature that "
+                "is always 1"
+            )
+        try:
+            self._enter(objective, _trial_size(objective))
+        except ValueError as error:
+            return f"cannot play: {error}"
+        return None
+
+    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+        player, ridge = self._enter(risk.objective, risk.d)
+        return State(player, ridge, np.zeros(risk.d))
+
+    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+        return self.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)
+
+    def walk(
+        self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator | None = None
+    ) -> Finding:
+        """Pass over the examples in a given order."""
+        g, sums = np.zeros(risk.d), np.zeros(2)
+        self._pass(risk, state, order, g, sums)
+        offset, rough = (sums / risk.m).tolist()
+        plane = Plane(
+            g / risk.m,
+            offset - risk.rounding * rough,
+            haze=risk.haze(rough, rough),
+            sizes=risk.sizes,
+        )
+        return Finding(self._point(state), 0.0, plane=plane)
+
+    def learn(
+        self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator | None = None
+    ) -> NDArray:
+        """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
+        return self._pass(risk, state, order, np.zeros(risk.d), np.zeros(2))
+
+    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × 1) and an intercept of 0."""
+        return self._point(state).reshape(-1, 1), np.zeros(1)
+
+    def _pass(self, risk: Risk, state: State, order: NDArray, g: NDArray, sums: NDArray) -> NDArray:
+        """Play the examples; add their tangents' slopes to g, offsets and sizes to `sums`."""
+        player, scores = state.player, np.empty((order.size, 1))
+        loss, X, y, s = risk.problem
+        blind = player.feedback == "values"
+        for k, i in enumerate(order.tolist()):
+            x = np.zeros(risk.d)
+            _row(X, i, x)
+            f = ExampleLoss(loss, x, y[i], s[i])
+            cost: Cost = Ridged(f, state.ridge) if state.ridge > 0.0 else f
+            points, w = player.play(), player.w
+            player.observe(
+                np.array([cost.value(v) for v in np.atleast_2d(points)]) if blind else cost
+            )
+            state.plays += w
+            z, a = float(x @ w), f.gradient(w)
+            value, slope = f.value(w), float(a @ w)
+            scores[k] = z
+            g += a
+            sums += value - slope, abs(value) + abs(slope)
+        state.rounds += order.size
+        return scores
+
+    def _point(self, state: State) -> NDArray:
+        if self.iterate == "last" or state.rounds == 0:
+            return state.player.w.copy()
+        return state.plays / state.rounds
+
+    def _enter(self, objective: Objective, d: int) -> tuple[Player, float]:
+        """A copy of the player in the game; and the ridge, where it does not know it."""
+        penalty: Regularizer | None = objective.regularizer
+        if isinstance(penalty, Zero):
+            penalty = None
+        player = copy.deepcopy(self.player)
+        try:
+            return player.enter(objective.domain, d, penalty=penalty, seed=self.seed), 0.0
+        except ValueError:
+            shares = elastic_shares(penalty)
+            if penalty is None or shares is None or shares[0] > 0.0:
+                raise
+        player = copy.deepcopy(self.player)
+        return player.enter(objective.domain, d, seed=self.seed), shares[1]
+
+
+def _trial_size(objective: Objective) -> int:
+    """A number of weights that the domain admits."""
+    for name in ("A", "center"):
+        array = getattr(objective.domain, name, None)
+        if array is not None:
+            return int(array.shape[-1])
+    return 4  # a matrix, too
+
+
+@njit(cache=True, nogil=True)
+def _row(X, i, x):  # type: ignore[no-untyped-def]
+    """Write x, row i of X; it must be 0."""
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, value = X.entry(i, k)
+        x[j] = value

@@ -1,0 +1,211 @@
+"""AdaGrad, in games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.games.adagrad_bounds import (
+    Bound,
+    DiagonalAveraging,
+    DiagonalMirror,
+    MatrixAveraging,
+    MatrixMirror,
+    Roots,
+)
+from stepless.games.costs import Cost
+from stepless.games.players.player import Player, Run
+from stepless.games.players.span import along
+from stepless.kernels.proximal_step import descend, enter
+from stepless.mirrors import project_metric
+from stepless.mirrors.elastic import elastic_shares
+from stepless.objective import Simplex
+
+_SLIGHT = 2.0**-26  # share of a gradient that is a curvature, but next to none
+
+
+class AdaGrad(Player):
+    """Adaptive subgradients: a step of its own for each weight, or a whole matrix of them.
+
+    Plays       with H_t = δI + diag ‖g_{1:t,j}‖₂, or δI + (Σ ggᵀ)^½, whole or in blocks, by
+                ``"mirror"``, DHS (4), argmin_S η⟨g_t, x⟩ + ηφ(x) + ½⟨x − w_t, H_t(x − w_t)⟩; by
+                ``"averaging"``, DHS (3), argmin_S η⟨g_{1:t}, x⟩ + tηφ(x) + ½⟨x, H_t x⟩. φ is the
+                game's penalty
+    Theorem     DHS Th. 6, 8, Cor. 14, mended as in docs/papers.md: against u no more than
+                (δ‖u − w_1‖₂² + max_s ‖u − w_s‖² γ)/(2η) + ηγ + φ(w_1): in ‖·‖_∞, with
+                γ = Σ_j ‖g_{1:t,j}‖₂, for a diagonal; in ‖·‖₂, with γ = tr (Σ ggᵀ)^½, for a matrix.
+                For averaging u in place of u − w, and δ no smaller than any gradient, else Cor. 3
+    Cost        one projection in a diagonal metric and O(d) a round; of matrices, O(d³) a round and
+                d² numbers
+    Needs       gradients; a penalty must be the ridge, or the lasso or elastic net in a simplex,
+                or, for a diagonal, a sum over weights in a box
+    Differs     η is the domain's: (∞-)diameter/√2 or radius (Cor. 7, 10). δ is next to nothing by
+                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0. In
+                a simplex g_t is taken without its mean
+
+    Parameters
+    ----------
+    matrix
+        ``"diagonal"``, ``"full"``, or which block each weight is in, such as ``(0, 0, 1)``.
+    update
+        ``"mirror"`` or ``"averaging"``.
+    eta, delta
+        η and δ, if better ones are known.
+
+    Examples
+    --------
+    >>> from stepless import Box
+    >>> from stepless.games import Game
+    >>> rng = np.random.default_rng(0)
+    >>> Game(AdaGrad(), Box(-1.0, 1.0)).run(rng.normal(size=(100, 3))).holds
+    True
+    """
+
+    name = "adagrad"
+
+    def __init__(
+        self,
+        matrix: Literal["diagonal", "full"] | Sequence[object] = "diagonal",
+        update: Literal["mirror", "averaging"] = "mirror",
+        *,
+        eta: float | None = None,
+        delta: float | None = None,
+    ) -> None:
+        if isinstance(matrix, str) and matrix not in ("diagonal", "full"):
+            raise ValueError(
+                f"matrix must be 'diagonal', 'full' or the block of each weight, not {matrix!r}"
+            )
+        if update not in ("mirror", "averaging"):
+            raise ValueError(f"update must be 'mirror' or 'averaging', not {update!r}")
+        for name, value in (("eta", eta), ("delta", delta)):
+            if value is not None and not 0.0 < value < math.inf:
+                raise ValueError(f"{name} must be positive, or None to be found, not {value:g}")
+        self.matrix, self.update, self.eta, self.delta = matrix, update, eta, delta
+
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        return f"DHS {self._bound.theorem}"
+
+    def begin(self) -> None:
+        self.blocks = self._blocks()
+        self._agree()
+        self.w = self.center()
+        self.step = self.eta or self._reach()  # η
+        self.least = self.delta or 0.0  # δ
+        self.squares = np.zeros(self.d)
+        self.roots = Roots(self.blocks)
+        self.sum = np.zeros(self.d)
+        self._bound = self._theorem(self.w)
+
+    def learn(self, g: NDArray, cost: Cost) -> None:
+        g = along(self.domain, g)
+        if self.least == 0.0:
+            self.least = self._first_curvature(g)
+            if self.least == 0.0:
+                return  # w_1 has the least penalty: it stays
+        if self.matrix == "diagonal":
+            self.squares += g * g
+            H = (self.least + np.sqrt(self.squares)) / self.step
+        else:
+            self.roots.take(g)
+            H = self.roots.matrix(self.least) / self.step
+        if self.update == "mirror":
+            self.w = self._nearest(g, H, self.w, 1)  # (4)
+        else:
+            self.sum += g
+            self.w = self._nearest(self.sum, H, np.zeros(self.d), self.t)  # (3)
+
+    def bound(self, run: Run, u: NDArray) -> NDArray:
+        if self.least == 0.0:
+            return np.zeros(len(run.plays))  # nothing was ever at stake
+        self._bound = self._theorem(u)
+        allowed = [
+            self._bound.take(w, g)
+            for w, g in zip(run.plays, along(self.domain, run.gradients), strict=True)
+        ]
+        left_over = 0.0 if self.penalty is None else float(_total(self.penalty, run.plays[0]))
+        return np.array(allowed) + left_over
+
+    # -- the update ----------------------------------------------------------------------------
+
+    def _nearest(self, g: NDArray, H: NDArray, w: NDArray, times: int) -> NDArray:
+        """Return argmin_S ⟨g, x⟩ + times·φ(x) + ½⟨x − w, H(x − w)⟩; H a diagonal or a matrix."""
+        shares = self.shares
+        if shares is None:
+            v = np.empty(self.d)
+            columns = (x.reshape(-1, 1) for x in (w, g / times, H / times, v))
+            descend(self.penalty, *columns)
+            enter(self.domain, v, H)
+            return v
+        if shares != (0.0, 0.0):
+            g = g + times * shares[0]
+        if H.ndim == 1 and self.domain.offers("project_in"):
+            v = (H * w - g) / (H + times * shares[1])
+            enter(self.domain, v, H + times * shares[1])
+            return v
+        H = np.diag(H) if H.ndim == 1 else H
+        curved = H + times * shares[1] * np.eye(self.d)
+        return project_metric(self.domain, np.linalg.solve(curved, H @ w - g), curved)
+
+    def _agree(self) -> None:
+        """Set α and β of a penalty α‖w‖₁ + β‖w‖²/2 that is smooth in S, or None for a sum."""
+        shares = elastic_shares(self.penalty)
+        if shares is not None and (shares[0] == 0.0 or isinstance(self.domain, Simplex)):
+            self.shares: tuple[float, float] | None = shares
+            return
+        single = self.penalty is None or (self.penalty.separable and self.domain.separable)
+        if not single or self.matrix != "diagonal":
+            raise ValueError(
+                f"adagrad does not know the penalty {type(self.penalty).__name__} in "
+                f"{type(self.domain).__name__} with this matrix: use SquaredL2, or play "
+                "composite-mirror-prox"
+            )
+        self.shares = None
+
+    # -- what the paper leaves to be set -------------------------------------------------------
+
+    def _blocks(self) -> list[NDArray]:
+        if isinstance(self.matrix, str):
+            return [np.arange(self.d)]
+        labels = list(self.matrix)
+        if len(labels) != self.d:
+            raise ValueError(
+                f"matrix names the blocks of {len(labels)} weights, but a decision has {self.d}"
+            )
+        places: dict[object, list[int]] = {}
+        for j, label in enumerate(labels):
+            places.setdefault(label, []).append(j)
+        return [np.array(at) for at in places.values()]
+
+    def _reach(self) -> float:
+        """η of Cor. 7, or of Cor. 10 for the largest block."""
+        domain, mirror = self.domain, self.update == "mirror"
+        if self.matrix == "diagonal":
+            return float(domain.width() / math.sqrt(2.0) if mirror else domain.reach())
+        size = math.sqrt(max(at.size for at in self.blocks))
+        if mirror:
+            return float(min(self.diameter, size * domain.width()) / math.sqrt(2.0))
+        return float(min(domain.radius(), size * domain.reach()))
+
+    def _first_curvature(self, g: NDArray) -> float:
+        """δ, from the first gradient that is not 0."""
+        if self.matrix != "diagonal":
+            return math.sqrt(self.roots.largest(g))
+        return float(np.abs(g).max()) * (_SLIGHT if self.update == "mirror" else 1.0)
+
+    def _theorem(self, u: NDArray) -> Bound:
+        if self.matrix == "diagonal":
+            diagonal = DiagonalMirror if self.update == "mirror" else DiagonalAveraging
+            return diagonal(u, self.step, self.least)
+        matrix = MatrixMirror if self.update == "mirror" else MatrixAveraging
+        return matrix(u, self.step, self.least, self.blocks)
+
+
+@njit(cache=True, nogil=True)
+def _total(penalty, w):  # type: ignore[no-untyped-def]
+    return penalty.total(w.reshape(-1, 1))

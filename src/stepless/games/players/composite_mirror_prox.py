@@ -1,0 +1,76 @@
+"""Online mirror prox with a fixed part that need not be smooth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.games.players.mirror_prox import MirrorProx
+from stepless.games.players.player import Run
+from stepless.games.players.prox import Prox
+from stepless.mirrors import mirror_of
+from stepless.objective import Regularizer
+
+
+class CompositeMirrorProx(MirrorProx):
+    """Online mirror prox for costs f_t + Ω, Ω the game's fixed penalty: it is solved, not followed.
+
+    Plays       w_t = argmin_{w∈S} ⟨∇f_{t−1}(w_{t−1}), w⟩ + Ω(w) + h_t B(w, z_{t−1}), and after f_t
+                z'_t with ∇Φ(z'_t) = ∇Φ(w_t) + (∇f_{t−1}(w_{t−1}) − ∇f_t(w_t))/h_t,
+                z_t = argmin_{w∈S} B(w, z'_t) (Alg. 8); heights h_t as `MirrorProx` has them
+    Theorem     MAH Cor. 6.2, in the form of its proof (see `Prox`): against u no more than
+                h_t B(u, z_0) + Σ_{s≤t} drift_s, at most 2R max(√2 LR, √V) if L and V, which are
+                those of f_t alone, are as they were given
+    Cost        two Bregman projections a round, one of them with Ω
+    Needs       gradients of f_t; a mirror that knows the penalty's nearest points
+    Differs     heights need not be known (see `MirrorProx`). Before the first gradient that is not
+                0, no height is known, w_t is z_0, and the bound has Ω(z_0) − Ω(u) more each round
+
+    Parameters
+    ----------
+    mirror, smoothness, variation
+        As those of `MirrorProx`, of f_t alone.
+
+    Examples
+    --------
+    >>> from stepless import L1, L2Ball
+    >>> from stepless.games import Game
+    >>> rng = np.random.default_rng(0)
+    >>> costs = [-1.0, 0.0, 0.0] + 0.1 * rng.standard_normal((200, 3))
+    >>> ledger = Game(CompositeMirrorProx(), L2Ball(1.0), penalty=L1(0.3)).run(costs)
+    >>> ledger.holds, ledger.plays[-1]
+    (True, array([1., 0., 0.]))
+    """
+
+    name = "composite-mirror-prox"
+
+    def __init__(
+        self,
+        mirror: str | None = None,
+        smoothness: float | None = None,
+        variation: float | None = None,
+    ) -> None:
+        super().__init__(mirror, smoothness, variation, "simplified")
+
+    @property
+    def theorem(self) -> str:  # type: ignore[override]
+        return "MAH Corollary 6.2"
+
+    def begin(self) -> None:
+        self.prox = self._prox()
+        self.w = self.before = self.prox.w
+
+    def bound(self, run: Run, u: NDArray) -> NDArray:
+        allowed = super().bound(run, u)
+        if self.penalty is None:
+            return allowed
+        waited = np.minimum(np.arange(1, self.t + 1), self.prox.waited)
+        return allowed + waited * (_total(self.penalty, run.plays[0]) - _total(self.penalty, u))
+
+    def _prox(self) -> Prox:
+        mirror = mirror_of(self.mirror, self.domain, self.d)
+        return Prox(mirror, self._pace(mirror), projected=False, penalty=self.penalty)
+
+
+def _total(penalty: Regularizer, w: NDArray) -> float:
+    return float(penalty.total(w[:, None]))

@@ -1,0 +1,68 @@
+"""One decision for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stepless.games.costs import Cost
+from stepless.games.players.player import Player, Run
+from stepless.kernels.vertices import enter
+
+_ROUNDING = 1e-9  # relative: what a decision may lie outside of its domain by
+
+
+class Constant(Player):
+    """One decision for ever: what the others must do better than.
+
+    Plays       w_t = w; if it is not given, the point of S nearest to 0: in a simplex all weights
+                are equal, which for a portfolio is uniform rebalancing
+    Theorem     none: its regret may grow as t
+    Cost        nothing
+    Needs       gradients, for the ledger's sake only
+
+    Parameters
+    ----------
+    w
+        The decision.
+
+    Examples
+    --------
+    >>> from stepless import Simplex
+    >>> Constant().enter(Simplex(), 4).play()
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    name = "constant"
+    theorem = "none"
+
+    def __init__(self, w: ArrayLike | None = None) -> None:
+        self.given = None if w is None else np.array(w, dtype=np.float64)
+        if self.given is not None and not np.isfinite(self.given).all():
+            raise ValueError(f"a decision needs finite numbers, not {self.given.tolist()}")
+
+    def begin(self) -> None:
+        if self.given is None:
+            self.w = self.center()
+            return
+        if self.given.shape != (self.d,):
+            raise ValueError(
+                f"the given decision has shape {self.given.shape}, but there are {self.d} weights"
+            )
+        self.w = self.given.copy()
+        enter(self.domain, self.w)
+        away = float(np.abs(self.w - self.given).max())
+        if not away <= _ROUNDING * self.domain.reach():
+            raise ValueError(
+                f"the given decision lies outside of {type(self.domain).__name__}, by {away:.3g} "
+                "in a weight: project it first"
+            )
+
+    def learn(self, g: NDArray, cost: Cost) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return "Constant()" if self.given is None else f"Constant(w={self.given.tolist()})"
+
+    def bound(self, run: Run, u: NDArray) -> NDArray:
+        return np.full(len(run.plays), np.inf)

@@ -1,0 +1,191 @@
+"""Online Newton steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.games.costs import Cost
+from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.span import along
+from stepless.kernels.flags import FAST
+from stepless.kernels.vertices import lowest
+from stepless.mirrors import project_metric
+from stepless.objective import Box, L1Ball, L2Ball, Simplex
+
+_SERIES = 1e-3  # below it, the series is the more exact
+_BALANCED = 1e-9  # relative: both halves of a bound as equal as anyone will notice
+
+
+class ONS(Player):
+    """Online Newton step: a metric made of gradients, for costs that curve along them.
+
+    Plays       w_{t+1} = Π_S^{A_t}(w_t − A_t⁻¹g_t), A_t = ε_t I + Σ_{s≤t} β_s g_s g_sᵀ. β_t is the
+                largest for which f_t(u) ≥ f_t(w_t) + z + ½β_t z², z = ⟨g_t, u − w_t⟩, on all of S:
+                2(a − log(1 + a))/a² · α for an α-exp-concave cost, a = α max_u ⟨g_t, w_t − u⟩, or
+                λ/‖g_t‖² for a λ-strongly convex one. ε_t = ε_{t−1} + τ_t, where τ_t balances
+                r²τ_t = ⟨g_t, A_t⁻¹g_t⟩; r² is the mean square distance of two points of S
+    Theorem     MAH Th. 2.14, in the form of its proof: against u no more than
+                ½ Σ_{s≤t} τ_s ‖w_s − u‖² + ⟨g_s, A_s⁻¹g_s⟩. If all ‖w_s − u‖ ≤ r it is at most
+                twice what the best fixed ε, known beforehand, would give: with β ≤ all β_s,
+                min_ε εr² + (d/β) log(1 + Σ β_s‖g_s‖²/(εd)), O(d log t); and 2r √(Σ‖g_s‖²) for any
+                costs. Farther points u cost at most D²/r² as much, D the diameter of S
+    Cost        one projection in the metric of a matrix and O(d³) a round; d² numbers
+    Needs       gradients
+    Differs     Th. 2.14's A_t has no ε, so that A_1 is singular, and its (1/α + GR) d log T lacks
+                a factor (5 by Hazan, Agarwal, Kale). They have ε = 1/(βD)² and one
+                β = ½ min(1/(4GD), α) for all rounds, G and α known. Here each round has its own β,
+                inside A_t; it is that of exp-concavity itself, exact over S, where ½ and 1/(4GD)
+                are steps of the lemma's proof; ε grows by the rule of Bartlett et al. (their
+                Lemma 3.1 only needs that ⟨g, A⁻¹g⟩ falls in ε), so that costs with no curvature
+                at all still leave a regret of √t. r and not D, because plays are seldom as far
+                from the best decision as two corners: in a simplex D²/r² is about d. There g_t is
+                taken without its mean
+
+    Parameters
+    ----------
+    exp_concavity
+        α, if exp(−αf) is concave for every cost f; None for what each cost says of itself.
+    distance
+        r, if it is known how far plays and the best decision can be from each other.
+
+    Examples
+    --------
+    >>> from stepless import Simplex
+    >>> from stepless.games import Game, Growth
+    >>> Game(ONS(), Simplex()).run([Growth([1.1, 1.0]), Growth([0.9, 1.0])] * 50).holds
+    True
+    """
+
+    name = "ons"
+    theorem = "MAH Theorem 2.14"
+
+    def __init__(self, exp_concavity: float | None = None, distance: float | None = None) -> None:
+        if exp_concavity is not None and not 0.0 <= exp_concavity < math.inf:
+            raise ValueError(f"exp_concavity must be at least 0, not {exp_concavity:g}")
+        if distance is not None and not 0.0 < distance < math.inf:
+            raise ValueError(f"a distance is positive, not {distance:g}")
+        self.exp_concavity, self.distance = exp_concavity, distance
+
+    def begin(self) -> None:
+        refuse_penalty(self)
+        self.w = self.center()
+        self.square = self.distance**2 if self.distance else self._mean_square()
+        self.curved = np.zeros((self.d, self.d))  # Σ β g gᵀ
+        self.ridge = 0.0  # ε
+        self.added: list[float] = []  # τ
+        self.duals: list[float] = []  # ⟨g, A⁻¹g⟩
+
+    def learn(self, g: NDArray, cost: Cost) -> None:
+        before, dual = self.ridge, 0.0
+        g = along(self.domain, g)
+        if g.any():
+            step, beta = np.empty(self.d), self.curvature(g, cost)
+            self.ridge = balance(self.curved, step, before, g, beta, self.square)
+            dual = float(g @ step)
+            self.w = project_metric(self.domain, self.w - step, self.metric())
+        self.added.append(self.ridge - before)
+        self.duals.append(dual)
+
+    def metric(self) -> NDArray:
+        """A_t."""
+        return self.curved + self.ridge * np.eye(self.d)
+
+    def curvature(self, g: NDArray, cost: Cost) -> float:
+        """β_t."""
+        alpha = cost.exp_concavity if self.exp_concavity is None else self.exp_concavity
+        # exp(−αf) lies below its tangent: f(u) − f(w) ≥ −log(1 − αz)/α, which z + ½βz² touches at
+        # the lowest z of S
+        a = alpha * (float(g @ self.w) - self._lowest(g)) if alpha > 0.0 else 0.0
+        return max(alpha * _share(a), cost.strength / float(g @ g))
+
+    def _lowest(self, g: NDArray) -> float:
+        """Return the least ⟨g, u⟩ over S, or a number below it."""
+        if not self.domain.offers("vertex"):
+            return self.domain.floor(g)
+        u = np.empty(self.d)
+        lowest(self.domain, g, u)
+        return float(g @ u)
+
+    def _mean_square(self) -> float:
+        """Return the mean of ‖u − v‖² for two points of S drawn uniformly, or more."""
+        d = self.d
+        match self.domain:
+            case Simplex(bound=bound) if d > 1:
+                return 2.0 * bound**2 * (d - 1.0) / (d * (d + 1.0))
+            case L1Ball(bound=bound):
+                return 4.0 * bound**2 * d / ((d + 1.0) * (d + 2.0))
+            case L2Ball(bound=bound):
+                return 2.0 * bound**2 * d / (d + 2.0)
+            case Box(low=low, high=high):
+                return d * (high - low) ** 2 / 6.0
+        return self.diameter**2
+
+    def bound(self, run: Run, u: NDArray) -> NDArray:
+        return 0.5 * np.cumsum(np.array(self.added) * run.distances(u) + self.duals)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def balance(M: NDArray, step: NDArray, ridge: float, g: NDArray, beta: float, r2: float) -> float:
+    """Add βggᵀ to M; write `step` = A⁻¹g, A = M + εI; return ε with (ε − ridge)r² = ⟨g, A⁻¹g⟩.
+
+    The right-hand side is q at some ε and falls no faster than q²/(q + p(ε' − ε)), p = ‖A⁻¹g‖², by
+    Jensen's inequality. Where that meets the left-hand side is the next ε: never too large.
+    """
+    d, square, trace = g.size, 0.0, 0.0
+    for j in range(d):
+        for k in range(d):
+            M[j, k] += beta * g[j] * g[k]
+        square += g[j] * g[j]
+        trace += M[j, j]
+    L = np.empty((d, d))
+    better = ridge + _meet(ridge + trace, square / r2)
+    while True:
+        e = better
+        _solve(L, step, M, e, g)
+        q, p = 0.0, 0.0
+        for j in range(d):
+            q += g[j] * step[j]
+            p += step[j] * step[j]
+        better = ridge + _meet(q / p - e + ridge, q * q / p / r2)
+        if not better > e * (1.0 + _BALANCED):
+            return e
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _meet(height: float, square: float) -> float:
+    """τ > 0 with τ(height + τ) = square."""
+    return 2.0 * square / (height + math.sqrt(height * height + 4.0 * square))
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _solve(L: NDArray, v: NDArray, M: NDArray, e: float, g: NDArray) -> None:
+    """Write v = (M + eI)⁻¹g and L, Cholesky's factor."""
+    d = g.size
+    for i in range(d):
+        for j in range(i):
+            rest = M[i, j]
+            for k in range(j):
+                rest -= L[i, k] * L[j, k]
+            L[i, j] = rest / L[j, j]
+        rest, right = M[i, i] + e, g[i]
+        for k in range(i):
+            rest -= L[i, k] * L[i, k]
+            right -= L[i, k] * v[k]
+        L[i, i] = math.sqrt(rest)
+        v[i] = right / L[i, i]
+    for i in range(d - 1, -1, -1):
+        v[i] /= L[i, i]
+        for k in range(i):
+            v[k] -= L[i, k] * v[i]
+
+
+def _share(a: float) -> float:
+    """2(a − log(1 + a))/a²."""
+    if a < _SERIES:
+        return 1.0 - a * (2.0 / 3.0 - a * (0.5 - 0.4 * a))
+    return 2.0 * (a - math.log1p(a)) / (a * a)

@@ -1,0 +1,67 @@
+"""How fast a player goes that measures how costs change."""
+
+from __future__ import annotations
+
+import math
+
+
+class Pace:
+    """The height h = 1/η of the next step: it never falls.
+
+    It is max(`floor`, `slope` √V) for a variation V that is known. Else V is what was seen so far,
+    and the height is slope √V itself or, with `doubling`, the least of floor, 2·floor, 4·floor, …
+    that is no lower (§5.4.5: epochs of one η each). 0 stands for "not known yet": no cost has had
+    a gradient.
+
+    Examples
+    --------
+    >>> pace = Pace(floor=1.0, slope=1.0, doubling=True)
+    >>> for square in (0.5, 1.0, 1.0, 10.0):
+    ...     pace.rise(square)
+    ...     print(pace.height)
+    1.0
+    2.0
+    2.0
+    4.0
+    """
+
+    def __init__(
+        self,
+        floor: float = 0.0,
+        slope: float = 1.0,
+        variation: float | None = None,
+        doubling: bool = False,
+    ) -> None:
+        self.slope, self.doubling, self.known = slope, doubling, variation is not None
+        self.height = floor if variation is None else max(floor, slope * math.sqrt(variation))
+        self.seen = 0.0
+
+    def rise(self, square: float) -> None:
+        """Take in the square of one more change."""
+        self.seen += square
+        if self.known:
+            return
+        wanted = self.slope * math.sqrt(self.seen)
+        if not self.doubling or self.height == 0.0:
+            self.height = max(self.height, wanted)
+        while self.height < wanted:
+            self.height *= 2.0
+
+
+def nonnegative(**given: float | None) -> None:
+    """Raise ValueError where a constant was given that cannot be one."""
+    for name, value in given.items():
+        if value is not None and not 0.0 <= value < math.inf:
+            raise ValueError(f"{name} must be a number of at least 0, not {value}")
+
+
+def with_smoothness(smoothness: float | None, variation: float | None) -> None:
+    """Raise ValueError unless both constants can be used."""
+    nonnegative(smoothness=smoothness, variation=variation)
+    if variation is not None and smoothness is None:
+        raise ValueError("a known variation is of use with the smoothness only: give both")
+    if variation == 0.0:
+        raise ValueError(
+            "variation counts the first gradient too, ‖∇f_1(w_1)‖², so it is above 0; "
+            "leave it out if it is not known"
+        )

@@ -1,0 +1,25 @@
+"""What of a gradient a domain can feel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Domain, Simplex
+
+
+def along(domain: Domain, g: NDArray) -> NDArray:
+    """The part of g (or of each row) in the directions u − w of the domain's points.
+
+    A simplex has no direction in which all weights grow: ⟨g, u − w⟩ is the same for g less its
+    mean, which is as much a subgradient of f over S, and shorter. Prices that rise together, or
+    experts that all lose, then shorten no player's steps.
+
+    Examples
+    --------
+    >>> along(Simplex(), np.array([3.0, 5.0]))
+    array([-1.,  1.])
+    """
+    if isinstance(domain, Simplex):
+        return g - np.add.reduce(g, axis=-1, keepdims=True) / g.shape[-1]
+    return g

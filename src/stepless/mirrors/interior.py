@@ -1,0 +1,116 @@
+"""A point deep inside of a domain, and how much room there is around it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import helmert
+from scipy.optimize import linprog
+
+from stepless.kernels.vertices import enter
+from stepless.objective import (
+    Box,
+    Domain,
+    Free,
+    Intersection,
+    L1Ball,
+    L2Ball,
+    LpBall,
+    Nonnegative,
+    Polytope,
+    Shrunk,
+    Simplex,
+)
+
+_ROUNDING = 1.0 - 1e-12  # so that a ball is never too large by rounding
+_FLAT = 1e-7  # relative: the root of what rounding leaves of a square
+_HALVINGS = 60
+
+
+def interior(domain: Domain, d: int) -> tuple[NDArray, float, NDArray | None]:
+    """A point c of S, a radius r, and a basis of the directions that S extends in, or None for all.
+
+    S contains c + v for all v of those directions with ‖v‖ ≤ r. The basis is orthonormal, a column
+    a direction.
+
+    Examples
+    --------
+    >>> c, r, basis = interior(Simplex(1.0), 2)
+    >>> c, round(r, 4), basis.shape
+    (array([0.5, 0.5]), 0.7071, (2, 1))
+    """
+    domain.admit(d)
+    zeros, ones = np.zeros(d), np.ones(d)
+    match domain:
+        case Free():
+            return zeros, math.inf, None
+        case L2Ball(bound=bound):
+            return zeros, bound, None
+        case L1Ball(bound=bound):
+            return zeros, _ROUNDING * bound / math.sqrt(d), None
+        case LpBall(bound=bound, p=p):
+            return zeros, _ROUNDING * bound * d ** (0.5 - 1.0 / p), None
+        case Box(low=low, high=high):
+            return 0.5 * (low + high) * ones, _ROUNDING * 0.5 * (high - low), None
+        case Nonnegative():
+            return ones, 1.0, None
+        case Simplex(bound=bound):
+            room = _ROUNDING * bound / math.sqrt(d * max(d - 1, 1))
+            return bound / d * ones, room, helmert(d).T if d > 1 else np.empty((1, 0))
+        case Polytope():
+            return _in_polytope(domain)
+        case Intersection():
+            return _in_ball(domain, d)
+        case Shrunk(domain=inner, share=share, center=center):
+            c, r, basis = interior(inner, d)
+            return share * center + (1.0 - share) * c, (1.0 - share) * r, basis
+    raise ValueError(f"no point inside of {type(domain).__name__} is known; use another domain")
+
+
+def _in_polytope(domain: Polytope) -> tuple[NDArray, float, None]:
+    """Chebyshev's centre, as far as a linear programme finds it."""
+    if math.isinf(domain.radius()):
+        raise ValueError("a polytope without end has no center; bound it by a box of inequalities")
+    d = domain.A.shape[1]
+    A = np.column_stack([domain.A, np.ones(domain.b.size)])
+    found = linprog(-np.eye(d + 1)[d], A_ub=A, b_ub=domain.b, bounds=(None, None), method="highs")
+    c = found.x[:d]
+    r = float((domain.b - domain.A @ c).min())
+    if not r > _FLAT * domain.radius():
+        raise ValueError(
+            "the polytope is flat: two of its inequalities make an equation; "
+            "use a simplex, or as many weights as it has directions"
+        )
+    return c, _ROUNDING * r, None
+
+
+def _in_ball(domain: Intersection, d: int) -> tuple[NDArray, float, NDArray | None]:
+    """Go from the shortest point towards the inner domain's centre while there is more room."""
+    c, r, basis = interior(domain.domain, d)
+    if math.isinf(r):
+        return np.zeros(d), domain.bound, None
+    if isinstance(domain.domain, Nonnegative):
+        c, r = domain.bound * c, domain.bound * r
+    shortest = np.zeros(d)
+    enter(domain.domain, shortest)
+
+    def room(share: float) -> float:
+        at = shortest + share * (c - shortest)
+        along = at if basis is None else basis.T @ at
+        across = max(float(at @ at - along @ along), 0.0)
+        left = math.sqrt(max(domain.bound**2 - across, 0.0)) - float(np.linalg.norm(along))
+        return min(share * r, left)
+
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):  # r·share rises; what the ball leaves falls where it is less
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if room(middle) == middle * r else (low, middle)
+    share = 1.0 if room(1.0) == r else low
+    if not room(share) > _FLAT * domain.bound:
+        raise ValueError(
+            f"a ball of radius {domain.bound:g} leaves no room in {type(domain.domain).__name__}; "
+            "make the radius larger"
+        )
+    return shortest + share * (c - shortest), _ROUNDING * room(share), basis

@@ -1,0 +1,64 @@
+"""Domains of weights between limits of their own, perhaps of a fixed sum and a bounded length."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.objective import Box, Domain, Intersection, Nonnegative, Shrunk, Simplex
+
+
+@dataclass(frozen=True)
+class Limits:
+    """lower ≤ w ≤ upper, Σ_j w_j = total unless that is None, ‖w‖ ≤ radius."""
+
+    lower: NDArray
+    upper: NDArray
+    total: float | None = None
+    radius: float = math.inf
+
+    @classmethod
+    def of(cls, domain: Domain, d: int) -> Limits | None:
+        """The limits of a domain of weights ≥ 0; None where it is no such domain.
+
+        Examples
+        --------
+        >>> Limits.of(Shrunk(Simplex(1.0), 0.5, [0.5, 0.5]), 2)
+        Limits(lower=array([0.25, 0.25]), upper=array([inf, inf]), total=1.0, radius=inf)
+        """
+        zeros = np.zeros(d)
+        match domain:
+            case Simplex(bound=bound):
+                return cls(zeros, zeros + math.inf, bound)
+            case Nonnegative():
+                return cls(zeros, zeros + math.inf)
+            case Box(low=low, high=high) if low == 0.0:
+                return cls(zeros, zeros + high)
+            case Intersection(bound=bound, domain=inner):
+                limits = cls.of(inner, d)
+                return limits and replace(limits, radius=min(bound, limits.radius))
+            case Shrunk(domain=inner, share=share, center=center):
+                limits = cls.of(inner, d)
+                if limits is None or (share > 0.0 and limits.radius < math.inf):
+                    return None
+                total = limits.total
+                if total is not None:
+                    total = share * float(center.sum()) + (1.0 - share) * total
+                lower, upper = (share * center + (1.0 - share) * e for e in limits.ends)
+                return cls(lower, upper, total, limits.radius)
+        return None
+
+    @property
+    def ends(self) -> tuple[NDArray, NDArray]:
+        """Both limits."""
+        return self.lower, self.upper
+
+    @property
+    def mass(self) -> float:
+        """The largest Σ_j w_j, or a number above it, or infinity."""
+        if self.total is not None:
+            return self.total
+        return min(float(self.upper.sum()), math.sqrt(self.lower.size) * self.radius)

@@ -1,0 +1,222 @@
+"""Squared p-norms as mirror maps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.roots import root_between
+from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
+
+
+@dataclass
+class PNorm:
+    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1 < p ≤ 2, 1-strongly convex in ‖·‖_p, to which ‖·‖_q is dual.
+
+    With q = 2 ln d, the default, it is as good as ‖·‖₁ up to a factor ln d; in an ℓ_p ball p is the
+    ball's.
+
+    Examples
+    --------
+    >>> mirror = PNorm(L1Ball(1.0), 3, 1.5)
+    >>> mirror.nearest(np.array([3.0, -1.0, 0.1])).round(4)
+    array([ 0.9961, -0.0039,  0.    ])
+    """
+
+    domain: Domain
+    d: int
+    p: float | None = None
+    q: float = field(init=False)
+    spread: float = field(init=False)
+    _first: NDArray = field(init=False, repr=False)
+
+    name: ClassVar[str] = "p-norm"
+
+    def __post_init__(self) -> None:
+        domain, d = self.domain, self.d
+        domain.admit(d)
+        if not isinstance(domain, Free | LpBall | L1Ball | Box | Simplex | Nonnegative):
+            raise ValueError(
+                f"p-norms do not know {type(domain).__name__} as a domain; use mirror='euclidean'"
+            )
+        if self.p is None:
+            self.q = own_exponent(domain, d)
+            self.p = self.q / (self.q - 1.0)
+        elif not 1.0 < self.p <= 2.0:
+            raise ValueError(f"a p-norm needs 1 < p ≤ 2, not {self.p:g}")
+        elif isinstance(domain, LpBall) and self.p != domain.p:
+            raise ValueError(
+                f"in a ball of the {domain.p:g}-norm p is the ball's, not {self.p:g}; leave it out"
+            )
+        else:
+            self.q = self.p / (self.p - 1.0)
+        self._first = self.nearest(np.zeros(d))
+        self.spread = self._top() - self.value(self._first)
+
+    def first(self) -> NDArray:
+        return self._first.copy()
+
+    def dual(self, w: NDArray) -> NDArray:
+        return gradient(w, self.q)
+
+    def primal(self, theta: NDArray) -> NDArray:
+        return conjugate_gradient(theta, self.q)
+
+    def nearest(
+        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> NDArray:
+        shares = elastic_shares(penalty, weight)
+        if shares is None or shares[1] > 0.0:
+            raise ValueError(
+                "beside p-norms the penalties l1 and none are known, not "
+                f"{type(penalty).__name__}; use mirror='euclidean'"
+            )
+        return reflect(self.domain, theta, shares[0], self.q)
+
+    def value(self, w: NDArray) -> float:
+        return half_square(w, self.q)
+
+    def divergence(self, w: NDArray, z: NDArray) -> float:
+        return divergence(w, z, self.q)
+
+    def square(self, v: NDArray) -> float:
+        return norm(v, self.q / (self.q - 1.0)) ** 2
+
+    def dual_square(self, g: NDArray) -> float:
+        return norm(g, self.q) ** 2
+
+    def _top(self) -> float:
+        """A number above Φ everywhere in S: that of a corner."""
+        match self.domain:
+            case LpBall(bound=bound) | L1Ball(bound=bound) | Simplex(bound=bound):
+                return 0.5 * bound**2 * (self.q - 1.0)
+            case Box():
+                return half_square(np.full(self.d, self.domain.reach()), self.q)
+        return math.inf
+
+
+def own_exponent(domain: Domain, d: int) -> float:
+    """q: that of an ℓ_p ball, or 2 ln d, or 2 if that is less."""
+    if isinstance(domain, LpBall):
+        return max(2.0, domain.p / (domain.p - 1.0))
+    return max(2.0, 2.0 * math.log(d))
+
+
+def norm(w: NDArray, p: float) -> float:
+    """‖w‖_p, no power of which overflows."""
+    top = float(np.abs(w).max(initial=0.0))
+    return top * float(np.sum((np.abs(w) / top) ** p)) ** (1.0 / p) if top > 0.0 else 0.0
+
+
+def half_square(w: NDArray, q: float) -> float:
+    """Φ(w)."""
+    p = q / (q - 1.0)
+    return 0.5 * norm(w, p) ** 2 / (p - 1.0)
+
+
+def gradient(w: NDArray, q: float) -> NDArray:
+    """∇Φ(w)."""
+    p = q / (q - 1.0)
+    return _link(w, p) / (p - 1.0)
+
+
+def conjugate_gradient(theta: NDArray, q: float) -> NDArray:
+    """∇Φ*(θ)."""
+    return _link(theta, q) * (q / (q - 1.0) - 1.0)
+
+
+def divergence(w: NDArray, z: NDArray, q: float) -> float:
+    """Φ(w) − Φ(z) − ⟨∇Φ(z), w − z⟩."""
+    sizes = half_square(w, q) - half_square(z, q)
+    return max(sizes - float(gradient(z, q) @ (w - z)), 0.0)
+
+
+def reflect(domain: Domain, theta: NDArray, cut: float, q: float) -> NDArray:
+    """argmin_w∈S Φ(w) − ⟨θ, w⟩ + cut‖w‖₁.
+
+    The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of a fixed
+    sum shifts θ.
+    """
+    match domain:
+        case LpBall(bound=bound):
+            w = conjugate_gradient(_cut(theta, cut), q)
+            return w * min(1.0, bound / max(norm(w, q / (q - 1.0)), 1e-300))
+        case L1Ball(bound=bound):
+            return _in_diamond(bound, theta, cut, q)
+        case Simplex(bound=bound):
+            return _in_simplex(bound, theta, q)
+        case Box():
+            return _in_box(domain, _cut(theta, cut), q)
+        case Nonnegative():
+            return conjugate_gradient(np.maximum(theta - cut, 0.0), q)
+    return conjugate_gradient(_cut(theta, cut), q)
+
+
+def _in_diamond(bound: float, theta: NDArray, cut: float, q: float) -> NDArray:
+    w = conjugate_gradient(_cut(theta, cut), q)
+    if _l1(w) <= bound:
+        return w
+    multiplier = root_between(
+        lambda c: _l1(conjugate_gradient(_cut(theta, c), q)) - bound,
+        cut,
+        float(np.abs(theta).max()),
+    )
+    w = conjugate_gradient(_cut(theta, multiplier), q)
+    return w * min(1.0, bound / _l1(w))
+
+
+def _in_simplex(bound: float, theta: NDArray, q: float) -> NDArray:
+    """With t = θ − max θ: w = ∇Φ*((t + δ)₊), where Σw rises with δ.
+
+    ‖w‖_p = (q − 1)⁻¹‖(t + δ)₊‖_q, from which Σw differs by a factor between 1 and d^(1/q).
+    """
+    t = theta - theta.max()
+    most = bound * (q - 1.0)
+    least = most / theta.size ** (2.0 / q)
+    delta = root_between(
+        lambda x: float(conjugate_gradient(np.maximum(t + x, 0.0), q).sum()) - bound,
+        0.5 * least,
+        2.0 * most,
+    )
+    w = conjugate_gradient(np.maximum(t + delta, 0.0), q)
+    return w * (bound / float(w.sum()))
+
+
+def _in_box(domain: Box, theta: NDArray, q: float) -> NDArray:
+    """For the norm N that w shall have, each weight is known, and the more N the less of it."""
+    p = q / (q - 1.0)
+    limits = np.where(theta > 0.0, domain.high, -domain.low)
+    theta = np.where(limits > 0.0, theta, 0.0)
+    w = conjugate_gradient(theta, q)
+    high = norm(w, p)
+
+    def of(size: float) -> NDArray:
+        ratio = (p - 1.0) * np.abs(theta) / size
+        return np.minimum(size * ratio ** (q - 1.0), limits)
+
+    if (np.abs(w) <= limits).all():
+        return w
+    low = norm(of(high), p)
+    size = root_between(lambda x: norm(of(x), p) - x, low * (1.0 - 1e-12), high)
+    return np.copysign(of(size), theta)
+
+
+def _cut(theta: NDArray, cut: float) -> NDArray:
+    return np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
+
+
+def _l1(w: NDArray) -> float:
+    return float(np.abs(w).sum())
+
+
+def _link(w: NDArray, p: float) -> NDArray:
+    """The gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
+    size = norm(w, p)
+    if size == 0.0:
+        return np.zeros_like(w)
+    return np.copysign(size * (np.abs(w) / size) ** (p - 1.0), w)

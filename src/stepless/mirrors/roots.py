@@ -1,0 +1,32 @@
+"""Multipliers: roots of falling functions of one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+
+_CLOSE = 1e-16  # of the step that the search began with
+_ULPS = 9e-16  # scipy takes no less
+_TRIALS = 1000
+
+
+def falling_root(f: Callable[[float], float], start: float, step: float) -> float:
+    """Return x ≥ start where f, which falls from f(start) ≥ 0 to below 0, is 0.
+
+    Examples
+    --------
+    >>> falling_root(lambda x: 8.0 - x**3, 0.0, 0.1)
+    2.0
+    """
+    low = start
+    while f(high := low + step) > 0.0:
+        low, step = high, 4.0 * step
+    return root_between(f, low, high)
+
+
+def root_between(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return x where f, of either sign at the two ends, is 0."""
+    return float(
+        brentq(f, low, high, xtol=_CLOSE * (high - low) + 1e-300, rtol=_ULPS, maxiter=_TRIALS)
+    )

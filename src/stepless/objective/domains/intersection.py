@@ -1,0 +1,207 @@
+"""Weights of another domain that are no longer than a radius."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.objective.domains.domain import Domain
+from stepless.objective.multipliers import length
+
+_ULP = 2.0**-52
+_TRIALS = 200  # bisection alone would end by then
+_FAR = 1e6  # radii: from there, a projection is as good as a minimum of a linear function
+_WIDE = 4.0  # ratio of a bracket's ends above which its middle is the geometric one
+
+
+class Intersection(Domain):
+    """S = {w of the domain : ‖w‖ ≤ R}: a ball's part of any domain.
+
+    Its nearest point to y is the domain's to y/(1 + μ), with the ball's multiplier μ.
+
+    Parameters
+    ----------
+    bound
+        R, the ball's radius.
+    domain
+        The other set. It must reach into the ball, at best into its inside.
+
+    Examples
+    --------
+    >>> from stepless.objective import Simplex
+    >>> S = Intersection(0.8, Simplex(1.0))
+    >>> w = np.array([2.0, 0.0])
+    >>> S.project(w)
+    >>> w.round(4), round(float(np.linalg.norm(w)), 9)
+    (array([0.7646, 0.2354]), 0.8)
+    """
+
+    _coerce: ClassVar[dict[str, Any]] = {"bound": float}
+
+    bound: float
+    domain: Domain
+
+    def _check(self) -> None:
+        if not 0.0 < self.bound < math.inf:
+            raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
+        if not isinstance(self.domain, Domain):
+            raise ValueError(
+                f"an intersection needs a domain, such as Simplex(1.0), not {self.domain!r}"
+            )
+
+    def offers(self, *methods: str) -> bool:  # type: ignore[override]
+        """Whether it has these optional methods: those of a constraint only if its domain has."""
+        constraint = [name for name in methods if name in ("excess", "outward")]
+        return super().offers(*methods) and self.domain.offers(*constraint)
+
+    def admit(self, d: int) -> None:
+        self.domain.admit(d)
+        least = np.zeros(d)
+        self.domain.project(least)
+        shortest = float(np.linalg.norm(least))
+        if shortest > self.bound:
+            raise ValueError(
+                f"no point of {type(self.domain).__name__} is as short as {self.bound:g}; "
+                f"a radius above {shortest:g} would do"
+            )
+
+    def project(self, w):
+        project_within(self.domain, w, self.bound)
+
+    def excess(self, w):
+        return max(length(w) - self.bound, self.domain.excess(w))
+
+    def outward(self, w, g):
+        inner, over = self.domain.outward(w, g), length(w) - self.bound
+        if over > inner:
+            g[:] = w / (over + self.bound)
+        return max(inner, over)
+
+    def into_span(self, w):
+        self.domain.into_span(w)
+
+    def vertex(self, g, w):
+        lowest_within(self.domain, g, w, self.bound)
+
+    def radius(self):
+        return min(self.bound, self.domain.radius())
+
+    def reach(self):
+        return min(self.bound, self.domain.reach())
+
+    def width(self):
+        return min(2.0 * self.bound, self.domain.width())
+
+    def floor(self, a: NDArray) -> float:
+        # ⟨a, w⟩ = ⟨a + μv, w⟩ − μ⟨v, w⟩ for any μ and v: those of the minimum make it tight
+        steepness = float(np.linalg.norm(a)) * (1.0 + _ULP * a.size)
+        v = np.empty(a.size)
+        mu = lowest_within(self.domain, a, v, self.bound)
+        rest = a + mu * v
+        rounding = 2.0 * _ULP * (steepness + mu * self.bound) * self.bound
+        tight = mu * self.bound * float(np.linalg.norm(v)) * (1.0 + _ULP * a.size) + rounding
+        return max(
+            -self.bound * steepness,
+            self.domain.floor_within(a, self.bound),
+            self.domain.floor_within(rest, self.bound) - tight,
+        )
+
+    def floor_within(self, a: NDArray, radius: float) -> float:
+        return max(self.floor(a), self.domain.floor_within(a, radius))
+
+
+@njit(cache=True)
+def project_within(domain, w, bound):
+    """Replace w by the domain's nearest point that is no longer than the bound."""
+    y, least = w.copy(), np.zeros(w.size)
+    _enter(domain, w)
+    if not bound < length(w) < math.inf:
+        return
+    _enter(domain, least)
+    # A projection moves no two points apart: from here on none is too long.
+    low = max(bound - length(least), 0.0) / length(y)
+    w[:] = least
+    search(domain, y, low, 1.0, w, bound)
+
+
+@njit(cache=True)
+def lowest_within(domain, g, w, bound):
+    """Write w, a minimiser of ⟨g, ·⟩ over what the ball leaves of a domain; return its multiplier.
+
+    It is the domain's nearest point to −g/μ, or, where the ball does not matter, to one far out.
+    """
+    steepness, least = length(g), np.zeros(w.size)
+    w[:] = 0.0
+    _enter(domain, least)
+    _enter(domain, w)
+    if not steepness > 0.0:
+        return 0.0
+    y = -g / steepness
+    low, high = max(bound - length(least), 0.0), bound + length(least)
+    while high < _FAR * bound:
+        w[:] = high * y
+        _enter(domain, w)
+        if length(w) > bound:
+            w[:] = least
+            return steepness / search(domain, y, low, high, w, bound)
+        low, high = high, 8.0 * high
+    w[:] = low * y
+    _enter(domain, w)
+    return steepness / low
+
+
+@njit(cache=True)
+def search(domain, y, low, high, w, bound):
+    """Write w: of the domain's nearest points to multiples t of y, the longest within the bound.
+
+    Return t. Between brackets: false position, an end that stays counting half (Illinois), or
+    their middle where they lie far apart. On entry w is what t = 0 leads to.
+    """
+    v = np.empty(y.size)
+    v[:] = low * y
+    _enter(domain, v)
+    below = length(v) - bound
+    if below <= 0.0:
+        w[:] = v
+    else:  # by rounding alone
+        low, below = 0.0, length(w) - bound
+    v[:] = high * y
+    _enter(domain, v)
+    above = length(v) - bound
+    side = 0
+    for trial in range(_TRIALS):
+        if high > _WIDE * low:
+            t = math.sqrt(low * high) if low > 0.0 else 0.125 * high
+        elif trial % 4 == 3:
+            t = 0.5 * (low + high)
+        else:
+            t = (low * above - high * below) / (above - below)
+        if not low < t < high:
+            t = 0.5 * (low + high)
+        if not low < t < high or below == 0.0:
+            break
+        v[:] = t * y
+        _enter(domain, v)
+        size = length(v) - bound
+        if size <= 0.0:
+            w[:] = v
+            low, below = t, size
+            above *= 0.5 if side < 0 else 1.0
+            side = -1
+        else:
+            high, above = t, size
+            below *= 0.5 if side > 0 else 1.0
+            side = 1
+        if high - low <= _ULP * high:
+            break
+    return low
+
+
+# A method that is called twice in one kernel would be inlined twice.
+@njit(cache=True)
+def _enter(domain, w):
+    domain.project(w)
