@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.source import Source
+from stepless.intercept import Cut, bracket, levelling
 from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
 
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
-_TRIALS = 100  # of the search for the intercept; bisection alone would end by then
-_TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 
 
 @dataclass(frozen=True)
@@ -121,13 +120,16 @@ class Risk:
         self.source.map(
             lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
         )
-        left, right = self._bracket(b) if self.objective.intercept else (self._cut(0.0),) * 2
+        if self.objective.intercept:
+            left, right = bracket(self._cut, b, self._smooth)
+        else:
+            left = right = self._cut(0.0)
         best = min(left, right, key=lambda cut: cut.value)
         level = not self.objective.intercept or left.slope <= 0.0 <= right.slope
         if not level:
             left = right = best
         # tangents at two intercepts, blended until level in b: valid however coarse the search
-        shifts, shares = (left.b, right.b), _level(left, right)
+        shifts, shares = (left.b, right.b), levelling(left, right)
         a = np.empty(self.m)
         self.source.map(
             lambda k, lo, hi: oracle.blend(self.problem, self._z, shifts, shares, a, lo, hi)
@@ -165,51 +167,6 @@ class Risk:
         # an intercept is about as large as the predictions that it is added to
         return self.rounding * steep * (2.0 if self.objective.intercept else 1.0)
 
-    def _bracket(self, b: float) -> tuple[Cut, Cut]:
-        """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
-
-        Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved
-        one side twice, so that both close in. Where it is piecewise linear, trials alternate
-        between the secant, the point where the two tangents cross, and the middle.
-        """
-        left = right = self._cut(b)
-        reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves
-        while left is right and left.slope != 0.0 and reach < 1e12:
-            if left.slope < 0.0:
-                trial = self._cut(left.b + reach)
-                left, right = (left, trial) if trial.slope >= 0.0 else (trial, trial)
-            else:
-                trial = self._cut(right.b - reach)
-                left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
-            reach *= 8.0
-        moved = twice = ""
-        for t in range(_TRIALS):
-            if left.slope == 0.0 or left is right:
-                return left, left
-            if right.slope == 0.0:
-                return right, right
-            rise = right.slope - left.slope
-            crossing = (left.height - right.height) / rise
-            shares = _level(left, right)
-            bottom = shares[0] * left.height + shares[1] * right.height
-            if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
-                break
-            secant = left.b - left.slope * (right.b - left.b) / rise
-            if self._smooth and t < _TRIALS // 2:
-                over = secant - (left.b if twice == "left" else right.b)
-                middle = secant + over if twice else secant
-            else:
-                middle = (secant, crossing, (left.b + right.b) / 2)[t % 3]
-            if not left.b < middle < right.b:
-                middle = (left.b + right.b) / 2
-                if not left.b < middle < right.b:
-                    break
-            trial = self._cut(middle)
-            side = "left" if trial.slope <= 0.0 else "right"
-            left, right = (trial, right) if side == "left" else (left, trial)
-            moved, twice = side, side if side == moved and not twice else ""
-        return left, right
-
     def _cut(self, b: float) -> Cut:
         if self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS):
             parts = [oracle.shifted(self.problem, self._z, b, 0, self.m)]
@@ -220,31 +177,3 @@ class Risk:
         value, slope, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
         offset -= self.rounding * rough
         return Cut(b, value, slope, offset, self.haze(value, rough))
-
-
-@dataclass(frozen=True)
-class Cut:
-    """R and its tangent along the intercept at fixed weights; `offset`, `haze` are the plane's."""
-
-    b: float
-    value: float
-    slope: float
-    offset: float
-    haze: float
-
-    @property
-    def height(self) -> float:
-        """The tangent line's value at b = 0."""
-        return self.value - self.slope * self.b
-
-
-def _level(left: Cut, right: Cut) -> tuple[float, float]:
-    """Return the shares of two cuts that blend their slopes, opposite in sign, to 0.
-
-    Each is computed by itself: where slopes differ by 10¹⁶, as an exponential's do, 1 − θ rounds
-    to 0, and the plane would be taken for level when it is not.
-    """
-    if left is right:
-        return 1.0, 0.0
-    rise = right.slope - left.slope
-    return right.slope / rise, -left.slope / rise

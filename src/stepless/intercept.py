@@ -1,0 +1,83 @@
+"""The intercept that makes a risk least, at fixed weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_TRIALS = 100  # of the search for the intercept; bisection alone would end by then
+_TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
+
+
+@dataclass(frozen=True)
+class Cut:
+    """R and its tangent along the intercept at fixed weights; `offset`, `haze` are the plane's."""
+
+    b: float
+    value: float
+    slope: float
+    offset: float
+    haze: float
+
+    @property
+    def height(self) -> float:
+        """The tangent line's value at b = 0."""
+        return self.value - self.slope * self.b
+
+
+def bracket(cut: Callable[[float], Cut], b: float, smooth: bool) -> tuple[Cut, Cut]:
+    """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
+
+    Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved
+    one side twice, so that both close in. Where it is piecewise linear, trials alternate
+    between the secant, the point where the two tangents cross, and the middle.
+    """
+    left = right = cut(b)
+    reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves
+    while left is right and left.slope != 0.0 and reach < 1e12:
+        if left.slope < 0.0:
+            trial = cut(left.b + reach)
+            left, right = (left, trial) if trial.slope >= 0.0 else (trial, trial)
+        else:
+            trial = cut(right.b - reach)
+            left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
+        reach *= 8.0
+    moved = twice = ""
+    for t in range(_TRIALS):
+        if left.slope == 0.0 or left is right:
+            return left, left
+        if right.slope == 0.0:
+            return right, right
+        rise = right.slope - left.slope
+        crossing = (left.height - right.height) / rise
+        shares = levelling(left, right)
+        bottom = shares[0] * left.height + shares[1] * right.height
+        if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
+            break
+        secant = left.b - left.slope * (right.b - left.b) / rise
+        if smooth and t < _TRIALS // 2:
+            over = secant - (left.b if twice == "left" else right.b)
+            middle = secant + over if twice else secant
+        else:
+            middle = (secant, crossing, (left.b + right.b) / 2)[t % 3]
+        if not left.b < middle < right.b:
+            middle = (left.b + right.b) / 2
+            if not left.b < middle < right.b:
+                break
+        trial = cut(middle)
+        side = "left" if trial.slope <= 0.0 else "right"
+        left, right = (trial, right) if side == "left" else (left, trial)
+        moved, twice = side, side if side == moved and not twice else ""
+    return left, right
+
+
+def levelling(left: Cut, right: Cut) -> tuple[float, float]:
+    """Return the shares of two cuts that blend their slopes, opposite in sign, to 0.
+
+    Each is computed by itself: where slopes differ by 10¹⁶, as an exponential's do, 1 − θ rounds
+    to 0, and the plane would be taken for level when it is not.
+    """
+    if left is right:
+        return 1.0, 0.0
+    rise = right.slope - left.slope
+    return right.slope / rise, -left.slope / rise
