@@ -99,12 +99,19 @@ def portfolios() -> None:
         R = relatives(prices(name))
         found = compare_players(map(Growth, R), INVESTORS, Simplex())
         rows = [
-            (who, wealth(ledger.plays, R), float(ledger.regret[-1]), float(ledger.bound[-1]))
+            (
+                who,
+                float(wealth(ledger.plays, R)[-1]),
+                float(ledger.regret[-1]),
+                float(ledger.bound[-1]),
+            )
             for who, ledger in found.ledgers.items()
         ]
         ledger = next(iter(found.ledgers.values()))
         best = np.tile(ledger.best, (len(R), 1))
-        rows.append((f"best in hindsight (gap {ledger.gap:.1e})", wealth(best, R), 0.0, 0.0))
+        rows.append(
+            (f"best in hindsight (gap {ledger.gap:.1e})", float(wealth(best, R)[-1]), 0.0, 0.0)
+        )
         print(f"{name}: {R.shape[0]} days, {R.shape[1]} assets\n")
         table(("player", "wealth", "regret", "bound"), rows)
 

@@ -96,6 +96,19 @@ def argmin(domain, linear, *, H=0.0, entropy=0.0, norm=0.0, p=2.0, l1=0.0):
     return w
 
 
+def leader(domain, linear, mirror, height):
+    """argmin over w of ⟨linear, w⟩ + height·Φ(w), Φ one of the house's mirror maps."""
+    match mirror.name:
+        case "euclidean":
+            return argmin(domain, linear, H=height)
+        case "entropy":  # M Σ (w log w − w − w log s)
+            weight = height * mirror.mass
+            return argmin(domain, linear - weight * np.log(mirror.scale), entropy=weight)
+        case "p-norm":
+            return argmin(domain, linear, norm=height / (mirror.p - 1.0), p=mirror.p)
+    raise NotImplementedError(mirror.name)
+
+
 def _expansion(w, entropy, norm, p):
     """Gradient and Hessian of entropy·Σ(w log w − w) + norm·½‖w‖_p², but for tiny weights."""
     slope, curve = np.zeros(w.size), np.zeros((w.size, w.size))

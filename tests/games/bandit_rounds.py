@@ -43,6 +43,30 @@ def regrets(player, domain, d, opponent, rounds=120, seed=0, us=None):
     return np.array(regret), np.array(bound), losses
 
 
+def estimated(player, domain, d, rounds, seed):
+    """Play values made up against a rival, dice seen; return Σ⟨g_s, z_s − u_s⟩ and its bound.
+
+    That part of the theorems holds for every sequence of numbers, not on average only.
+    """
+    rng = np.random.default_rng(seed)
+    player.lipschitz = 0.0
+    player.enter(domain, d, seed=seed)
+    u = corners(domain, d)[seed % 4]
+    plays, gradients, linear = [], [], []
+    for t in range(rounds):
+        z, target = player.z, u + player.share * (player.heart - u)
+        size = 10.0 ** (3 * (t // 20 % 3) * (seed % 2)) * rng.uniform(0.0, 1.0)
+        away = np.sign(player.s @ (z - target)) if seed % 3 else rng.choice([-1.0, 1.0])
+        values = np.zeros(np.atleast_2d(player.play()).shape[0])
+        values[0] = away * size
+        plays.append(player.w)
+        player.observe(values)
+        gradients.append(player.g)
+        linear.append(player.g @ (z - target))
+    bound = player.bound(Run(np.array(plays), np.array(gradients)), u)
+    return np.cumsum(linear), bound
+
+
 def expected(make, domain, d, opponent, rounds, seeds, us):
     """Mean and standard error of regret − bound after each round, and the mean of both."""
     pairs = [regrets(make(), domain, d, opponent, rounds, s, us)[:2] for s in range(seeds)]

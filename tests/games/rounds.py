@@ -16,6 +16,7 @@ DOMAINS = {
     "l1": L1Ball(1.3),
     "polytope": Polytope.of(_A, np.linspace(0.4, 1.6, 10)),
 }
+GEOMETRIES = [*((name, None) for name in DOMAINS), ("simplex", "euclidean"), ("l1", "euclidean")]
 
 
 def random(rng, d, w, t):

@@ -67,6 +67,11 @@ def shown(round_, w):
     return round_(w) if callable(round_) else round_
 
 
+def each(number, rounds):
+    """A number for every round."""
+    return np.broadcast_to(np.asarray(number, dtype=float), len(rounds))
+
+
 def played(plays, costs, **letters):
     return SimpleNamespace(
         w=np.array(plays), f=costs, **{name: np.array(rows) for name, rows in letters.items()}
@@ -251,7 +256,7 @@ def entropy_argmin(c, z):
 
 
 def entropy_argmin_by_clarabel(c, z):
-    """The same by the exponential cone: x + y log(x/y) >= ... with t >= w log(w/z)."""
+    """The same by exponential cones: the sum of t, t >= w log(w/z)."""
     d = c.size
     q = np.concatenate([c, np.ones(d)])  # variables w, t
     rows, sides, cones = [np.concatenate([np.ones(d), np.zeros(d)])[None, :]], [np.ones(1)], []
@@ -341,11 +346,6 @@ def ftpl(rounds, S, perturbations):
         total = total + f.gradient(w)
         w = lowest(total + mu, S)
     return played(plays, costs)
-
-
-def each(number, rounds):
-    """A number for every round."""
-    return np.broadcast_to(np.asarray(number, dtype=float), len(rounds))
 
 
 def ftrl(rounds, S, d, eta):
@@ -598,23 +598,26 @@ def soft_constraints(rounds, ball, excesses, w1, eta, delta, gamma=0.0, lam1=0.0
 
 
 def adagrad(rounds, S, d, eta, delta, full=False, primal_dual=False):
-    """DHS Alg. 1 (diagonal), Alg. 2 (full); mirror descent (4) or primal-dual (3), phi = 0."""
-    x, G, total, plays, costs = np.zeros(d), np.zeros((d, d)), np.zeros(d), [], []
+    """DHS Alg. 1 (diagonal), Alg. 2 (full); mirror descent (4) or primal-dual (3), phi = 0.
+
+    x_1 is the point nearest to 0, which is 0 in the paper.
+    """
+    x, seen, plays, costs = project(np.zeros(d), S), np.zeros((0, d)), [], []
     for round_ in rounds:
         f = shown(round_, x)
         plays.append(x)
         costs.append(f)
         g = f.gradient(x)
-        G, total = G + np.outer(g, g), total + g
-        H = delta * np.eye(d) + (root(G) if full else np.diag(np.sqrt(np.diag(G))))
-        x = argmin(H, eta * total if primal_dual else eta * g - H @ x, S)
+        seen = np.vstack([seen, g])
+        H = delta * np.eye(d) + (root(seen) if full else np.diag(np.linalg.norm(seen, axis=0)))
+        x = argmin(H, eta * seen.sum(axis=0) if primal_dual else eta * g - H @ x, S)
     return played(plays, costs)
 
 
-def root(G):
-    """The symmetric square root."""
-    h, U = np.linalg.eigh(G)
-    return (U * np.sqrt(np.maximum(h, 0.0))) @ U.T
+def root(A):
+    """(A^T A)^(1/2), by A's singular values: those of A^T A would lose half of the digits."""
+    _, h, V = np.linalg.svd(A, full_matrices=False)
+    return (V.T * h) @ V
 
 
 def proximal(rounds, S, w1, R, strengths, bounds=None):

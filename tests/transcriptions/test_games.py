@@ -14,6 +14,9 @@ from stepless.games.players import (
     IFTRL,
     OGD,
     OMD,
+    ONS,
+    AdaGrad,
+    Adaptive,
     BanditMirrorProx,
     BanditOnePoint,
     BanditTwoPoint,
@@ -21,13 +24,11 @@ from stepless.games.players import (
     ExponentiatedGradient,
     Hedge,
     MirrorProx,
+    Proximal,
     SaddleMirrorProx,
     SoftConstraints,
     StrictlyConvexMirrorProx,
 )
-from stepless.games.players.adaptive import Adaptive
-from stepless.games.players.ons import ONS
-from stepless.games.players.proximal import Proximal
 
 from . import games
 
@@ -35,7 +36,7 @@ BALL, BOX, SIMPLEX, CROSS = ("ball", 1.0), ("box", -0.4, 0.6), ("simplex",), ("c
 DOMAINS = {"ball": L2Ball(1.0), "box": Box(-0.4, 0.6), "simplex": Simplex(), "cross": L1Ball(1.0)}
 UNIT_BALL = (BALL, ("box", -0.5, 0.5))  # of up to 4 dimensions: sets within the unit ball, with 0
 ROUNDS = 24
-SEEDS = range(25)
+SEEDS = range(12)
 
 
 def rounds_of(seed, d=3, T=ROUNDS, curved=True, against=True):
@@ -94,7 +95,7 @@ def inverse(heights, of_zero=0.0):
     return np.divide(1.0, heights, where=heights > 0.0, out=np.full(heights.size, of_zero))
 
 
-def same(found, expected, tolerance=1e-9):
+def same(found, expected, tolerance=1e-12):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance)
 
 
@@ -240,7 +241,9 @@ def test_bandit_mirror_prox_theorem_5_13_and_its_estimate(seed):
     eta = delta / (4 * d) * min(1 / math.sqrt(2), G / math.sqrt(variation))
     run = games.bandit_omp(costs, BALL, d, G / eta, G / eta, delta, delta)
     u = games.best_fixed(costs, BALL, d)
-    assert games.regret(run, u) <= 4 * d / delta * most + delta * T * (math.sqrt(d) * L + G)  # (5.58)
+    assert games.regret(run, u) <= 4 * d / delta * most + delta * T * (
+        math.sqrt(d) * L + G
+    )  # (5.58)
     errors = np.linalg.norm(run.g - gradients(run), axis=1)
     assert errors.max() <= math.sqrt(d) * L * delta / 2 + 1e-12  # (5.22)
 
@@ -312,20 +315,22 @@ def test_zero_violation_theorem_9_24():
         a = 2 * R * math.sqrt(2 * G**2 + 3 * (D**2 + b**2))
         b = 2 * math.sqrt(F * (4 * G**2 * R**2 / a + a / R**2))
     eta, gamma = R**2 / (a * math.sqrt(T)), b * T**-0.25
+    assert a * math.sqrt(T) <= F * T
     normal = np.array([0.6, 0.8])
     push = games.Linear(-0.5 * F * normal)  # the best allowed decision is at the constraint's edge
-    w, lam, broken = np.zeros(d), 0.0, 0.0
+    w, lam, plays = np.zeros(d), 0.0, []
     for _ in range(T):  # Alg. 14 on (9.34), by a closed projection: it is many rounds
-        broken += normal @ w - 0.2
+        plays.append(w)
         new = w - eta * (push.c + lam * normal)
         lam = max(0.0, lam + eta * (normal @ w - 0.2 + gamma - eta * 4 * G**2 * lam))
         w = new / max(1.0, np.linalg.norm(new))
-    assert broken <= 0.0 and T * F >= a * math.sqrt(T)
     few = 300
-    run = games.soft_constraints(
-        [push] * few, BALL, [lambda w: (normal @ w - 0.2, normal)], np.zeros(d), eta, 4.0, gamma
-    )
-    assert np.all(run.w @ normal <= 0.2)
+    excess = [lambda w: (normal @ w - 0.2, normal)]
+    run = games.soft_constraints([push] * few, BALL, excess, np.zeros(d), eta, 4 * G**2, gamma)
+    same(run.w, plays[:few])
+    assert np.sum(plays @ normal - 0.2) <= 0.0
+    regret = np.sum(plays @ push.c) - T * push.value(0.2 * normal)
+    assert regret <= a * math.sqrt(T) + b * G * T**0.75
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -334,7 +339,7 @@ def test_adagrad_theorems_6_and_8(seed, full):
     S, eta, delta, d = (BALL if full else ("box", -1.0, 1.0)), 0.7, 0.2, 3
     run = games.adagrad(rounds_of(seed), S, d, eta, delta, full)
     u, g = games.best_fixed(run.f, S, d), gradients(run)
-    size = np.trace(games.root(g.T @ g)) if full else np.linalg.norm(g, axis=0).sum()
+    size = np.trace(games.root(g)) if full else np.linalg.norm(g, axis=0).sum()
     away = run.w - u
     far = np.sum(away**2, axis=1).max() if full else np.abs(away).max() ** 2
     first = delta / (2 * eta) * u @ u  # (17) forgets it
@@ -342,7 +347,7 @@ def test_adagrad_theorems_6_and_8(seed, full):
     delta = 2.0  # no less than all gradients
     run = games.adagrad(rounds_of(seed), S, d, eta, delta, full, primal_dual=True)
     u, g = games.best_fixed(run.f, S, d), gradients(run)
-    size = np.trace(games.root(g.T @ g)) if full else np.linalg.norm(g, axis=0).sum()
+    size = np.trace(games.root(g)) if full else np.linalg.norm(g, axis=0).sum()
     far = u @ u if full else np.abs(u).max() ** 2
     assert games.regret(run, u) <= (delta * u @ u + far * size) / eta + eta * size + 1e-9
 
@@ -368,7 +373,6 @@ def test_theorem_2_8_prints_a_fixed_step():
     run = games.ogd(costs, segment, [0.5], steps)
     printed = steps[-1] / 2 * 2  # at u = w_1, eta the last one
     assert games.regret(run, run.w[0]) > printed + 0.2
-    assert 1.0 > 0.5 * (1 + math.log(1))  # (2.6), T = 1: the first bound is not below the second
 
 
 def test_theorem_2_11_needs_the_l1_norm_of_costs():
@@ -465,7 +469,10 @@ def test_theorem_6_of_dhs_forgets_delta():
 @pytest.mark.parametrize("kind", ["ball", "box", "simplex", "cross"])
 @pytest.mark.parametrize("seed", range(4))
 def test_ogd_plays_the_same(kind, seed):
-    S, rounds = {"ball": BALL, "box": BOX, "simplex": SIMPLEX, "cross": CROSS}[kind], rounds_of(seed)
+    S, rounds = (
+        {"ball": BALL, "box": BOX, "simplex": SIMPLEX, "cross": CROSS}[kind],
+        rounds_of(seed),
+    )
     player = OGD()
     plays = follow(player, DOMAINS[kind], rounds, 3)
     same(games.ogd(rounds_of(seed), S, plays[0], inverse(player.heights)).w, plays)
@@ -520,7 +527,7 @@ def test_omd_and_exponentiated_gradients_play_the_same(kind, seed):
     heights = [0.0, *player.heights]
     w = mirror.first
     for t, f in enumerate(costs):
-        same(plays[t], w, 1e-8)
+        same(plays[t], w)
         w = stabilised(mirror, w, f.gradient(w), heights[t], heights[t + 1])
 
 
@@ -538,7 +545,7 @@ def test_hedge_plays_the_same(seed):
     player = Hedge()
     plays = follow(player, Simplex(), rounds_of(seed), 3)
     run = games.hedge(rounds_of(seed), 3, inverse(player.heights, 1e9))  # 0: the leaders share
-    same(run.w, plays, 1e-8)
+    same(run.w, plays)
 
 
 @pytest.mark.parametrize("kind", ["ball", "box", "simplex"])
@@ -549,17 +556,23 @@ def test_ons_plays_the_same(kind, seed):
     ask = player.curvature
     player.curvature = lambda g, cost: curvatures.append(ask(g, cost)) or curvatures[-1]
     costs = [r(np.zeros(3)) for r in rounds_of(seed, against=False)]
-    costs = [f if f.c.any() else games.Linear([1.0, 0.0, 0.0]) for f in costs]
+    costs = within([f if f.c.any() else games.Linear([1.0, 0.0, 0.0]) for f in costs], kind)
     plays = follow(player, DOMAINS[kind], costs, 3)
-    run = games.ons(within(costs, kind), S, plays[0], curvatures, np.cumsum(player.added))
-    same(run.w, plays, 1e-8)
+    run = games.ons(costs, S, plays[0], curvatures, np.cumsum(player.added))
+    same(run.w, plays)
 
 
 class Centred:
-    """A cost whose gradient has mean 0, which over a simplex is as much a subgradient."""
+    """A cost whose gradient has mean 0, which over a simplex is as much a subgradient.
+
+    Players may take the mean away themselves; then it is the same game for both.
+    """
 
     def __init__(self, f):
         self.f = f
+
+    def value(self, w):
+        return self.f.value(w)
 
     def gradient(self, w):
         g = self.f.gradient(w)
@@ -612,7 +625,7 @@ def test_mirror_prox_with_heights_that_grow_plays_the_same(kind, seed):
     for t, round_ in enumerate(rounds_of(seed)):
         h = heights[t]
         w = mirror.nearest(g / h, z) if h > 0.0 else mirror.first
-        same(plays[t], w, 1e-8)
+        same(plays[t], w)
         if h > 0.0:
             g = games.shown(round_, w).gradient(w)
             z = mirror.nearest(g / h, z)
@@ -631,7 +644,7 @@ def test_iftrl_with_heights_that_grow_plays_the_same(kind, seed):
     w = z = mirror.first
     total = np.zeros(3)
     for t, round_ in enumerate(rounds_of(seed)):
-        same(plays[t], w, 1e-7)
+        same(plays[t], w)
         f = games.shown(round_, w)
         total = total + f.gradient(z)
         if heights[t] > 0.0 and t + 1 < ROUNDS:
@@ -648,7 +661,7 @@ def test_composite_mirror_prox_plays_the_same(kind, seed):
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3, penalty=L1(l1))
     eta = L / player.prox.heights[0]
     mirror = games.Euclidean(S, 3)
-    same(games.simplified_omp(rounds_of(seed), mirror, L, eta, l1, projected=True).w, plays, 1e-8)
+    same(games.simplified_omp(rounds_of(seed), mirror, L, eta, l1, projected=True).w, plays)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -677,7 +690,7 @@ def test_strictly_convex_mirror_prox_plays_the_same(kind, seed):
     player = StrictlyConvexMirrorProx(curvature=beta)
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3)
     run = games.strictly_convex_omp(rounds_of(seed), S, 3, player.strict, player.heights)
-    same(run.w, plays, 1e-8)
+    same(run.w, plays)
 
 
 BANDIT = {"ball": (BALL, L2Ball(1.0)), "box": (("box", -0.5, 0.5), Box(-0.5, 0.5))}
@@ -706,10 +719,12 @@ def test_bandit_of_one_point_plays_the_same(kind):
     replay = games.one_point  # the offsets are means of values that the replay itself must see
     offsets = np.zeros(ROUNDS)
     for t in range(1, ROUNDS):
-        run = replay(rounds_of(5, d)[:t], S, directions[:t], steps[:t], deltas[:t], shares[:t], offsets[:t])
+        run = replay(
+            rounds_of(5, d)[:t], S, directions[:t], steps[:t], deltas[:t], shares[:t], offsets[:t]
+        )
         offsets[t] = np.mean([f.value(w) for f, w in zip(run.f, run.w, strict=True)])
     run = replay(rounds_of(5, d), S, directions, steps, deltas, shares, offsets)
-    same(run.w[1:], points[1:], 1e-8)
+    same(run.w[1:], points[1:])
 
 
 @pytest.mark.parametrize("kind", ["ball", "box"])
@@ -718,8 +733,10 @@ def test_bandit_of_two_points_plays_the_same(kind):
     player = BanditTwoPoint()
     points, told = bandit(player, domain, rounds_of(5, d), d)
     directions, deltas, shares = (np.array(x) for x in zip(*told, strict=True))
-    run = games.two_point(rounds_of(5, d), S, directions, 1 / np.array(player.heights), deltas, shares)
-    same(run.w, points.mean(axis=1), 1e-8)
+    run = games.two_point(
+        rounds_of(5, d), S, directions, 1 / np.array(player.heights), deltas, shares
+    )
+    same(run.w, points.mean(axis=1))
 
 
 @pytest.mark.parametrize("kind", ["ball", "box"])
@@ -732,7 +749,7 @@ def test_bandit_mirror_prox_plays_the_same(kind, seed):
     heights = np.array(player.heights)
     before = np.concatenate([[0.0], heights[:-1]])
     run = games.bandit_omp(rounds_of(seed, d), S, d, before, heights, shares, deltas)
-    same(run.w, points[:, 0], 1e-7)
+    same(run.w, points[:, 0])
 
 
 @pytest.mark.parametrize("zero", [False, True])
@@ -765,7 +782,7 @@ def test_soft_constraints_play_the_same(zero):
             epoch.gamma,
             epoch.multipliers[0],
         )
-        same(across * run.w, plays[rows], 1e-8)
+        same(across * run.w, plays[rows])
         start += len(epoch)
 
 
@@ -793,4 +810,17 @@ def test_proximal_plays_the_same(kind, seed):
 def test_adaptive_plays_the_same(seed):
     plays = follow(Adaptive(strength=0.1), L2Ball(1.0), rounds_of(seed), 3)
     run = games.adaptive(rounds_of(seed), BALL, np.zeros(3), 1.0, np.full(ROUNDS, 0.1))
+    same(run.w, plays)
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize("kind", ["ball", "box", "simplex"])
+@pytest.mark.parametrize("matrix", ["diagonal", "full"])
+@pytest.mark.parametrize("update", ["mirror", "averaging"])
+def test_adagrad_plays_the_same(kind, seed, matrix, update):
+    S, eta, delta = {"ball": BALL, "box": BOX, "simplex": SIMPLEX}[kind], 0.7, 0.3
+    player = AdaGrad(matrix, update, eta=eta, delta=delta)
+    costs = within([r(np.zeros(3)) for r in rounds_of(seed)], kind)
+    plays = follow(player, DOMAINS[kind], costs, 3)
+    run = games.adagrad(costs, S, 3, eta, delta, matrix == "full", update == "averaging")
     same(run.w, plays)

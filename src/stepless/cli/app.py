@@ -12,6 +12,7 @@ import typer
 
 from stepless.cli.demo import demo
 from stepless.cli.fit import fit
+from stepless.cli.game import game
 from stepless.cli.info import info
 from stepless.cli.predict import predict
 from stepless.cli.score import score
@@ -26,7 +27,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 stopped before the gap was met, "
     "130 interrupted.",
 )
-for command in (fit, predict, score, info, demo):
+for command in (fit, predict, score, info, game, demo):
     app.command()(command)
 
 

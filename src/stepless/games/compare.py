@@ -44,7 +44,7 @@ class Comparison(Mapping[str, Ledger]):
         return len(self.ledgers)
 
     def __repr__(self) -> str:
-        rows = [("player", "loss", "regret", "bound", "seconds", "theorem")]
+        rows: list[tuple[str, ...]] = [("player", "loss", "regret", "bound", "seconds", "theorem")]
         for name, ledger in self.ledgers.items():
             ends = (ledger.loss[-1], ledger.regret[-1], ledger.bound[-1], self.seconds[name])
             rows.append((name, *(_number(end) for end in ends), ledger.theorem))
@@ -117,6 +117,7 @@ def compare_players(
     games, records, seconds = {}, {}, {}
     for name, player in called.items():
         game = Game(player, domain, d=d, penalty=penalty, constraints=constraints, seed=seed)
+        game.play(costs[:1])  # kernels are compiled before the clock starts
         began = perf_counter()
         games[name], records[name] = game, game.play(costs)
         seconds[name] = perf_counter() - began
@@ -131,13 +132,7 @@ def _called(players: Sequence[str | Player]) -> dict[str, Player]:
         players = [players]
     if not players:
         raise ValueError(f"name a player: {', '.join(PLAYERS)}")
-    made = []
-    for player in players:
-        if isinstance(player, str):
-            if player not in PLAYERS:
-                raise UnknownName("player", player, PLAYERS)
-            player = PLAYERS[player]()
-        made.append(player)
+    made = [_named(player) if isinstance(player, str) else player for player in players]
     names = [player.name for player in made]
     called: dict[str, Player] = {}
     for player in made:
@@ -146,6 +141,12 @@ def _called(players: Sequence[str | Player]) -> dict[str, Player]:
             raise ValueError(f"{name} is named twice: give one of the two other parameters")
         called[name] = player
     return called
+
+
+def _named(name: str) -> Player:
+    if name not in PLAYERS:
+        raise UnknownName("player", name, PLAYERS)
+    return PLAYERS[name]()
 
 
 def _number(value: float) -> str:

@@ -58,7 +58,8 @@ class Game:
     domain
         Where decisions may lie.
     d
-        How many weights a decision has; found out from the first cost where it says so.
+        How many weights a decision has; if it is not given, what the first cost says. Given, the
+        player stands at its first decision before the first cost is asked for.
     penalty
         A fixed part of every round's cost, such as ``L1(0.1)``.
     constraints
@@ -73,7 +74,7 @@ class Game:
     >>> rng = np.random.default_rng(0)
     >>> ledger = Game(OGD(), Simplex()).run(rng.uniform(size=(500, 3)))
     >>> ledger.holds, ledger.best
-    (True, array([0., 1., 0.]))
+    (True, array([0., 0., 1.]))
     """
 
     def __init__(
@@ -108,14 +109,16 @@ class Game:
         plays: list[NDArray] = []
         gradients: list[NDArray] = []
         losses: list[float] = []
-        player, d = self.player, 0
+        player, d = self.player, self.d
         blind = player.feedback == "values"
+        if d is not None:  # an opponent may want to see the first decision
+            self._enter(d)
         for t, shown in enumerate(stream, 1):
             cost = _cost(t, shown)
-            if t == 1:
-                d = self._weights(cost)
+            if d is None:
+                d = _weights(cost)
                 self._enter(d)
-            elif cost.d is not None and cost.d != d:
+            if cost.d is not None and cost.d != d:
                 raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
             w = player.play()
             costs.append(cost)
@@ -164,14 +167,6 @@ class Game:
             violation=np.cumsum(violation, axis=0),
         )
 
-    def _weights(self, cost: Cost) -> int:
-        d = cost.d if self.d is None else self.d
-        if d is None:
-            raise ValueError("the costs do not say how many weights a decision has: give Game d=")
-        if cost.d is not None and cost.d != d:
-            raise GameError(1, f"the cost is one of {cost.d} weights, but the game has {d}")
-        return d
-
     def _enter(self, d: int) -> None:
         self.player.enter(
             self.domain, d, penalty=self.penalty, constraints=self.constraints, seed=self.seed
@@ -188,6 +183,12 @@ class Game:
                 f"{self.player.name} starts outside of the domain, {away:.3g} away from it; "
                 "start at a point of the domain",
             )
+
+
+def _weights(cost: Cost) -> int:
+    if cost.d is None:
+        raise ValueError("the costs do not say how many weights a decision has: give Game d=")
+    return cost.d
 
 
 def _cost(t: int, shown: Any) -> Cost:

@@ -41,10 +41,11 @@ def growths(table: Any, names: Sequence[str] | None = None) -> list[Growth]:
     Examples
     --------
     >>> from stepless import Simplex
-    >>> from stepless.games import Game, OGD
-    >>> ledger = Game(OGD(), Simplex()).run(growths([[1.1, 0.9], [0.9, 1.2]]))
+    >>> from stepless.games import Game
+    >>> from stepless.games.players import Constant
+    >>> ledger = Game(Constant(), Simplex()).run(growths([[1.1, 0.9], [0.9, 1.2]]))
     >>> round(float(np.exp(-ledger.loss[-1])), 3)
-    1.049
+    1.05
     """
     return [Growth(r) for r in _table(table, names, "price relative")[0]]
 
@@ -70,7 +71,7 @@ def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> NDArray
     --------
     >>> w, r = [[0.5, 0.5], [0.5, 0.5]], [[2.0, 0.5], [0.5, 2.0]]
     >>> wealth(w, r), wealth(w, r, cost=0.01).round(4)
-    (array([1.25  , 1.5625]), array([1.25  , 1.5532]))
+    (array([1.25  , 1.5625]), array([1.25  , 1.5531]))
     """
     W, R = np.asarray(plays, dtype=np.float64), np.asarray(relatives, dtype=np.float64)
     if W.shape != R.shape or W.ndim != 2:

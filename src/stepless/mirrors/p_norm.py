@@ -24,8 +24,8 @@ class PNorm:
     Examples
     --------
     >>> mirror = PNorm(L1Ball(1.0), 3, 1.5)
-    >>> mirror.nearest(np.array([3.0, -1.0, 0.1])).round(4)
-    array([ 0.9961, -0.0039,  0.    ])
+    >>> mirror.nearest(np.array([3.0, -2.0, 0.1])).round(4)
+    array([ 0.8474, -0.1526,  0.    ])
     """
 
     domain: Domain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from scipy.optimize import brentq
@@ -21,6 +22,8 @@ def falling_root(f: Callable[[float], float], start: float, step: float) -> floa
     """
     low = start
     while f(high := low + step) > 0.0:
+        if math.isinf(high):
+            raise ValueError("no multiplier brings the weights into the domain; make it larger")
         low, step = high, 4.0 * step
     return root_between(f, low, high)
 

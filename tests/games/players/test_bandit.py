@@ -125,10 +125,12 @@ def test_scale_of_the_costs_does_not_matter(kind, factor):
 def test_bad_rounds_are_refused_where_they_happen(kind):
     player = kind().enter(L2Ball(1.0), 5)
     player.observe(lambda w: 1.0)
-    with pytest.raises(GameError, match=r"round 2: .* asks for \d value.* got an array of shape \(9,\)"):
+    with pytest.raises(
+        GameError, match=r"round 2: .* asks for \d value.* got an array of shape \(9,\)"
+    ):
         player.observe(np.zeros(9))
     player = kind().enter(L2Ball(1.0), 5)
-    with pytest.raises(GameError, match="round 1: .*not finite"):
+    with pytest.raises(GameError, match=r"round 1: .*not finite"):
         player.observe(lambda w: np.nan)
     with pytest.raises(ValueError, match="let it be a part of each cost"):
         kind().enter(L2Ball(1.0), 5, penalty=L1(0.1))

@@ -6,7 +6,7 @@ from games.bandit_rounds import regrets
 from games.rounds import DOMAINS, LINEAR, D, drifting_bowls, random, steady
 from stepless.games import Game
 from stepless.games.costs import Quadratic
-from stepless.games.players import BanditMirrorProx
+from stepless.games.players import BanditMirrorProx, Run
 from stepless.objective import Box, L2Ball, Simplex
 
 
@@ -66,9 +66,32 @@ def test_points_are_the_argmins_of_algorithm_6(domain):
 def test_regret_is_within_the_bound(name):
     for opponent in (*LINEAR, drifting_bowls, bowls_against):
         for seed in range(3):
-            regret, bound, losses = regrets(BanditMirrorProx(), DOMAINS[name], D, opponent, 60, seed)
+            regret, bound, losses = regrets(
+                BanditMirrorProx(), DOMAINS[name], D, opponent, 60, seed
+            )
             size = np.cumsum(np.abs(losses)) + np.abs(bound)
             assert ((regret - bound) <= 1e-10 * size).all(), (opponent.__name__, seed)
+
+
+def test_error_of_the_estimates_counts():
+    """Bowls whose difference quotients are 0: the player stays, and each round loses by (5.22)."""
+    d, T, losses = 400, 50, []
+    player = BanditMirrorProx().enter(L2Ball(1.0), d)
+    u = 1e-3 * np.ones(d) / np.sqrt(d)
+    plays, G = [], 0.0
+    for _ in range(T):
+        cost = Quadratic(1.0, -(player.w + 0.5 * player.delta))
+        G = max(G, np.linalg.norm(cost.c) + 1.0)
+        plays.append(player.w)
+        losses.append(cost.value(player.w) - cost.value(u))
+        player.observe(cost)
+        assert np.abs(player.g).max() < 1e-9
+    player.lipschitz, player.smoothness = G, 1.0
+    run = Run(np.array(plays), np.zeros((T, d)))
+    regret, bound = np.cumsum(losses), player.bound(run, u)
+    assert (regret <= bound + 1e-12).all()
+    player.smoothness = 0.0
+    assert regret[-1] > player.bound(run, u)[-1]
 
 
 def test_bound_is_sharp():

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import beta
 
 from games.argmin import argmin
-from games.bandit_rounds import corners, expected
+from games.bandit_rounds import corners, estimated, expected
 from games.rounds import against, drifting_bowls, flips, one_coordinate, random, scales, steady
 from stepless.games import Game
 from stepless.games.costs import Linear, Quadratic
@@ -83,12 +83,22 @@ def test_steps_are_argmins_over_the_shrunk_domain(domain):
         np.testing.assert_allclose(player.z, player.heart + keep * (x - player.heart), atol=1e-8)
 
 
+@pytest.mark.parametrize("domain", [L2Ball(1.0), Box(-0.2, 0.6), Simplex(2.0)], ids=repr)
+def test_regret_of_the_estimates_is_within_the_bound_in_every_game(domain):
+    share = 0.0
+    for seed in range(40):
+        linear, bound = estimated(BanditOnePoint(), domain, 3, 60, seed)
+        assert (linear <= bound * (1.0 + 1e-12)).all()
+        share = max(share, linear[-1] / bound[-1])
+    assert share > 0.7
+
+
 @pytest.mark.parametrize("domain", [L2Ball(1.0), Simplex(1.0)], ids=repr)
 @pytest.mark.parametrize(
     "opponent", [random, against, flips, scales, one_coordinate, steady, drifting_bowls]
 )
 def test_expected_regret_is_within_the_bound(domain, opponent):
-    mean, error, regret, bound = expected(
+    mean, error, _, bound = expected(
         BanditOnePoint, domain, 3, opponent, 60, 50, corners(domain, 3)
     )
     assert (mean <= 4.0 * error).all()
@@ -96,7 +106,7 @@ def test_expected_regret_is_within_the_bound(domain, opponent):
 
 
 def test_bound_is_no_triviality():
-    mean, _, regret, bound = expected(
+    _, _, regret, bound = expected(
         BanditOnePoint, L2Ball(1.0), 2, steady, 2000, 4, corners(L2Ball(1.0), 2)
     )
     assert bound[2, -1] < 2.5 * 2000

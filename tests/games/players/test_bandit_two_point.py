@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from games.argmin import argmin
-from games.bandit_rounds import corners, expected
+from games.bandit_rounds import corners, estimated, expected
 from games.rounds import against, drifting_bowls, flips, one_coordinate, random, scales, steady
 from stepless.games import Game
 from stepless.games.costs import Linear, Quadratic
@@ -63,12 +63,22 @@ def test_steps_are_argmins_over_the_shrunk_domain(domain):
         np.testing.assert_allclose(player.z, player.heart + keep * (x - player.heart), atol=1e-8)
 
 
+@pytest.mark.parametrize("domain", [L2Ball(1.0), Box(-0.2, 0.6), Simplex(2.0)], ids=repr)
+def test_regret_of_the_estimates_is_within_the_bound_in_every_game(domain):
+    share = 0.0
+    for seed in range(40):
+        linear, bound = estimated(BanditTwoPoint(), domain, 3, 60, seed)
+        assert (linear <= bound * (1.0 + 1e-12)).all()
+        share = max(share, linear[-1] / bound[-1])
+    assert share > 0.7
+
+
 @pytest.mark.parametrize("domain", [L2Ball(1.0), Simplex(1.0)], ids=repr)
 @pytest.mark.parametrize(
     "opponent", [random, against, flips, scales, one_coordinate, steady, drifting_bowls]
 )
 def test_expected_regret_is_within_the_bound(domain, opponent):
-    mean, error, regret, bound = expected(
+    mean, error, _, bound = expected(
         BanditTwoPoint, domain, 3, opponent, 60, 40, corners(domain, 3)
     )
     assert (mean <= 4.0 * error).all()
@@ -86,7 +96,7 @@ def test_bound_is_sharp():
 
 
 def test_bound_grows_as_in_the_theorem():
-    T, G, D, k, r = 10_000, 1.0, 2.0, 2, 1.0
+    T, G, D, k = 10_000, 1.0, 2.0, 2
     ledger = Game(BanditTwoPoint(lipschitz=G), L2Ball(1.0)).run(
         [Linear([(-1.0) ** (t // 3), 0.0]) for t in range(T)]
     )

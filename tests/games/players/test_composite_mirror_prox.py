@@ -5,9 +5,9 @@ import pytest
 
 from games.argmin import argmin
 from games.rounds import CONVEX, LINEAR, played, random, rivals
-from stepless.games import Game, Quadratic
+from stepless.games import Game, Linear, Quadratic
 from stepless.games.players import CompositeMirrorProx, MirrorProx, Run
-from stepless.objective import L1, Box, ElasticNet, L2Ball, Simplex, SquaredL2
+from stepless.objective import L1, Box, ElasticNet, L2Ball, Polytope, Simplex, SquaredL2
 
 GIVEN = {
     "nothing": {},
@@ -95,14 +95,18 @@ def test_regret_is_within_the_bound(given):
 
 
 def test_rounds_before_the_first_gradient_count():
-    """z_0 = (0, 0) is not where this penalty is least in the simplex' Euclidean middle."""
+    """The shortest decision, (0.4, 0.8), is not that of the least ‖w‖₁, (0, 1)."""
+    sides = [[-1.0, -2.0], [-1.0, 0.0], [0.0, -1.0], [1.0, 0.0], [0.0, 1.0]]
+    domain = Polytope.of(sides, [-2.0, 0.0, 0.0, 2.0, 2.0])
 
     def late(rng, d, w, t):
-        return Quadratic(0.0, np.zeros(d)) if t < 20 else random(rng, d, w, t)
+        return Linear(np.zeros(d)) if t < 20 else random(rng, d, w, t)
 
-    player = CompositeMirrorProx("entropy")
-    assert excess(player, Simplex(1.0), SquaredL2(2.0), late) <= 1e-12
+    player = CompositeMirrorProx()
+    assert excess(player, domain, L1(2.0), late, d=2) <= 1e-12
     assert player.prox.waited == 21
+    run = Run(np.array([[0.4, 0.8]]), np.zeros((1, 2)))
+    np.testing.assert_allclose(player.bound(run, np.array([0.0, 1.0]))[:20], 0.4 * np.arange(1, 21))
 
 
 def test_bound_is_within_that_of_corollary_6_2():

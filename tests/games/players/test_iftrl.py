@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from games.argmin import argmin
-from games.rounds import CONVEX, LINEAR, played, random, worst
+from games.rounds import CONVEX, LINEAR, alternates, played, random, worst
 from stepless.games import Game, Linear, Quadratic
 from stepless.games.players import IFTRL
 from stepless.objective import L1, Box, L1Ball, L2Ball, Simplex
@@ -95,6 +95,14 @@ def test_weights_that_have_vanished_come_back():
     player = IFTRL()
     assert worst(player, Simplex(1.0), 2, turns, 6000)[0] <= 1e-12
     assert player.play()[1] > 0.99
+
+
+def test_costs_that_turn_every_round_leave_a_root():
+    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    player = IFTRL()
+    run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
+    V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()
+    assert player.bound(run, np.ones(3))[-1] <= 2.0 * player.diameter * math.sqrt(V)
 
 
 def test_a_second_game_is_the_same():

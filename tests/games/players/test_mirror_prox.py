@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from games.argmin import argmin
-from games.rounds import CONVEX, LINEAR, played, random, worst
+from games.rounds import CONVEX, LINEAR, alternates, played, random, worst
 from stepless.games import Game, Growth, Linear, Quadratic
 from stepless.games.players import MirrorProx
 from stepless.objective import L1, Box, L1Ball, L2Ball, Simplex
@@ -187,6 +187,14 @@ def test_heights_double_as_the_variation_grows():
 def test_portfolios():
     days = np.exp(0.1 * np.random.default_rng(0).normal(size=(300, 4)))
     assert Game(MirrorProx(), Simplex(1.0)).run(map(Growth, days)).holds
+
+
+def test_costs_that_turn_every_round_leave_a_root():
+    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    player = MirrorProx()
+    run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
+    V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()
+    assert player.bound(run, np.ones(3))[-1] <= 2.0 * player.diameter * math.sqrt(V)
 
 
 def test_a_second_game_is_the_same():

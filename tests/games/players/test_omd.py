@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from games.argmin import argmin
-from games.players.test_ftrl import CASES, mirrored, shift
-from games.rounds import CONVEX, DOMAINS, LINEAR, D, played, random, worst
+from games.argmin import leader
+from games.rounds import CONVEX, DOMAINS, GEOMETRIES, LINEAR, D, played, random, worst
 from stepless.games.costs import Linear
 from stepless.games.players import FTRL, OMD
 from stepless.objective import Simplex
 
 
-@pytest.mark.parametrize(("name", "mirror"), CASES)
+@pytest.mark.parametrize(("name", "mirror"), GEOMETRIES)
 def test_every_step_minimises_what_the_docstring_says(name, mirror):
     player = OMD(mirror)
     run, _, _ = played(player, DOMAINS[name], D, random, 15)
@@ -19,13 +18,13 @@ def test_every_step_minimises_what_the_docstring_says(name, mirror):
     for t in range(14):
         h = player.heights[t]
         linear = run.gradients[t] - before * dual(run.plays[t])
-        linear = linear - (h - before) * dual(run.plays[0]) + shift(player.map, h)
-        step = argmin(DOMAINS[name], linear, **mirrored(player.map, h))
+        linear = linear - (h - before) * dual(run.plays[0])
+        step = leader(DOMAINS[name], linear, player.map, h)
         np.testing.assert_allclose(run.plays[t + 1], step, atol=1e-8)
         before = h
 
 
-@pytest.mark.parametrize(("name", "mirror"), CASES)
+@pytest.mark.parametrize(("name", "mirror"), GEOMETRIES)
 def test_regret_is_within_the_bound_and_the_bound_no_triviality(name, mirror):
     share = -np.inf
     for opponent in (*LINEAR, *CONVEX):
@@ -38,9 +37,8 @@ def test_regret_is_within_the_bound_and_the_bound_no_triviality(name, mirror):
 
 def test_inside_of_the_domain_it_is_the_regularized_leader():
     """No constraint binds where the entropy keeps all weights positive."""
-    mirror, leader = OMD("entropy"), FTRL("entropy")
-    ours, _, _ = played(mirror, Simplex(2.0), D, random)
-    theirs, _, _ = played(leader, Simplex(2.0), D, random)
+    ours, _, _ = played(OMD("entropy"), Simplex(2.0), D, random)
+    theirs, _, _ = played(FTRL("entropy"), Simplex(2.0), D, random)
     np.testing.assert_allclose(ours.plays, theirs.plays, atol=1e-12)
 
 

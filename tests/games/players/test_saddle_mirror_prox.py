@@ -121,6 +121,27 @@ def test_regret_is_within_the_bound(given):
                 assert (regret <= bound + 1e-12 * size).all(), (domain, opponent.__name__)
 
 
+@pytest.mark.parametrize("opponent", [hinges, bent])
+def test_what_no_single_u_explains_is_accounted_for(opponent):
+    """Σ f_s(w_s) − max_u Σ F_s(w_s, u)."""
+    player = SaddleMirrorProx()
+    run, _, costs = played(player, L2Ball(1.0), opponent, 30)
+    lift, curve = np.zeros(2), 0.0
+    for f, w in zip(costs, run.plays, strict=True):
+        c, H = f.concave()
+        lift += f.A @ w - c
+        curve = curve if H is None else curve + H
+    u = argmin(Q, -lift, H=curve)
+    pairs = list(zip(costs, run.plays, strict=True))
+    left = sum(f.value(w) - field(f, w, u) for f, w in pairs)
+    assert player.spent[-1] == pytest.approx(left, abs=1e-8)
+    assert left > 0.1
+    if opponent is bent:  # where u is the only one
+        w = run.plays[7]
+        allowed = player.saddle_bound(w, u)[-1] + left
+        assert player.bound(run, w)[-1] == pytest.approx(allowed, abs=1e-7)
+
+
 def test_bound_is_within_that_of_corollary_6_7():
     """For a fixed max part g: Th. 6.3's number and Σ|g(w_t) − g(ŵ)|."""
     player = SaddleMirrorProx()
@@ -156,7 +177,7 @@ def test_steady_costs_leave_a_constant():
 
 
 def test_other_costs_are_refused():
-    with pytest.raises(GameError, match="round 1: .* class Saddle"):
+    with pytest.raises(GameError, match=r"round 1: .* class Saddle"):
         Game(SaddleMirrorProx(), L2Ball(1.0)).run([[1.0, 2.0]])
 
 

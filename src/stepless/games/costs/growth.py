@@ -21,8 +21,8 @@ class Growth(Cost):
     Examples
     --------
     >>> f = Growth([1.1, 0.9])
-    >>> round(f.value(np.array([0.5, 0.5])), 12), f.gradient(np.array([1.0, 0.0]))
-    (0.0, array([-1.        , -0.81818182]))
+    >>> round(f.value(np.array([0.9, 0.1])), 4), f.gradient(np.array([1.0, 0.0]))
+    (-0.077, array([-1.        , -0.81818182]))
     """
 
     exp_concavity = 1.0

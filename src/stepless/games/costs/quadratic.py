@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.cost import Cost, Total
 
+_BLOCK = 32  # costs that are added one after the other
 _ROUNDING = 1e-12  # relative: what an eigenvalue may be below 0 by
 
 
@@ -32,18 +34,23 @@ class Quadratic(Cost):
     def __init__(self, H: ArrayLike, c: ArrayLike, k: float = 0.0) -> None:
         self.c = np.asarray(c, dtype=np.float64)
         self.d = self.c.size
-        H = np.asarray(H, dtype=np.float64)
-        self.H = H * np.eye(self.d) if H.ndim == 0 else H
         self.k = float(k)
-        if self.H.shape != (self.d, self.d) or not np.allclose(self.H, self.H.T):
+        H = np.asarray(H, dtype=np.float64)
+        self._H: NDArray | float = float(H) if H.ndim == 0 else H
+        if H.ndim and (H.shape != (self.d, self.d) or not np.allclose(H, H.T)):
             raise ValueError(
                 f"a quadratic cost of {self.d} weights needs a symmetric {self.d} × {self.d} "
-                f"matrix, not one of shape {self.H.shape}"
+                f"matrix, not one of shape {H.shape}"
             )
-        ends = np.full(2, H) if H.ndim == 0 else np.linalg.eigvalsh(self.H)
+        ends = np.linalg.eigvalsh(H) if H.ndim else (self._H, self._H)
         if ends[0] < -_ROUNDING * max(ends[-1], 1.0):
             raise ValueError(f"a quadratic cost must be convex: H has the eigenvalue {ends[0]:g}")
         self.strength, self.smoothness = max(float(ends[0]), 0.0), max(float(ends[-1]), 0.0)
+
+    @property
+    def H(self) -> NDArray:
+        """The matrix."""
+        return self._H if isinstance(self._H, np.ndarray) else self._H * np.eye(self.c.size)
 
     @classmethod
     def around(cls, center: ArrayLike, strength: float = 1.0) -> Quadratic:
@@ -52,10 +59,13 @@ class Quadratic(Cost):
         return cls(strength, -strength * center, 0.5 * strength * float(center @ center))
 
     def value(self, w: NDArray) -> float:
-        return float(0.5 * (w @ self.H @ w) + self.c @ w) + self.k
+        return float(0.5 * (w @ self._times(w)) + self.c @ w) + self.k
 
     def gradient(self, w: NDArray) -> NDArray:
-        return self.H @ w + self.c
+        return self._times(w) + self.c
+
+    def _times(self, w: NDArray) -> NDArray:
+        return self._H @ w if isinstance(self._H, np.ndarray) else self._H * w
 
     @classmethod
     def total(cls, costs: Sequence[Cost]) -> Total:
@@ -67,13 +77,12 @@ class QuadraticTotal:
 
     def __init__(self, costs: Sequence[Quadratic]) -> None:
         self.costs = costs
-        self.H = np.sum([f.H for f in costs], axis=0)
-        self.c = np.sum([f.c for f in costs], axis=0)
-        self.k = float(np.sum([f.k for f in costs]))
+        self.H, self.c = _sum(costs, lambda f: f.H), _sum(costs, lambda f: f.c)
+        self.k = math.fsum(f.k for f in costs)
         self._sizes = (
-            np.sum([np.abs(f.H) for f in costs], axis=0),
-            np.sum([np.abs(f.c) for f in costs], axis=0),
-            float(np.sum([abs(f.k) for f in costs])),
+            _sum(costs, lambda f: np.abs(f.H)),
+            _sum(costs, lambda f: np.abs(f.c)),
+            math.fsum(abs(f.k) for f in costs),
         )
 
     def value(self, w: NDArray) -> float:
@@ -97,3 +106,11 @@ class QuadraticTotal:
     def rough(self, w: NDArray) -> tuple[float, NDArray]:
         H, c, k = self._sizes
         return k, H @ np.abs(w) + c
+
+
+def _sum(costs: Sequence[Quadratic], part: Callable[[Quadratic], NDArray]) -> NDArray:
+    """Σ part(f), by halves: rounding grows with the logarithm of the rounds, memory not at all."""
+    if len(costs) > _BLOCK:
+        middle = len(costs) // 2
+        return _sum(costs[:middle], part) + _sum(costs[middle:], part)
+    return np.sum([part(f) for f in costs], axis=0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stepless.games.hindsight.task import Task
 
 _LOOK = 10  # steps from one certificate to the next
+_STALLED = 200  # steps without progress that end the search
 _STEEPEST = 1e100
 
 
@@ -19,7 +20,7 @@ def accelerate(task: Task, w: NDArray, steps: int, goal: float) -> NDArray:
     The steps' curvature L is found. It ends when the gap is within the goal.
     """
     ahead, best, lowest, t = w, w, task.value(w), 1.0
-    L, bound = _first(task, w), -math.inf
+    L, bound, before = _first(task, w), -math.inf, math.inf
     for step in range(1, steps + 1):
         f, g = task.f(ahead), task.slope(ahead)
         noise = task.rounding * task.size(ahead)
@@ -46,6 +47,10 @@ def accelerate(task: Task, w: NDArray, steps: int, goal: float) -> NDArray:
             bound = max(bound, task.lower_bound(best))
             if lowest - bound <= goal:
                 break
+        if step % _STALLED == 0:
+            if before - lowest <= task.rounding * task.size(best):  # rounding is all that is left
+                break
+            before = lowest
     return best
 
 

@@ -21,7 +21,8 @@ from stepless.objective import Box, Domain, L2Ball, Nonnegative, Polytope, Regul
 
 _METRIC = (L2Ball, Box, Simplex, Nonnegative, Polytope)  # with projections in any metric
 _GOAL = 1e-10  # of what adds up to the sum: where the search ends
-_ROUGHER = 100.0  # so many times, where costs have corners
+_CORNERED = 100.0  # so many times, where costs have corners;
+_ROUGH = 1e6  # and if nothing but planes will do, where they have none
 _EFFORT = 1_000_000_000, 2_000_000  # entries of arrays, calls of functions, that a search may take
 _ACCELERATED = 50, 3000  # steps, the least and the most
 _CUTS = 30, 150
@@ -106,9 +107,9 @@ def _solve(task: Task) -> tuple[NDArray, float]:
     if value - bound > goal and task.smooth:
         w = accelerate(task, w, _steps(task, *_ACCELERATED), goal)
         value, bound = task.value(w), max(bound, task.lower_bound(w))
-    rougher = _ROUGHER * goal
-    if value - bound > rougher:
-        v, below = cut(task, w, _steps(task, *_CUTS), rougher)
+    rough = (_ROUGH if task.smooth else _CORNERED) * goal
+    if value - bound > rough:
+        v, below = cut(task, w, _steps(task, *_CUTS), rough)
         bound = max(bound, below)
         if task.value(v) < value:
             w = v

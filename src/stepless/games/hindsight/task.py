@@ -115,7 +115,7 @@ class Task:
     def smooth_bound(self, w: NDArray) -> float:
         """The same for f alone."""
         g = self.slope(w)
-        return self._tangent(w, g, self.domain.floor(g)) if np.isfinite(g).all() else -math.inf
+        return self._tangent(w, g, self._floor(g)) if np.isfinite(g).all() else -math.inf
 
     def _tangent(self, w: NDArray, g: NDArray, least: float) -> float:
         """The bound f(w) − ⟨g, w⟩ + least, rounding counted against it."""
@@ -128,17 +128,22 @@ class Task:
     def _least(self, w: NDArray, g: NDArray) -> float:
         """A number below ⟨g, v⟩ + TΩ(v) for all v of S."""
         if self.penalty is None:
-            return self.domain.floor(g)
+            return self._floor(g)
         shares = elastic_shares(self.penalty, self.T)
         if shares is None:
-            floor = self.domain.floor(g)
+            floor = self._floor(g)
             ceiling = self.omega(w) + (float(g @ w) - floor) / self.T  # Ω is no more at the least
             return self.T * self.objective.least(g / self.T, np.zeros(self.d), ceiling)
         # Ω(v) ≥ Ω(w) + ⟨s, v − w⟩ for subgradients s; the flattest where w_j = 0
         alpha, beta = shares
         g = g + beta * w
         s = np.where(w != 0.0, alpha * np.sign(w), np.clip(-g, -alpha, alpha))
-        return self.domain.floor(g + s) - 0.5 * beta * float(w @ w)
+        return self._floor(g + s) - 0.5 * beta * float(w @ w)
+
+    def _floor(self, a: NDArray) -> float:
+        """A number below ⟨a, v⟩ for all v of S; linear programmes like slopes of size 1."""
+        scale = float(np.abs(a).max())
+        return scale * self.domain.floor(a / scale) if scale > 0.0 else 0.0
 
     def _sway(self, blur: NDArray) -> float:
         """A number above ⟨blur, |v|⟩ for all v of S."""

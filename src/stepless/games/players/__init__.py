@@ -1,11 +1,11 @@
 """Players: one a file."""
 
-from stepless.games.players.composite_mirror_prox import CompositeMirrorProx
 from stepless.games.players.adagrad import AdaGrad
 from stepless.games.players.adaptive import Adaptive
 from stepless.games.players.bandit_mirror_prox import BanditMirrorProx
 from stepless.games.players.bandit_one_point import BanditOnePoint
 from stepless.games.players.bandit_two_point import BanditTwoPoint
+from stepless.games.players.composite_mirror_prox import CompositeMirrorProx
 from stepless.games.players.constant import Constant
 from stepless.games.players.exponentiated_gradient import ExponentiatedGradient
 from stepless.games.players.ftpl import FTPL
@@ -18,19 +18,19 @@ from stepless.games.players.omd import OMD
 from stepless.games.players.ons import ONS
 from stepless.games.players.player import Player, Run
 from stepless.games.players.proximal import Proximal
-from stepless.games.players.soft_constraints import SoftConstraints
 from stepless.games.players.saddle_mirror_prox import SaddleMirrorProx
+from stepless.games.players.soft_constraints import SoftConstraints
 from stepless.games.players.strictly_convex_mirror_prox import StrictlyConvexMirrorProx
 
 PLAYERS: dict[str, type[Player]] = {
     kind.name: kind
     for kind in (
-        CompositeMirrorProx,
         AdaGrad,
         Adaptive,
         BanditMirrorProx,
         BanditOnePoint,
         BanditTwoPoint,
+        CompositeMirrorProx,
         Constant,
         ExponentiatedGradient,
         FTPL,
@@ -56,12 +56,12 @@ __all__ = [
     "OMD",
     "ONS",
     "PLAYERS",
-    "CompositeMirrorProx",
     "AdaGrad",
     "Adaptive",
     "BanditMirrorProx",
     "BanditOnePoint",
     "BanditTwoPoint",
+    "CompositeMirrorProx",
     "Constant",
     "ExponentiatedGradient",
     "Hedge",
@@ -69,7 +69,7 @@ __all__ = [
     "Player",
     "Proximal",
     "Run",
-    "SoftConstraints",
     "SaddleMirrorProx",
+    "SoftConstraints",
     "StrictlyConvexMirrorProx",
 ]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.adagrad_bounds import (
@@ -20,7 +19,6 @@ from stepless.games.adagrad_bounds import (
 )
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.span import along
 from stepless.kernels.proximal_step import descend, enter
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
@@ -37,7 +35,7 @@ class AdaGrad(Player):
                 ``"averaging"``, DHS (3), argmin_S η⟨g_{1:t}, x⟩ + tηφ(x) + ½⟨x, H_t x⟩. φ is the
                 game's penalty
     Theorem     DHS Th. 6, 8, Cor. 14, mended as in docs/papers.md: against u no more than
-                (δ‖u − w_1‖₂² + max_s ‖u − w_s‖² γ)/(2η) + ηγ + φ(w_1): in ‖·‖_∞, with
+                (δ‖u − w_1‖₂² + max_s ‖u − w_s‖² γ)/(2η) + ηγ: in ‖·‖_∞, with
                 γ = Σ_j ‖g_{1:t,j}‖₂, for a diagonal; in ‖·‖₂, with γ = tr (Σ ggᵀ)^½, for a matrix.
                 For averaging u in place of u − w, and δ no smaller than any gradient, else Cor. 3
     Cost        one projection in a diagonal metric and O(d) a round; of matrices, O(d³) a round and
@@ -45,8 +43,7 @@ class AdaGrad(Player):
     Needs       gradients; a penalty must be the ridge, or the lasso or elastic net in a simplex,
                 or, for a diagonal, a sum over weights in a box
     Differs     η is the domain's: (∞-)diameter/√2 or radius (Cor. 7, 10). δ is next to nothing by
-                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0. In
-                a simplex g_t is taken without its mean
+                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0
 
     Parameters
     ----------
@@ -103,11 +100,10 @@ class AdaGrad(Player):
         self._bound = self._theorem(self.w)
 
     def learn(self, g: NDArray, cost: Cost) -> None:
-        g = along(self.domain, g)
         if self.least == 0.0:
             self.least = self._first_curvature(g)
             if self.least == 0.0:
-                return  # w_1 has the least penalty: it stays
+                return  # w_1 minimises φ: it stays
         if self.matrix == "diagonal":
             self.squares += g * g
             H = (self.least + np.sqrt(self.squares)) / self.step
@@ -124,12 +120,10 @@ class AdaGrad(Player):
         if self.least == 0.0:
             return np.zeros(len(run.plays))  # nothing was ever at stake
         self._bound = self._theorem(u)
-        allowed = [
-            self._bound.take(w, g)
-            for w, g in zip(run.plays, along(self.domain, run.gradients), strict=True)
-        ]
-        left_over = 0.0 if self.penalty is None else float(_total(self.penalty, run.plays[0]))
-        return np.array(allowed) + left_over
+        # φ(w_1) − φ(w_{t+1}), which the proofs leave over, is not positive: w_1 minimises φ
+        return np.array(
+            [self._bound.take(w, g) for w, g in zip(run.plays, run.gradients, strict=True)]
+        )
 
     # -- the update ----------------------------------------------------------------------------
 
@@ -204,8 +198,3 @@ class AdaGrad(Player):
             return diagonal(u, self.step, self.least)
         matrix = MatrixMirror if self.update == "mirror" else MatrixAveraging
         return matrix(u, self.step, self.least, self.blocks)
-
-
-@njit(cache=True, nogil=True)
-def _total(penalty, w):  # type: ignore[no-untyped-def]
-    return penalty.total(w.reshape(-1, 1))

@@ -60,7 +60,7 @@ class BanditOnePoint(BanditDescent):
         super().begin()
 
     def share_at(self, t: int) -> float:
-        known = self.lipschitz is not None and self.spread is not None
+        known = self.lipschitz and self.spread
         ratio = self.spread / self.lipschitz if known else self.across  # type: ignore[operator]
         square = (
             math.sqrt(0.75) * max(self.k, 1) * self.across * ratio / (1.0 + self.across / self.room)

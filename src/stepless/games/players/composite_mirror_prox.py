@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.games.players.mirror_prox import MirrorProx
+from stepless.games.players.pace import prox_pace
 from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox
 from stepless.mirrors import mirror_of
@@ -69,7 +70,8 @@ class CompositeMirrorProx(MirrorProx):
 
     def _prox(self) -> Prox:
         mirror = mirror_of(self.mirror, self.domain, self.d)
-        return Prox(mirror, self._pace(mirror), projected=False, penalty=self.penalty)
+        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
+        return Prox(mirror, pace, projected=False, penalty=self.penalty)
 
 
 def _total(penalty: Regularizer, w: NDArray) -> float:

@@ -107,4 +107,6 @@ class FTPL(Player):
 
 def _changed(size: float, noise: float) -> float:
     """∫ min(1, s·size/noise) ds over 0 ≤ s ≤ 1."""
-    return 0.5 * size / noise if size <= noise > 0.0 else 1.0 - 0.5 * noise / (size or 1.0)
+    if size > noise:
+        return 1.0 - 0.5 * noise / size
+    return 0.5 * size / noise if noise > 0.0 else 0.0

@@ -23,7 +23,8 @@ class IFTRL(Player):
                 z_t = argmin_{w∈S} ⟨Σ_{s≤t} ∇f_s(z_{s−1}), w⟩ + h_{t+1} B(w, z_0) (Alg. 3), f_0 = 0.
                 The height h = L/η is max(L, √V/R) for a smoothness L and a variation V that are
                 known, R² = 2 (max Φ − min Φ); the least of L, 2L, 4L, … above √V/R, V so far, where
-                only L is known (§5.4.5); where nothing is, Σ_{s<t} max(drift_s, 0)/(max Φ − min Φ)
+                only L is known (§5.4.5); where nothing is, Σ_{s<t} max(drift_s, 0)/(max Φ − min Φ),
+                but no less than ‖∇f_1(z_0)‖_*/R
     Theorem     MAH Th. 5.3, in the form of its proof: against u no more than
                 h_t B(u, z_0) + Σ_{s≤t} drift_s for any costs, smooth or not, where drift_s =
                 f_s(w_s) − f_s(z_{s−1}) − ⟨∇f_s(z_{s−1}), z'_s − z_{s−1}⟩ − ½h_s ‖z'_s − z_{s−1}‖²,

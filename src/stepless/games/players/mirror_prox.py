@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
-from stepless.games.players.pace import Pace, with_smoothness
+from stepless.games.players.pace import prox_pace, with_smoothness
 from stepless.games.players.player import Player, Run
 from stepless.games.players.prox import Prox
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
-from stepless.mirrors import Mirror, mirror_of
+from stepless.mirrors import mirror_of
 
 
 class MirrorProx(Player):
@@ -103,11 +102,5 @@ class MirrorProx(Player):
 
     def _prox(self) -> Prox:
         mirror = mirror_of(self.mirror, self.domain, self.d)
-        return Prox(mirror, self._pace(mirror), projected=self.update == "projected", inside=False)
-
-    def _pace(self, mirror: Mirror) -> Pace:
-        spread, L = mirror.spread or 1.0, self.smoothness  # a single point has no spread
-        if L is None:
-            return Pace(slope=1.0 / math.sqrt(spread))
-        R = math.sqrt(2.0 * spread)
-        return Pace(math.sqrt(8.0) * L, (2.0 if L else 1.0) / R, self.variation, doubling=True)
+        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
+        return Prox(mirror, pace, projected=self.update == "projected", inside=False)

@@ -44,7 +44,7 @@ class ONS(Player):
                 Lemma 3.1 only needs that ⟨g, A⁻¹g⟩ falls in ε), so that costs with no curvature
                 at all still leave a regret of √t. r and not D, because plays are seldom as far
                 from the best decision as two corners: in a simplex D²/r² is about d. There g_t is
-                taken without its mean
+                taken without its mean, as much a subgradient over S, and shorter
 
     Parameters
     ----------

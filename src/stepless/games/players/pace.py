@@ -48,6 +48,16 @@ class Pace:
             self.height *= 2.0
 
 
+def prox_pace(spread: float, smoothness: float | None, variation: float | None) -> Pace:
+    """That of mirror prox: spread = max Φ − min Φ of its mirror map, R² = 2·spread."""
+    spread = spread or 1.0  # a single point has none
+    if smoothness is None:
+        return Pace(slope=1.0 / math.sqrt(spread))
+    # Th. 5.6: L/η for η = ½ min(1/√2, LR/√V). Linear costs need no smoothness to be overcome.
+    slope = (2.0 if smoothness else 1.0) / math.sqrt(2.0 * spread)
+    return Pace(math.sqrt(8.0) * smoothness, slope, variation, doubling=True)
+
+
 def nonnegative(**given: float | None) -> None:
     """Raise ValueError where a constant was given that cannot be one."""
     for name, value in given.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost, as_cost
 from stepless.games.costs.saddle import Saddle, highest
 from stepless.games.errors import GameError
-from stepless.games.players.pace import Pace, with_smoothness
+from stepless.games.players.pace import prox_pace, with_smoothness
 from stepless.games.players.player import Player, Run
 from stepless.games.players.prox import Prox, image
 from stepless.games.players.refusals import refuse_penalty
@@ -135,13 +134,7 @@ class SaddleMirrorProx(Player):
         self.over = cost.over
         self.uphill = mirror_of(None, cost.over, cost.m)
         pair = Pair(self.downhill, self.uphill, self.d)
-        spread = pair.spread or 1.0
-        if self.smoothness is None:
-            pace = Pace(slope=1.0 / math.sqrt(spread))
-        else:
-            slope = (2.0 if self.smoothness else 1.0) / math.sqrt(2.0 * spread)
-            floor = math.sqrt(8.0) * self.smoothness
-            pace = Pace(floor, slope, self.variation, doubling=True)
+        pace = prox_pace(pair.spread, self.smoothness, self.variation)
         self.prox = Prox(pair, pace)
         self.before = self.prox.w
         self.lift = np.zeros(cost.m)

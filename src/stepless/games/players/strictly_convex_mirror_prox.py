@@ -23,21 +23,24 @@ class StrictlyConvexMirrorProx(Player):
 
     Plays       w_t = argmin_{w∈S} ⟨g_{t−1}, w⟩ + ½‖w − z_{t−1}‖²_{H_t}, and after g_t = ∇f_t(w_t)
                 z_t = argmin_{w∈S} ⟨g_t, w⟩ + ½‖w − z_{t−1}‖²_{H_t} (5.18),
-                H_t = h_t I + Σ_{s<t} β_s g_s g_sᵀ, h_t = max_{s<t} 1/(β_s D²) + β_s‖g_s‖²; D is the
-                diameter of S, and f_t(u) ≥ f_t(w_t) + z + β_t z² for z = ⟨g_t, u − w_t⟩ and u of S:
-                β_t = λ/(2‖g_t‖²) for a λ-strongly convex cost, α (a − log(1 + a))/a² for an
-                α-exp-concave one, a = α max_u ⟨g_t, w_t − u⟩
+                H_t = h_t I + Σ_{s<t} β_s g_s g_sᵀ, where f_t(u) ≥ f_t(w_t) + z + β_t z² for
+                z = ⟨g_t, u − w_t⟩ and every u of S: β_t = λ/(2‖g_t‖²) for a λ-strongly convex cost,
+                α (a − log(1 + a))/a² for an α-exp-concave one, a = α max_u ⟨g_t, w_t − u⟩;
+                h_t = (2/D²) Σ_{s<t} max(drift_s + β_s ⟨g_s, w_s − z_s⟩², 0), D the diameter of S,
+                but no less than ‖g_1‖/D
     Theorem     MAH Cor. 5.12, in the form of its proof: against u no more than ½h_t D² +
                 Σ_{s≤t} drift_s + ½Σ_{s<t} β_s ⟨g_s, u − z_s⟩² − Σ_{s≤t} β_s ⟨g_s, u − w_s⟩²,
                 drift_s = ⟨g_s − g_{s−1}, w_s − z_s⟩ − ½(‖w_s − z_{s−1}‖² + ‖w_s − z_s‖²) in the
-                norm of H_s; O((d/β) log V) for costs of one β and a variation V
+                norm of H_s; O((d/β) log V + GD) for costs of one β and a variation V, O(D√V)
+                for any
     Cost        two projections in the metric of a matrix and O(d³) a round; d² numbers
     Needs       gradients; costs that know their `strength` or `exp_concavity`, or one β for all
-    Differs     I is I/(βD²): the decisions do not depend on the units of costs and weights. Nobody
-                needs to know G, β or L; each round has its own β, and where it is 0 the height has
-                (Σ ‖g_s − g_{s−1}‖²/D²)^½ of those rounds on top, as `MirrorProx` would. (5.17)
-                forgets the ½ of strong convexity, and β = ½ min(1/(4GD), α) is Hazan's for ½βz²,
-                not for βz². (5.36) to (5.38) print norms for squares of norms
+    Differs     (1 + βG²)I is h_t I, which grows by what was paid, as that of AdaFTRL (Orabona and
+                Pál) does: nobody needs to know G, β or L, the decisions do not depend on the units
+                of costs and weights, and costs with little curvature leave √V instead of d/β.
+                Each round has its own β. (5.17) forgets the ½ of strong convexity, and
+                β = ½ min(1/(4GD), α) is Hazan's for ½βz², not for βz². (5.36) to (5.38) print norms
+                for squares of norms
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ class StrictlyConvexMirrorProx(Player):
         self.wide = self.diameter**2 or 1.0  # a single point has no diameter
         self.curved = np.zeros((self.d, self.d))  # Σ β g gᵀ
         self.hint = np.zeros(self.d)
-        self.height = self.steep = self.flat = 0.0
+        self.height = self.paid = 0.0
         self.heights: list[float] = []
         self.drifts: list[float] = []
         self.strict: list[float] = []  # β
@@ -77,10 +80,9 @@ class StrictlyConvexMirrorProx(Player):
     def learn(self, g: NDArray, cost: Cost) -> None:
         g = along(self.domain, g)
         beta = self._strictness(g, cost)
-        self.strict.append(beta)
-        rising = self._next(g, beta)
         if self.height == 0.0:  # nobody has moved yet: this round's height may be chosen now
-            self.height = rising
+            self.height = math.sqrt(float(g @ g) / self.wide)
+        self.strict.append(beta)
         self.heights.append(self.height)
         drift = 0.0
         if self.height > 0.0:
@@ -89,9 +91,11 @@ class StrictlyConvexMirrorProx(Player):
             back, ahead = self.w - self.z, self.w - z
             drift = float((g - self.hint) @ ahead)
             drift -= 0.5 * float(back @ H @ back + ahead @ H @ ahead)
+            # ½(x + y)² − x² ≤ y²: whatever x = ⟨g, u − w⟩ is, y = ⟨g, w − z⟩ pays for it
+            self.paid += max(drift + beta * float(g @ ahead) ** 2, 0.0)
             self.z, self.hint = z, g
             self.curved += beta * np.outer(g, g)
-            self.height = rising
+            self.height = max(self.height, 2.0 * self.paid / self.wide)
             self.w = self._step(self._metric(), g)  # (5.18)
         self.drifts.append(drift)
         self.inner.append(float(g @ self.z))
@@ -110,14 +114,6 @@ class StrictlyConvexMirrorProx(Player):
 
     def _step(self, H: NDArray, g: NDArray) -> NDArray:
         return project_metric(self.domain, self.z - np.linalg.solve(H, g), H)
-
-    def _next(self, g: NDArray, beta: float) -> float:
-        if beta > 0.0:
-            self.steep = max(self.steep, 1.0 / (beta * self.wide) + beta * float(g @ g))
-        else:
-            change = g - self.hint
-            self.flat += float(change @ change) / self.wide
-        return self.steep + math.sqrt(self.flat)
 
     def _strictness(self, g: NDArray, cost: Cost) -> float:
         """β_t."""

@@ -98,17 +98,16 @@ class Intersection(Domain):
 
     def floor(self, a: NDArray) -> float:
         # ⟨a, w⟩ = ⟨a + μv, w⟩ − μ⟨v, w⟩ for any μ and v: those of the minimum make it tight
-        steepness = float(np.linalg.norm(a)) * (1.0 + _ULP * a.size)
         v = np.empty(a.size)
         mu = lowest_within(self.domain, a, v, self.bound)
-        rest = a + mu * v
-        rounding = 2.0 * _ULP * (steepness + mu * self.bound) * self.bound
-        tight = mu * self.bound * float(np.linalg.norm(v)) * (1.0 + _ULP * a.size) + rounding
-        return max(
+        steepness, pull = float(np.linalg.norm(a)), mu * float(np.linalg.norm(v))
+        rounding = _ULP * (a.size + 2) * (steepness + pull) * self.bound
+        below = max(
             -self.bound * steepness,
             self.domain.floor_within(a, self.bound),
-            self.domain.floor_within(rest, self.bound) - tight,
+            self.domain.floor_within(a + mu * v, self.bound) - self.bound * pull,
         )
+        return below - rounding
 
     def floor_within(self, a: NDArray, radius: float) -> float:
         return max(self.floor(a), self.domain.floor_within(a, radius))

@@ -1,0 +1,163 @@
+"""What `stepless game` does: let players hold portfolios, and say what became of them."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.games import Comparison, compare_players, growths, wealth
+from stepless.games.players import PLAYERS, Player
+from stepless.objective import Simplex
+from stepless.registry import UnknownName
+from stepless.report.atomic import write_atomically
+from stepless.report.text import counted, percent_up
+
+_HEAVIEST = 5  # assets that are named
+_TRACE = 5e-4  # a share below is shown as 0
+_ALSO = {"uniform": "constant"}  # what people call it where weights are shares
+
+
+class Backtest(NamedTuple):
+    """Players' games on price relatives, the wealth that each led to, and the best portfolio's."""
+
+    names: list[str]
+    relatives: NDArray
+    cost: float
+    compared: Comparison
+    wealth: dict[str, NDArray]
+    best: NDArray
+
+
+def run(names: list[str], relatives: NDArray, players: tuple[str, ...], cost: float) -> Backtest:
+    """Play."""
+    made = [_player(player) for player in players]
+    compared = compare_players(growths(relatives, names), made, Simplex(1.0))
+    ends = {
+        player: wealth(ledger.plays, relatives, cost)
+        for player, ledger in zip(players, compared.values(), strict=True)
+    }
+    best = np.broadcast_to(compared.best.w, relatives.shape)
+    return Backtest(names, relatives, cost, compared, ends, wealth(best, relatives, cost))
+
+
+def _player(name: str) -> Player:
+    known = [*_ALSO, *PLAYERS]
+    if name not in known:
+        raise UnknownName("player", name, known)
+    return PLAYERS[_ALSO.get(name, name)]()
+
+
+def in_words(test: Backtest) -> str:
+    """A table, and what is certain of the best portfolio in hindsight."""
+    days, best = len(test.relatives), test.compared.best
+    rows = [("player", "wealth", "a day", "regret", "bound", "seconds")]
+    for player, ledger in _ledgers(test):
+        rows.append(
+            (
+                player,
+                f"{test.wealth[player][-1]:.6g}",
+                _daily(test.wealth[player]),
+                f"{ledger.regret[-1]:.4f}",
+                f"{ledger.bound[-1]:.4f}" if math.isfinite(ledger.bound[-1]) else "none",
+                f"{_seconds(test)[player]:.2f}",
+            )
+        )
+    rows.append(("best in hindsight", f"{test.best[-1]:.6g}", _daily(test.best), "", "", ""))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        (
+            row[0].ljust(widths[0])
+            + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    order = np.argsort(-best.w, kind="stable")[:_HEAVIEST]
+    held = ", ".join(
+        f"{test.names[j]} {100.0 * best.w[j]:.1f} %" for j in order if best.w[j] > _TRACE
+    )
+    told = f"{counted(days, 'day')}, {counted(len(test.names), 'asset')}"
+    if test.cost > 0.0:
+        told += f", {100.0 * test.cost:g} % of all bought and sold for trading (not in regret)"
+    return "\n".join(
+        [
+            f"{told}. A unit of wealth becomes:",
+            "",
+            *lines,
+            "",
+            f"The best portfolio of constant weights, all days known: {held}.",
+            f"Without costs a unit becomes {math.exp(-math.fsum(best.losses)):.9g}, "
+            f"and in no other more than {percent_up(math.expm1(best.gap))} above that.",
+        ]
+    )
+
+
+def as_dict(test: Backtest) -> dict[str, Any]:
+    """The same for a machine."""
+    best = test.compared.best
+    return {
+        "days": len(test.relatives),
+        "assets": test.names,
+        "cost": test.cost,
+        "players": {
+            player: {
+                "wealth": float(test.wealth[player][-1]),
+                "loss": float(ledger.loss[-1]),
+                "regret": float(ledger.regret[-1]),
+                "bound": float(ledger.bound[-1]),
+                "theorem": ledger.theorem,
+                "seconds": _seconds(test)[player],
+            }
+            for player, ledger in _ledgers(test)
+        },
+        "best": {
+            "wealth": float(test.best[-1]),
+            "loss": math.fsum(best.losses),
+            "gap": best.gap,
+            "weights": dict(zip(test.names, best.w.tolist(), strict=True)),
+        },
+    }
+
+
+def draw(test: Backtest, path: Path) -> None:
+    """Draw the wealth of all players over the days, whole or not at all."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ValueError("--plot needs matplotlib: pip install 'stepless[plot]'") from None
+    kind = path.suffix.lower().lstrip(".") or "png"
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
+    axes = figure.subplots()
+    day = np.arange(1, len(test.relatives) + 1)
+    for player, path_ in test.wealth.items():
+        axes.plot(day, path_, label=player)
+    axes.plot(day, test.best, color="black", linestyle="--", label="best in hindsight")
+    axes.set(xlabel="day", ylabel="wealth", yscale="log")
+    axes.legend()
+    picture = io.BytesIO()
+    figure.savefig(picture, format=kind, dpi=150)
+    write_atomically(path, picture.getvalue())
+
+
+def refuse_picture(path: Path) -> None:
+    """Raise ValueError where no picture of such a name can be drawn: before the work."""
+    kind = path.suffix.lower().lstrip(".") or "png"
+    if kind not in ("png", "pdf", "svg"):
+        raise ValueError(f"{path}: a picture is a .png, .pdf or .svg file")
+
+
+def _ledgers(test: Backtest) -> Any:
+    return zip(test.wealth, test.compared.values(), strict=True)
+
+
+def _seconds(test: Backtest) -> dict[str, float]:
+    return dict(zip(test.wealth, test.compared.seconds.values(), strict=True))
+
+
+def _daily(wealth: NDArray) -> str:
+    """Mean growth a day."""
+    return f"{100.0 * math.expm1(math.log(wealth[-1]) / len(wealth)):+.4f} %"

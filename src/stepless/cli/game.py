@@ -1,0 +1,75 @@
+"""`stepless game`: which player would have lost least on these prices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stepless.cli.sentences import sentences
+
+
+def game(
+    prices: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PRICES",
+            help="CSV, a row a day and a column an asset, with a header; plain or in gz, bz2 or "
+            "xz; - for standard input. A first column of dates is left out.",
+        ),
+    ],
+    players: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Who plays, with commas between."),
+    ] = "uniform,eg,ons,mirror-prox,adagrad",
+    relatives: Annotated[
+        bool,
+        typer.Option(
+            "--relatives", help="The table holds price relatives, today's price by yesterday's."
+        ),
+    ] = False,
+    cost: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=0.5, metavar="SHARE", help="What trading costs, of all bought and sold."
+        ),
+    ] = 0.0,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw everybody's wealth: a .png, .pdf or .svg file."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
+) -> None:
+    """Let players of online convex games hold portfolios, and compare what they end with.
+
+    Each decides on a day's weights before its prices are known. Regret is the logarithm of the
+    wealth that the best portfolio of constant weights, chosen in hindsight, would have had over
+    theirs; the bound is what the player's theorem allows on this very run.
+    """
+    with sentences():
+        from stepless.cli.backtest import as_dict, draw, in_words, refuse_picture, run
+        from stepless.cli.form import names_of
+        from stepless.cli.prices import read_prices
+        from stepless.cli.reading import refuse_overwriting
+        from stepless.data import DataError
+        from stepless.games import relatives as relatives_of
+        from stepless.report.atomic import refuse_output
+        from stepless.report.strict_json import strict_json
+
+        if plot is not None:
+            refuse_picture(plot)
+            refuse_output(plot)
+            refuse_overwriting(plot, prices)
+        names, table = read_prices(prices)
+        if not relatives and len(table) < 2:
+            raise DataError(f"{prices}: prices of two days at least are needed, not of one")
+        test = run(names, table if relatives else relatives_of(table), names_of(players), cost)
+        if plot is not None:
+            draw(test, plot)
+        if json:
+            typer.echo(strict_json({"data": str(prices)} | as_dict(test), indent=2))
+        else:
+            typer.echo(in_words(test))
+            if plot is not None:
+                typer.echo(f"The picture is in {plot}.")
