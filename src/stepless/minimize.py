@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,12 @@ from numpy.typing import NDArray
 from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
-from stepless.solvers import Solver
+from stepless.solvers import TANGENTS_ONLY, Solver
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.watchers import Watcher
+from stepless.whole_risk import WholeRisk
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Result:
 
 
 def minimize(
-    risk: Risk,
+    risk: Risk | WholeRisk,
     solver: Solver,
     stopping: Stopping,
     *,
@@ -81,6 +81,9 @@ def minimize(
     ('gap', array([1.]))
     """
     lack = solver.lacks(risk.objective)
+    if isinstance(risk, WholeRisk) and not isinstance(solver, TANGENTS_ONLY):
+        names = ", ".join(repr(kind.name) for kind in TANGENTS_ONLY)
+        lack = f"needs a risk that is a sum over examples; use one of {names}"
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
     with single_threaded_blas():
@@ -88,7 +91,7 @@ def minimize(
 
 
 def _run(
-    risk: Risk,
+    risk: Any,
     solver: Solver,
     stopping: Stopping,
     start: tuple[NDArray, Any] | Result | None,
@@ -98,7 +101,7 @@ def _run(
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
     before = start if isinstance(start, Result) else None
-    asked = _asked(risk)
+    asked = risk.identity
     if before and before.asked != asked:
         raise ValueError(
             "a run goes on from a result on the same examples with the same loss and intercept, "
@@ -160,7 +163,9 @@ def _run(
             )
 
 
-def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDArray, Any, float]:
+def _begin(
+    risk: Risk | WholeRisk, start: tuple[NDArray, Any] | Result | None
+) -> tuple[NDArray, Any, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
@@ -175,10 +180,3 @@ def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDAr
     known = isinstance(start, Result) and np.array_equal(w, given)
     value = start.risk if known else risk.value(w, b)  # type: ignore[union-attr]
     return w, b, risk.objective.penalty(w) + value
-
-
-def _asked(risk: Risk) -> tuple[Any, ...]:
-    """What two runs must have in common for planes and dual points to be true in both."""
-    objective, source = risk.objective, risk.source
-    labels = crc32(source.y.tobytes()), crc32(source.s.tobytes())
-    return objective.loss, objective.intercept, objective.euclidean, *source.shape, *labels

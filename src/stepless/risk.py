@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,13 @@ class Risk:
         self._target = float(np.abs(source.y).mean())
         self._z = np.empty(self.m)
         self._g = np.empty((len(source.blocks()), self.d))
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What two risks must have in common for planes and dual points to be true in both."""
+        objective, source = self.objective, self.source
+        labels = crc32(source.y.tobytes()), crc32(source.s.tobytes())
+        return objective.loss, objective.intercept, objective.euclidean, *source.shape, *labels
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""

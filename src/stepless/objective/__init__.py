@@ -34,6 +34,7 @@ from stepless.objective.losses import (
     Softmax,
     Squared,
     SquaredHinge,
+    Whole,
 )
 from stepless.objective.objective import Objective
 from stepless.objective.problem import Problem
@@ -100,6 +101,7 @@ __all__ = [
     "SquaredHinge",
     "SquaredL2",
     "SquaredLp",
+    "Whole",
     "Zero",
     "penalty_of",
 ]

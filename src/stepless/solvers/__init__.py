@@ -67,6 +67,9 @@ SOLVERS: dict[str, Any] = {
     )
 }
 
+# What asks a risk for nothing but tangent planes, and so takes any that has them.
+TANGENTS_ONLY = (Bundle, ProximalBundle, BundleLinesearch)
+
 __all__ = [
     "AROW",
     "EMGD",
@@ -76,6 +79,7 @@ __all__ = [
     "SGDPD",
     "SGDST",
     "SOLVERS",
+    "TANGENTS_ONLY",
     "Accelerated",
     "AdaGrad",
     "Adaptive",

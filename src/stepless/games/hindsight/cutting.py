@@ -20,14 +20,17 @@ from stepless.solvers.batch.level_step import DUALS, Level, level_step
 def cut(task: Task, w: NDArray, steps: int, goal: float) -> tuple[NDArray, float]:
     """Go down by the level method; return the best point, and a bound below F.
 
-    Planes lie under F/T, lifted by what makes it positive over all of S. A penalty stays out of
-    them, for it is known better, where its minimum with a plane is known.
+    Planes lie under F in a unit in which slopes are about 1, lifted by what makes it positive over
+    all of S. Where its minimum with a plane is known, a penalty stays out of them, and T is the
+    unit.
     """
-    T, objective = task.T, task.objective
+    objective, unit = task.objective, float(task.T)
     apart = lasso(objective) is not None or objective.domain.separable
     if not apart and task.penalty is not None and elastic_shares(task.penalty) is not None:
         objective = replace(objective, regularizer=Zero())
-    lift = task.smooth_bound(w) / T
+    if isinstance(objective.regularizer, Zero):
+        unit = float(task.blur(w).max()) / task.rounding or unit
+    lift = task.smooth_bound(w) / unit
     if math.isinf(lift):  # an unbounded domain
         return w, -math.inf
     kind = GeneralPlanes if lasso(objective) is None else PolyhedralPlanes
@@ -36,20 +39,20 @@ def cut(task: Task, w: NDArray, steps: int, goal: float) -> tuple[NDArray, float
     for _ in range(steps):
         f, g = task.f(w), task.slope(w)
         if objective is not task.objective:
-            f, g = f + T * task.omega(w), g + _subgradient(task, w)
+            f, g = f + task.T * task.omega(w), g + _subgradient(task, w)
         if not math.isfinite(f):
             break
-        value = f / T - lift + objective.penalty(w)
+        value = f / unit - lift + objective.penalty(w)
         if value < lowest:
             best, lowest = w, value
-        offset = (f - float(g @ w) - task.rounding * (task.size(w) + abs(f))) / T - lift
-        haze = float(task.blur(w).max() + 4.0 * task.rounding * np.abs(g).max()) / T
-        planes.add(Plane(g / T, offset, haze=haze, sizes=sizes))
+        offset = (f - float(g @ w) - task.rounding * (task.size(w) + abs(f))) / unit - lift
+        haze = float(task.blur(w).max() + 4.0 * task.rounding * np.abs(g).max()) / unit
+        planes.add(Plane(g / unit, offset, haze=haze, sizes=sizes))
         bound, w = level_step(objective, planes, best, lowest, level)
-        if T * (lowest - bound) <= goal:
+        if unit * (lowest - bound) <= goal:
             break
     rounding = 4.0 * task.rounding * (abs(bound) + abs(lift))
-    return best, T * (bound + lift - rounding)
+    return best, unit * (bound + lift - rounding)
 
 
 def _subgradient(task: Task, w: NDArray) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from stepless.objective import Domain, Simplex
@@ -17,9 +17,15 @@ def along(domain: Domain, g: NDArray) -> NDArray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> along(Simplex(), np.array([3.0, 5.0]))
     array([-1.,  1.])
     """
-    if isinstance(domain, Simplex):
-        return g - np.add.reduce(g, axis=-1, keepdims=True) / g.shape[-1]
-    return g
+    if not isinstance(domain, Simplex):
+        return g
+    return _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
+
+
+@njit(cache=True, nogil=True)
+def _centred(g: NDArray) -> NDArray:
+    return g - g.mean()

@@ -1,0 +1,171 @@
+"""Risks that are no sum over examples: whatever is convex, not negative, and has an oracle."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.intercept import Cut, bracket, levelling
+from stepless.objective import Domain, Free, Objective, Regularizer, Whole
+from stepless.risk import Plane, Tangent
+
+
+class WholeRisk(ABC):
+    """A convex risk R(w) ≥ 0 of weights alone; a subclass says its value and a subgradient.
+
+    It is minimised by the solvers that ask for nothing but tangent planes: `bundle`,
+    `proximal-bundle`, `bundle-linesearch`, with certificates as always.
+
+    Parameters
+    ----------
+    d
+        How many weights there are.
+    regularizer, domain
+        Ω, with its strength, and where the weights may lie.
+    m
+        How many terms the value is a sum of: its rounding is relative to them.
+    intercept
+        Whether there is a free intercept, for a subclass that has a `section`.
+
+    Examples
+    --------
+    >>> from stepless import SquaredL2, Stopping
+    >>> from stepless.minimize import minimize
+    >>> from stepless.solvers import Bundle
+    >>> class Largest(WholeRisk):  # the largest of |w_j − j|
+    ...     def value_and_gradient(self, w):
+    ...         away = w - np.arange(w.size)
+    ...         worst = int(np.argmax(np.abs(away)))
+    ...         return abs(away[worst]), np.sign(away[worst]) * np.eye(w.size)[worst]
+    >>> result = minimize(Largest(3, SquaredL2(0.1)), Bundle(), Stopping(gap=1e-6))
+    >>> result.stopped_by, result.w.round(4) + 0.0
+    ('gap', array([0., 1., 2.]))
+    """
+
+    def __init__(
+        self,
+        d: int,
+        regularizer: Regularizer,
+        domain: Domain | None = None,
+        *,
+        m: int = 1,
+        intercept: bool = False,
+    ) -> None:
+        domain = Free() if domain is None else domain
+        domain.admit(d)
+        self.objective = Objective(Whole(), regularizer, domain, intercept)
+        self.m, self.d = m, d
+        self.rounding = (m + d + 16) * 2.0**-53
+        self.origin = object()  # the same in all risks of the same data: see `under`
+        self._steepest = np.zeros(d)
+
+    def under(self, regularizer: Regularizer) -> Self:
+        """The same risk under another penalty: planes of the one are true of the other."""
+        other = copy(self)
+        other.objective = replace(self.objective, regularizer=regularizer)
+        return other
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What two risks must have in common for planes to be true in both."""
+        return self.origin, self.objective.intercept, self.objective.euclidean
+
+    @property
+    def sizes(self) -> NDArray:
+        """How large the terms of the gradient are that may cancel, weight by weight.
+
+        The rounding of a plane's slopes is taken to be this times `rounding`; here it is what the
+        gradient itself has been at most, which a subclass that sums over examples knows better.
+        """
+        return self._steepest
+
+    @abstractmethod
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        """R(w) and a subgradient there, both exact but for rounding."""
+
+    def value(self, w: NDArray, b: Any) -> float:
+        """R(w)."""
+        return self.value_and_gradient(w)[0]
+
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
+        """R(w) and the plane that touches R there."""
+        value, a = self.value_and_gradient(w)
+        return Tangent(value, 0.0, self.plane(value, a, w))
+
+    def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
+        """The plane through (w, value) with slopes a, lowered by what rounding may have added."""
+        self._steepest = np.maximum(self._steepest, np.abs(a))
+        along = a * w
+        offset = value - float(along.sum())
+        offset -= self.rounding * (abs(value) + float(np.abs(along).sum()))
+        return Plane(a, offset, tilt, haze=self.rounding, sizes=self.sizes)
+
+
+class Section(Protocol):
+    """A risk R(w, b) at fixed weights, as a function of the intercept b."""
+
+    def cut(self, b: float) -> tuple[float, float]:
+        """R(w, b), and a subgradient in b."""
+        ...
+
+    def gradient(self, b: float) -> NDArray:
+        """The subgradient in w that goes with `cut`."""
+        ...
+
+
+class OffsetRisk(WholeRisk):
+    """A convex risk R(w, b) ≥ 0 with an intercept that may be free: minimised out exactly.
+
+    A subclass has `section`, in which what depends on w alone is computed once. Without a free
+    intercept b is 0.
+    """
+
+    @abstractmethod
+    def section(self, w: NDArray) -> Section:
+        """R(w, ·)."""
+
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        section = self.section(w)
+        return section.cut(0.0)[0], section.gradient(0.0)
+
+    def value(self, w: NDArray, b: Any) -> float:
+        """R(w, b)."""
+        return self.section(w).cut(float(b))[0]
+
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
+        """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
+        if not self.objective.intercept:
+            return super().tangent(w, b)
+        section = self.section(w)
+
+        def cut(at: float) -> Cut:
+            value, slope = section.cut(at)
+            return Cut(at, value, slope, 0.0, 0.0)
+
+        left, right = bracket(cut, float(b), smooth=False)
+        best = min(left, right, key=lambda found: found.value)
+        if not left.slope <= 0.0 <= right.slope:  # it falls without end: only R ≥ 0 is known
+            return Tangent(best.value, best.b, Plane(np.zeros(self.d), 0.0))
+        first, second = levelling(left, right)
+        plane = self._at(section, left, w)
+        if second > 0.0:
+            other = self._at(section, right, w)
+            plane = Plane(
+                first * plane.a + second * other.a,
+                first * plane.offset + second * other.offset,
+                haze=self.rounding,
+                sizes=self.sizes,
+            )
+        return Tangent(best.value, best.b, plane)
+
+    def _at(self, section: Section, cut: Cut, w: NDArray) -> Plane:
+        """The plane at an intercept, as if level: its offset is where it meets b = 0."""
+        height = cut.value - cut.slope * cut.b
+        plane = self.plane(height, section.gradient(cut.b), w)
+        lost = self.rounding * (abs(cut.value) + abs(cut.slope * cut.b))
+        return replace(plane, offset=plane.offset - lost)
