@@ -17,7 +17,7 @@ from stepless.cli.reading import read_examples, read_weights, whole_labels
 from stepless.cli.sentences import say
 from stepless.data import DataError
 from stepless.estimators import LinearClassifier, LinearRegressor
-from stepless.estimators.linear_model import one_digit_up
+from stepless.estimators.certified_model import one_digit_up
 from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
 from stepless.registry import UnknownName, named
 from stepless.report import Summary

@@ -11,7 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
-from stepless.estimators.linear_model import LARGEST, LinearModel
+from stepless.estimators.certified_model import LARGEST
+from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.stream import Stream, progressive_loss
 from stepless.objective import Loss
 from stepless.watchers import Watcher

@@ -113,29 +113,31 @@ class Apart:
 
 
 class Roots:
-    """The root of the block-diagonal part of G_t = Σ ggᵀ, in its eigenvectors' basis.
+    """H_t = δ_t I + the root of the block-diagonal part of G_t = Σ ggᵀ, in its eigenvectors' basis.
 
-    The eigenvalues of G_t^½ are the singular values of the matrix of all gradients, which has the
+    δ_t is δ, but no less than a share of the longest gradient so far: H_t stays far enough from a
+    singular matrix to be solved. The eigenvalues of G_t^½ are the singular values of the matrix of all gradients, which has the
     triangular factor that is kept here. Those of G_t itself would be known to 1e-16, their roots
     to 1e-8 only.
     """
 
-    def __init__(self, blocks: Sequence[NDArray]) -> None:
-        self.blocks = list(blocks)
+    def __init__(self, blocks: Sequence[NDArray], delta: float, share: float = 0.0) -> None:
+        self.blocks, self.delta, self.share = list(blocks), delta, share
         self.factors = [np.zeros((at.size, at.size)) for at in blocks]
         self.roots = [np.zeros(at.size) for at in blocks]
         self.bases = [np.eye(at.size) for at in blocks]
 
     def take(self, g: NDArray) -> None:
         """Add ggᵀ."""
+        self.delta = max(self.delta, self.share * self.longest(g))
         for k, at in enumerate(self.blocks):
             if g[at].any():
                 self.factors[k] = np.linalg.qr(np.vstack([self.factors[k], g[at]])).R
                 _, self.roots[k], self.bases[k] = np.linalg.svd(self.factors[k])
 
-    def matrix(self, delta: float) -> NDArray:
-        """H = δI + G_t^½."""
-        H = delta * np.eye(sum(at.size for at in self.blocks))
+    def matrix(self) -> NDArray:
+        """H_t."""
+        H = self.delta * np.eye(sum(at.size for at in self.blocks))
         for at, roots, basis in zip(self.blocks, self.roots, self.bases, strict=True):
             H[np.ix_(at, at)] += (basis.T * roots) @ basis
         return H
@@ -148,11 +150,15 @@ class Roots:
         """Return the largest ‖v_[i]‖² of a block i."""
         return max(float(v[at] @ v[at]) for at in self.blocks)
 
-    def square(self, v: NDArray, delta: float, power: int) -> float:
-        """⟨v, H^power v⟩ for H = δI + G_t^½."""
+    def longest(self, v: NDArray) -> float:
+        """Return the largest ‖v_[i]‖ of a block i."""
+        return math.sqrt(self.largest(v))
+
+    def square(self, v: NDArray, power: int) -> float:
+        """⟨v, H_t^power v⟩."""
         parts = zip(self.blocks, self.roots, self.bases, strict=True)
         return sum(
-            float(np.sum((delta + roots) ** power * (basis @ v[at]) ** 2))
+            float(np.sum((self.delta + roots) ** power * (basis @ v[at]) ** 2))
             for at, roots, basis in parts
         )
 
@@ -165,22 +171,31 @@ class Roots:
 class MatrixAveraging:
     """(δ‖x*‖² + max_i ‖x*_[i]‖² tr G_t^½)/(2η) + η tr G_t^½ if δ ≥ max ‖g_[i]‖₂: Th. 8, eq. (18).
 
-    In blocks i: Cor. 14, with its δ. If a gradient was longer, Corollary 3, as for a diagonal.
+    In blocks i: Cor. 14, with its δ. If a gradient was longer, Corollary 3, as for a diagonal; it
+    allows a δ_t that rises with a share of the longest gradient.
     """
 
-    def __init__(self, best: NDArray, eta: float, delta: float, blocks: Sequence[NDArray]) -> None:
-        self.best, self.eta, self.delta, self.metric = best, eta, delta, Roots(blocks)
+    def __init__(
+        self,
+        best: NDArray,
+        eta: float,
+        delta: float,
+        blocks: Sequence[NDArray],
+        share: float = 0.0,
+    ) -> None:
+        self.best, self.eta, self.delta = best, eta, delta
+        self.metric = Roots(blocks, delta, share)
         self.theorem = self.metric.theorem
         self.duals = 0.0
 
     def take(self, x: NDArray, g: NDArray) -> float:
         eta, delta, metric = self.eta, self.delta, self.metric
-        self.duals += metric.square(g, delta, -1)
+        self.duals += metric.square(g, -1)
         metric.take(g)
-        if math.sqrt(metric.largest(g)) > delta * (1.0 + _ROUNDING):
+        if metric.longest(g) > delta * (1.0 + _ROUNDING):
             self.theorem = "Corollary 3"
         if self.theorem == "Corollary 3":  # (11)
-            return metric.square(self.best, delta, 1) / (2.0 * eta) + 0.5 * eta * self.duals
+            return metric.square(self.best, 1) / (2.0 * eta) + 0.5 * eta * self.duals
         trace = metric.trace()
         pulled = delta * float(self.best @ self.best) + metric.largest(self.best) * trace
         return pulled / (2.0 * eta) + eta * trace
@@ -189,23 +204,31 @@ class MatrixAveraging:
 class MatrixMirror:
     """(δ‖x* − x_1‖² + max_{τ,i} ‖(x* − x_τ)_[i]‖² tr G_t^½)/(2η) + η tr G_t^½: Th. 8, eq. (19).
 
-    In blocks i it is what §8 calls a similar bound.
+    In blocks i it is what §8 calls a similar bound. If δ_t rises with a share of the longest
+    gradient, Σ_τ (δ_τ − δ_{τ−1})‖x* − x_τ‖² stands for δ‖x* − x_1‖²: H_τ − H_{τ−1} has it more.
     """
 
-    def __init__(self, best: NDArray, eta: float, delta: float, blocks: Sequence[NDArray]) -> None:
-        self.best, self.eta, self.delta, self.metric = best, eta, delta, Roots(blocks)
+    def __init__(
+        self,
+        best: NDArray,
+        eta: float,
+        delta: float,
+        blocks: Sequence[NDArray],
+        share: float = 0.0,
+    ) -> None:
+        self.best, self.eta, self.metric = best, eta, Roots(blocks, delta, share)
         self.theorem = self.metric.theorem
-        self.first: float | None = None
-        self.width = 0.0
+        self.before = 0.0  # δ_{τ−1}
+        self.pulled = self.width = 0.0
 
     def take(self, x: NDArray, g: NDArray) -> float:
-        away = self.best - x
-        if self.first is None:
-            self.first = float(away @ away)
-        self.width = max(self.width, self.metric.largest(away))
-        self.metric.take(g)
-        trace = self.metric.trace()
-        return (self.delta * self.first + self.width * trace) / (2.0 * self.eta) + self.eta * trace
+        away, metric = self.best - x, self.metric
+        self.width = max(self.width, metric.largest(away))
+        metric.take(g)
+        self.pulled += (metric.delta - self.before) * float(away @ away)
+        self.before = metric.delta
+        trace = metric.trace()
+        return (self.pulled + self.width * trace) / (2.0 * self.eta) + self.eta * trace
 
 
 class PlainAveraging:

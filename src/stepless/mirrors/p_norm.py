@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.roots import root_between
+from stepless.mirrors.p_norm_roots import between_limits, link, norm, of_sum
 from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
 
 
@@ -107,27 +107,19 @@ def own_exponent(domain: Domain, d: int) -> float:
     return max(2.0, 2.0 * math.log(d))
 
 
-def norm(w: NDArray, p: float) -> float:
-    """‖w‖_p, no power of which overflows."""
-    top = float(np.abs(w).max(initial=0.0))
-    return top * float(np.sum((np.abs(w) / top) ** p)) ** (1.0 / p) if top > 0.0 else 0.0
-
-
 def half_square(w: NDArray, q: float) -> float:
     """Φ(w)."""
-    p = q / (q - 1.0)
-    return 0.5 * norm(w, p) ** 2 / (p - 1.0)
+    return 0.5 * norm(w, q / (q - 1.0)) ** 2 * (q - 1.0)
 
 
 def gradient(w: NDArray, q: float) -> NDArray:
     """∇Φ(w)."""
-    p = q / (q - 1.0)
-    return _link(w, p) / (p - 1.0)
+    return link(w, q / (q - 1.0), q - 1.0)
 
 
 def conjugate_gradient(theta: NDArray, q: float) -> NDArray:
     """∇Φ*(θ)."""
-    return _link(theta, q) * (q / (q - 1.0) - 1.0)
+    return link(theta, q, 1.0 / (q - 1.0))
 
 
 def divergence(w: NDArray, z: NDArray, q: float) -> float:
@@ -149,7 +141,7 @@ def reflect(domain: Domain, theta: NDArray, cut: float, q: float) -> NDArray:
         case L1Ball(bound=bound):
             return _in_diamond(bound, theta, cut, q)
         case Simplex(bound=bound):
-            return _in_simplex(bound, theta, q)
+            return of_sum(theta, bound, q)
         case Box():
             return _in_box(domain, _cut(theta, cut), q)
         case Nonnegative():
@@ -158,65 +150,21 @@ def reflect(domain: Domain, theta: NDArray, cut: float, q: float) -> NDArray:
 
 
 def _in_diamond(bound: float, theta: NDArray, cut: float, q: float) -> NDArray:
+    """Outside, the multiplier makes the cut so large that what is left sums to the bound."""
     w = conjugate_gradient(_cut(theta, cut), q)
-    if _l1(w) <= bound:
+    if float(np.abs(w).sum()) <= bound:
         return w
-    multiplier = root_between(
-        lambda c: _l1(conjugate_gradient(_cut(theta, c), q)) - bound,
-        cut,
-        float(np.abs(theta).max()),
-    )
-    w = conjugate_gradient(_cut(theta, multiplier), q)
-    return w * min(1.0, bound / _l1(w))
-
-
-def _in_simplex(bound: float, theta: NDArray, q: float) -> NDArray:
-    """With t = θ − max θ: w = ∇Φ*((t + δ)₊), where Σw rises with δ.
-
-    ‖w‖_p = (q − 1)⁻¹‖(t + δ)₊‖_q, from which Σw differs by a factor between 1 and d^(1/q).
-    """
-    t = theta - theta.max()
-    most = bound * (q - 1.0)
-    least = most / theta.size ** (2.0 / q)
-    delta = root_between(
-        lambda x: float(conjugate_gradient(np.maximum(t + x, 0.0), q).sum()) - bound,
-        0.5 * least,
-        2.0 * most,
-    )
-    w = conjugate_gradient(np.maximum(t + delta, 0.0), q)
-    return w * (bound / float(w.sum()))
+    return np.copysign(of_sum(np.abs(theta), bound, q), theta)
 
 
 def _in_box(domain: Box, theta: NDArray, q: float) -> NDArray:
-    """For the norm N that w shall have, each weight is known, and the more N the less of it."""
-    p = q / (q - 1.0)
     limits = np.where(theta > 0.0, domain.high, -domain.low)
     theta = np.where(limits > 0.0, theta, 0.0)
     w = conjugate_gradient(theta, q)
-    high = norm(w, p)
-
-    def of(size: float) -> NDArray:
-        ratio = (p - 1.0) * np.abs(theta) / size
-        return np.minimum(size * ratio ** (q - 1.0), limits)
-
     if (np.abs(w) <= limits).all():
         return w
-    low = norm(of(high), p)
-    size = root_between(lambda x: norm(of(x), p) - x, low * (1.0 - 1e-12), high)
-    return np.copysign(of(size), theta)
+    return np.copysign(between_limits(np.abs(theta), limits, q), theta)
 
 
 def _cut(theta: NDArray, cut: float) -> NDArray:
     return np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
-
-
-def _l1(w: NDArray) -> float:
-    return float(np.abs(w).sum())
-
-
-def _link(w: NDArray, p: float) -> NDArray:
-    """The gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
-    size = norm(w, p)
-    if size == 0.0:
-        return np.zeros_like(w)
-    return np.copysign(size * (np.abs(w) / size) ** (p - 1.0), w)

@@ -43,7 +43,9 @@ class AdaGrad(Player):
     Needs       gradients; a penalty must be the ridge, or the lasso or elastic net in a simplex,
                 or, for a diagonal, a sum over weights in a box
     Differs     η is the domain's: (∞-)diameter/√2 or radius (Cor. 7, 10). δ is next to nothing by
-                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0
+                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0. If
+                that was next to nothing, a matrix has more: δ_t is no less than 2⁻²⁶ of the longest
+                so far, and Σ_s (δ_s − δ_{s−1})‖u − w_s‖² or δ_t‖u‖² stands in the bound
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ class AdaGrad(Player):
         self.step = self.eta or self._reach()  # η
         self.least = self.delta or 0.0  # δ
         self.squares = np.zeros(self.d)
-        self.roots = Roots(self.blocks)
+        self.roots = Roots(self.blocks, self.least, _SLIGHT)
         self.sum = np.zeros(self.d)
         self._bound = self._theorem(self.w)
 
@@ -104,12 +106,13 @@ class AdaGrad(Player):
             self.least = self._first_curvature(g)
             if self.least == 0.0:
                 return  # w_1 minimises φ: it stays
+            self.roots.delta = self.least
         if self.matrix == "diagonal":
             self.squares += g * g
             H = (self.least + np.sqrt(self.squares)) / self.step
         else:
             self.roots.take(g)
-            H = self.roots.matrix(self.least) / self.step
+            H = self.roots.matrix() / self.step
         if self.update == "mirror":
             self.w = self._nearest(g, H, self.w, 1)  # (4)
         else:
@@ -189,7 +192,7 @@ class AdaGrad(Player):
     def _first_curvature(self, g: NDArray) -> float:
         """δ, from the first gradient that is not 0."""
         if self.matrix != "diagonal":
-            return math.sqrt(self.roots.largest(g))
+            return self.roots.longest(g)
         return float(np.abs(g).max()) * (_SLIGHT if self.update == "mirror" else 1.0)
 
     def _theorem(self, u: NDArray) -> Bound:
@@ -197,4 +200,4 @@ class AdaGrad(Player):
             diagonal = DiagonalMirror if self.update == "mirror" else DiagonalAveraging
             return diagonal(u, self.step, self.least)
         matrix = MatrixMirror if self.update == "mirror" else MatrixAveraging
-        return matrix(u, self.step, self.least, self.blocks)
+        return matrix(u, self.step, self.least, self.blocks, _SLIGHT)

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
+from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
@@ -17,7 +18,6 @@ from stepless.kernels.vertices import lowest
 from stepless.mirrors import project_metric
 from stepless.objective import Box, L1Ball, L2Ball, Simplex
 
-_SERIES = 1e-3  # below it, the series is the more exact
 _BALANCED = 1e-9  # relative: both halves of a bound as equal as anyone will notice
 
 
@@ -98,10 +98,8 @@ class ONS(Player):
     def curvature(self, g: NDArray, cost: Cost) -> float:
         """β_t."""
         alpha = cost.exp_concavity if self.exp_concavity is None else self.exp_concavity
-        # exp(−αf) lies below its tangent: f(u) − f(w) ≥ −log(1 − αz)/α, which z + ½βz² touches at
-        # the lowest z of S
-        a = alpha * (float(g @ self.w) - self._lowest(g)) if alpha > 0.0 else 0.0
-        return max(alpha * _share(a), cost.strength / float(g @ g))
+        drop = float(g @ self.w) - self._lowest(g) if alpha > 0.0 else 0.0
+        return max(exp_concave_curvature(alpha, drop), cost.strength / float(g @ g))
 
     def _lowest(self, g: NDArray) -> float:
         """Return the least ⟨g, u⟩ over S, or a number below it."""
@@ -182,10 +180,3 @@ def _solve(L: NDArray, v: NDArray, M: NDArray, e: float, g: NDArray) -> None:
         v[i] /= L[i, i]
         for k in range(i):
             v[k] -= L[i, k] * v[i]
-
-
-def _share(a: float) -> float:
-    """2(a − log(1 + a))/a²."""
-    if a < _SERIES:
-        return 1.0 - a * (2.0 / 3.0 - a * (0.5 - 0.4 * a))
-    return 2.0 * (a - math.log1p(a)) / (a * a)

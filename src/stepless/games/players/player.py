@@ -16,6 +16,9 @@ from stepless.games.costs import Cost, NoGradient, as_cost
 from stepless.games.errors import GameError
 from stepless.objective import Domain, Regularizer, Simplex
 
+_SHORTEST, _LONGEST = 1e-75, 1e75  # of gradients whose squares' quotients are numbers
+_NOTHING = 1e-15 * _SHORTEST  # beside a gradient that is long enough
+
 
 @dataclass(frozen=True)
 class Run:
@@ -64,6 +67,7 @@ class Player(ABC):
     domain: Domain
     d: int
     t: int
+    moved: bool
     w: NDArray
     g: NDArray
     rng: np.random.Generator
@@ -101,6 +105,7 @@ class Player(ABC):
                 "use domain='ball' with the largest norm that a good decision may have"
             )
         self.domain, self.d, self.t = domain, d, 0
+        self.moved = False  # whether a gradient was not 0
         self.penalty, self.constraints = penalty, tuple(constraints)
         # Dice of its own: costs drawn from default_rng(seed) must not be what it has thrown
         self.rng = np.random.default_rng(seed).spawn(1)[0]
@@ -149,10 +154,27 @@ class Player(ABC):
             raise GameError(
                 self.t, f"the gradient has shape {g.shape}, but a decision has {self.d} weights"
             )
-        if not math.isfinite(g.sum()) and not np.isfinite(g).all():
+        if _SHORTEST**2 <= g.dot(g) <= _LONGEST**2:
+            self.moved = True
+            return g
+        return self._extreme(g)
+
+    def _extreme(self, g: NDArray) -> NDArray:
+        """Return g, or 0 if it is nothing beside others; refuse one that no player can use."""
+        if not np.isfinite(g).all():
             j = int(np.argmin(np.isfinite(g)))
             raise GameError(self.t, f"the gradient is not finite: entry {j} is {g[j]}")
-        return g
+        top = float(np.abs(g).max())
+        if top == 0.0 or (self.moved and _NOTHING <= top < _SHORTEST):
+            return g
+        if self.moved and top < _NOTHING:
+            return np.zeros(self.d)
+        raise GameError(
+            self.t,
+            f"the gradient's largest entry is {top:.3g}, but players need squares and quotients of "
+            f"gradients, which are numbers between {_SHORTEST:g} and {_LONGEST:g} only: scale the "
+            "costs",
+        )
 
     @property
     def diameter(self) -> float:

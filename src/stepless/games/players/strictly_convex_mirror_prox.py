@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
+from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.pace import nonnegative
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import refuse_penalty
@@ -15,32 +16,34 @@ from stepless.games.players.span import along
 from stepless.mirrors import project_metric
 
 _TINY = 1e-200  # a square that can be divided by
-_SERIES = 1e-3  # below it, the series is the more exact
+_SLIGHT = 2.0**-26  # share of ‖g‖/D that is a height, but next to none
 
 
 class StrictlyConvexMirrorProx(Player):
     """Online mirror prox for costs that curve along their gradients: a regret of log V.
 
     Plays       w_t = argmin_{w∈S} ⟨g_{t−1}, w⟩ + ½‖w − z_{t−1}‖²_{H_t}, and after g_t = ∇f_t(w_t)
-                z_t = argmin_{w∈S} ⟨g_t, w⟩ + ½‖w − z_{t−1}‖²_{H_t} (5.18),
+                z_t = argmin_{w∈S} ⟨g_t, w⟩ + ½‖w − z_{t−1}‖²_{H'_t} (5.18),
                 H_t = h_t I + Σ_{s<t} β_s g_s g_sᵀ, where f_t(u) ≥ f_t(w_t) + z + β_t z² for
                 z = ⟨g_t, u − w_t⟩ and every u of S: β_t = λ/(2‖g_t‖²) for a λ-strongly convex cost,
                 α (a − log(1 + a))/a² for an α-exp-concave one, a = α max_u ⟨g_t, w_t − u⟩;
                 h_t = (2/D²) Σ_{s<t} max(drift_s + β_s ⟨g_s, w_s − z_s⟩², 0), D the diameter of S,
-                but no less than ‖g_1‖/D
-    Theorem     MAH Cor. 5.12, in the form of its proof: against u no more than ½h_t D² +
+                but no less than ‖g_1‖/D. H'_t has h'_t for h_t, no less than 2⁻²⁶‖g_s‖/D, s ≤ t
+    Theorem     MAH Cor. 5.12, in the form of its proof: against u no more than ½h'_t D² +
                 Σ_{s≤t} drift_s + ½Σ_{s<t} β_s ⟨g_s, u − z_s⟩² − Σ_{s≤t} β_s ⟨g_s, u − w_s⟩²,
                 drift_s = ⟨g_s − g_{s−1}, w_s − z_s⟩ − ½(‖w_s − z_{s−1}‖² + ‖w_s − z_s‖²) in the
-                norm of H_s; O((d/β) log V + GD) for costs of one β and a variation V, O(D√V)
-                for any
+                norm of H_s, and what rounding left of both argmins' first-order conditions;
+                O((d/β) log V + GD) for costs of one β and a variation V, O(D√V) for any
     Cost        two projections in the metric of a matrix and O(d³) a round; d² numbers
     Needs       gradients; costs that know their `strength` or `exp_concavity`, or one β for all
     Differs     (1 + βG²)I is h_t I, which grows by what was paid, as that of AdaFTRL (Orabona and
                 Pál) does: nobody needs to know G, β or L, the decisions do not depend on the units
                 of costs and weights, and costs with little curvature leave √V instead of d/β.
-                Each round has its own β. (5.17) forgets the ½ of strong convexity, and
-                β = ½ min(1/(4GD), α) is Hazan's for ½βz², not for βz². (5.36) to (5.38) print norms
-                for squares of norms
+                Each round has its own β. z_t's metric may be larger than w_t's, for the proof drops
+                ½‖z_t − z_{t−1}‖² in the one less the other: after costs that were nearly 0, no
+                step is so long that it ends where rounding wants. (5.17) forgets the ½ of strong
+                convexity, and β = ½ min(1/(4GD), α) is Hazan's for ½βz², not for βz². (5.36) to
+                (5.38) print norms for squares of norms
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ class StrictlyConvexMirrorProx(Player):
         self.wide = self.diameter**2 or 1.0  # a single point has no diameter
         self.curved = np.zeros((self.d, self.d))  # Σ β g gᵀ
         self.hint = np.zeros(self.d)
-        self.height = self.paid = 0.0
+        self.height = self.paid = self.short = 0.0
         self.heights: list[float] = []
         self.drifts: list[float] = []
         self.strict: list[float] = []  # β
@@ -79,24 +82,24 @@ class StrictlyConvexMirrorProx(Player):
 
     def learn(self, g: NDArray, cost: Cost) -> None:
         g = along(self.domain, g)
-        beta = self._strictness(g, cost)
-        if self.height == 0.0:  # nobody has moved yet: this round's height may be chosen now
-            self.height = math.sqrt(float(g @ g) / self.wide)
+        beta, steepness = self._strictness(g, cost), math.sqrt(float(g @ g) / self.wide)
+        self.height = self.height or steepness  # nobody has moved yet: it may be chosen now
+        H = self._metric()  # w_t's
+        self.height = max(self.height, _SLIGHT * steepness)
         self.strict.append(beta)
         self.heights.append(self.height)
         drift = 0.0
         if self.height > 0.0:
-            H = self._metric()
-            z = self._step(H, g)
+            z, short = self._step(self._metric(), g)
             back, ahead = self.w - self.z, self.w - z
-            drift = float((g - self.hint) @ ahead)
+            drift = float((g - self.hint) @ ahead) + self.short + short
             drift -= 0.5 * float(back @ H @ back + ahead @ H @ ahead)
             # ½(x + y)² − x² ≤ y²: whatever x = ⟨g, u − w⟩ is, y = ⟨g, w − z⟩ pays for it
             self.paid += max(drift + beta * float(g @ ahead) ** 2, 0.0)
             self.z, self.hint = z, g
             self.curved += beta * np.outer(g, g)
             self.height = max(self.height, 2.0 * self.paid / self.wide)
-            self.w = self._step(self._metric(), g)  # (5.18)
+            self.w, self.short = self._step(self._metric(), g)  # (5.18)
         self.drifts.append(drift)
         self.inner.append(float(g @ self.z))
 
@@ -112,8 +115,11 @@ class StrictlyConvexMirrorProx(Player):
     def _metric(self) -> NDArray:
         return self.curved + self.height * np.eye(self.d)
 
-    def _step(self, H: NDArray, g: NDArray) -> NDArray:
-        return project_metric(self.domain, self.z - np.linalg.solve(H, g), H)
+    def _step(self, H: NDArray, g: NDArray) -> tuple[NDArray, float]:
+        """argmin_{w∈S} ⟨g, w⟩ + ½‖w − z‖²_H, and ε, what rounding left of ⟨r, w − u⟩ for any u."""
+        w = project_metric(self.domain, self.z - np.linalg.solve(H, g), H)
+        r = g + H @ (w - self.z)
+        return w, max(float(r @ w) - self.domain.floor(r), 0.0)
 
     def _strictness(self, g: NDArray, cost: Cost) -> float:
         """β_t."""
@@ -122,15 +128,6 @@ class StrictlyConvexMirrorProx(Player):
             return 0.0
         if self.curvature is not None:
             return self.curvature
-        # exp(−αf) lies below its tangent: f(u) − f(w) ≥ −log(1 − αz)/α, which z + βz² touches at
-        # the lowest z of S
         alpha = cost.exp_concavity
-        a = alpha * (float(g @ self.w) - self.domain.floor(g))
-        return max(alpha * _share(a), 0.5 * cost.strength / length)
-
-
-def _share(a: float) -> float:
-    """(a − log(1 + a))/a²."""
-    if a < _SERIES:
-        return 0.5 - a * (1.0 / 3.0 - a * (0.25 - 0.2 * a))
-    return (a - math.log1p(a)) / (a * a)
+        drop = float(g @ self.w) - self.domain.floor(g) if alpha > 0.0 else 0.0
+        return 0.5 * max(exp_concave_curvature(alpha, drop), cost.strength / length)

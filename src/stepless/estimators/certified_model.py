@@ -1,0 +1,199 @@
+"""What every estimator shares: when a run ends, what it is told of data, what it proves."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from stepless.minimize import Result, minimize
+from stepless.registry import UnknownName
+from stepless.solvers import SOLVERS, Solver
+from stepless.stopping import Stopping
+from stepless.trace import relative
+from stepless.watchers import Progress, Watcher
+
+LARGEST = 1e50  # of any entry: no product of a solver overflows below it
+ACCEPTED: dict[str, Any] = {
+    "accept_sparse": ("csr", "csc", "coo"),
+    "dtype": (np.float64, np.float32),
+    "ensure_all_finite": False,  # our own check says where the hole is
+}
+
+
+def one_digit_up(share: float) -> str:
+    """Spell a positive number with one digit, no smaller than it is.
+
+    Examples
+    --------
+    >>> one_digit_up(0.14), one_digit_up(2e-5)
+    ('0.2', '2e-05')
+    """
+    power = 10.0 ** math.floor(math.log10(share))
+    return f"{math.ceil(share / power) * power:.1g}"
+
+
+class CertifiedModel(BaseEstimator):
+    """Runs and certificates of an estimator.
+
+    A subclass has the parameters `solver`, `gap`, `passes`, `seconds`, `random_state`, `n_jobs` and
+    `verbose`.
+    """
+
+    _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
+
+    solver: str | Solver
+    gap: float
+    passes: int | None
+    seconds: float | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    # -- parameters ---------------------------------------------------------------------------
+
+    def _named_solver(self) -> Solver:
+        if not isinstance(self.solver, str):
+            return self.solver
+        if self.solver not in SOLVERS:
+            raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
+        return SOLVERS[self.solver]()
+
+    def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
+        """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
+        unlimited = math.inf if self.seconds is not None else self._patience
+        return Stopping(
+            gap=self.gap,
+            passes=unlimited if self.passes is None else self.passes,
+            seconds=math.inf
+            if self.seconds is None
+            else max(self.seconds - spent, 0.0) / runs_left,
+        )
+
+    def _threads(self) -> int | None:
+        if self.n_jobs is not None and self.n_jobs < 1 and self.n_jobs != -1:
+            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs}")
+        return None if self.n_jobs in (None, -1) else self.n_jobs
+
+    # -- data ---------------------------------------------------------------------------------
+
+    def _examples(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, NDArray]:
+        X, y = validate_data(self, X, y, reset=reset, **ACCEPTED, **checks)
+        self._refuse_holes(X)
+        return X, y
+
+    def _refuse_holes(self, X: Any) -> None:
+        """Name the first entry that is not a finite number of reasonable size."""
+        values = X.data if sparse.issparse(X) else X
+        if values.size == 0 or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST):
+            return
+        if sparse.issparse(X):
+            X = X.tocoo()
+            k = int(np.flatnonzero(~(np.abs(X.data.astype(float)) <= LARGEST))[0])
+            i, j, value = X.row[k], X.col[k], X.data[k]
+        else:
+            i, j = np.argwhere(~(np.abs(X.astype(float)) <= LARGEST))[0]
+            value = X[i, j]
+        names = getattr(self, "feature_names_in_", None)
+        feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
+        if np.isfinite(value):
+            raise ValueError(
+                f"X holds {value:g} in row {i}, {feature}: squares of entries beyond {LARGEST:g} "
+                "overflow; rescale that feature"
+            )
+        what = "NaN" if np.isnan(value) else "infinity (inf)"
+        raise ValueError(f"X holds {what} in row {i}, {feature}: every entry must be finite")
+
+    def _weights(self, sample_weight: Any, m: int) -> NDArray:
+        if sample_weight is None:
+            return np.ones(m)
+        s = np.asarray(sample_weight, dtype=np.float64)
+        if s.ndim == 0:
+            s = np.full(m, float(s))
+        if s.shape != (m,):
+            raise ValueError(
+                f"sample_weight has shape {s.shape}, but there are {m} examples: "
+                f"sample_weight.shape must be ({m},)"
+            )
+        if not np.isfinite(s).all():
+            bad = int(np.flatnonzero(~np.isfinite(s))[0])
+            raise ValueError(f"sample_weight holds NaN or infinity (inf) at example {bad}")
+        if (s < 0).any():
+            bad = int(np.flatnonzero(s < 0)[0])
+            raise ValueError(
+                f"sample_weight is negative ({s[bad]:g}) at example {bad}: weights must be ≥ 0"
+            )
+        if not s.any():
+            raise ValueError("sample_weight is zero for every example: nothing is left to learn")
+        return s
+
+    # -- a run --------------------------------------------------------------------------------
+
+    def _minimize(
+        self,
+        risk: Any,
+        solver: Solver,
+        stopping: Stopping,
+        start: tuple[NDArray, Any] | Result | None = None,
+        watchers: Iterable[Watcher] = (),
+        label: str = "",
+    ) -> Result:
+        """Minimise a risk, with what the estimator says of progress and chance."""
+        shown = [Progress(label=label)] if self.verbose else []
+        return minimize(
+            risk,
+            solver,
+            stopping,
+            start=start,
+            watchers=[*shown, *watchers],
+            rng=self._generator(),
+        )
+
+    def _generator(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
+        return np.random.default_rng(seed)
+
+    def _certify(self, results: list[Result]) -> None:
+        """Store what the runs proved; several runs (one a class) count as one: their sum."""
+        self.objective_ = float(sum(r.objective for r in results))
+        self.lower_bound_ = float(sum(r.lower_bound for r in results))
+        self.gap_ = self.objective_ - self.lower_bound_
+        self.rel_gap_ = relative(self.gap_, self.objective_)
+        self.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
+        self.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
+        self.n_passes_ = max(r.trace[-1].passes for r in results)
+        reasons = [r.stopped_by for r in results]
+        self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
+        self.n_iter_ = self.n_passes_
+        if self._falls_short():
+            accept = ""
+            if 0.0 < self.rel_gap_ <= 0.5:  # a sum over classes may round to 0
+                accept = f"accept gap={one_digit_up(self.rel_gap_)}, "
+            warnings.warn(
+                f"stopped after {self.n_passes_} passes with a relative gap of "
+                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
+                f"optimum. Allow {self._more()}, {accept}or raise alpha",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        for remark in dict.fromkeys(r.remark for r in results if r.remark):
+            warnings.warn(remark, UserWarning, stacklevel=3)
+
+    def _falls_short(self) -> bool:
+        """Whether a limit that the user did not set ended the run before the gap was met."""
+        return self.stopped_by_ == "passes" and self.passes is None
+
+    def _more(self) -> str:
+        """What to allow a run that fell short."""
+        return "more passes="
