@@ -9,31 +9,34 @@ import matplotlib
 
 PAGE = Path(__file__).parents[1] / "docs" / "games.md"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_PICTURE = re.compile(r"^!\[.*?\]\((.*?)\)$", re.MULTILINE)
+_PICTURE = re.compile(r"^!\[.*?\]\(pictures/(.*?)\)$", re.MULTILINE)
 
 
-def main() -> None:
+def draw(folder: Path) -> list[str]:
+    """Run the page from top to bottom; save what a block draws as the picture that follows it."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    text, names = PAGE.read_text(), {}
+    text, drawn = PAGE.read_text(encoding="utf-8"), []
     scope: dict[str, object] = {"__name__": "page"}
     blocks = list(_BLOCK.finditer(text))
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
-        exec(block[1], scope)  # the page's own code, in order
-        end = len(text) if after is None else after.start()
-        picture = _PICTURE.search(text, block.end(), end)
+    ends = [block.start() for block in blocks[1:]] + [len(text)]
+    for block, end in zip(blocks, ends, strict=True):
+        exec(block[1], scope)
         if pyplot.get_fignums():
-            assert picture is not None, f"nothing shows what this draws:\n{block[1]}"
+            picture = _PICTURE.search(text, block.end(), end)
+            if picture is None:
+                raise ValueError(f"{PAGE.name} does not show what this draws:\n{block[1]}")
             figure = pyplot.gcf()
             figure.set_size_inches(7.0, 4.0)
             figure.tight_layout()
-            figure.savefig(PAGE.parent / picture[1], dpi=110)
-            names[picture[1]] = figure
+            figure.savefig(folder / picture[1], dpi=110)
             pyplot.close("all")
-    missing = set(_PICTURE.findall(text)) - names.keys()
-    assert not missing, f"no code draws {missing}"
+            drawn.append(picture[1])
+    if drawn != _PICTURE.findall(text):
+        raise ValueError(f"{PAGE.name} shows {_PICTURE.findall(text)}, its code draws {drawn}")
+    return drawn
 
 
 if __name__ == "__main__":
-    main()
+    draw(PAGE.parent / "pictures")

@@ -39,8 +39,9 @@ def test_a_picture():
     import matplotlib as mpl
 
     mpl.use("Agg")
-    axes = compare_players(C, ["ogd", "constant"], Simplex()).plot()
-    assert len(axes.get_lines()) == 3  # what has no bound has no line for it
+    compared = compare_players(C, ["ogd", "constant"], Simplex())
+    assert len(compared.plot().get_lines()) == 2
+    assert len(compared.plot(bounds=True).get_lines()) == 3  # what has no bound has no line for it
 
 
 def test_players_of_one_name_are_told_apart():

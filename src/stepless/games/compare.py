@@ -75,10 +75,10 @@ class Comparison(Mapping[str, Ledger]):
         ]
         return DataFrame(rows, index=Index(list(self.ledgers), name="player"))
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw every player's regret and bound; needs matplotlib (``stepless[plot]``)."""
+    def plot(self, axes: Any = None, bounds: bool = False) -> Any:
+        """Draw everybody's regret, and bound if asked; needs matplotlib (``stepless[plot]``)."""
         for ledger in self.ledgers.values():
-            axes = ledger.plot(axes)
+            axes = ledger.plot(axes, bounds)
         return axes
 
 

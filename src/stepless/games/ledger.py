@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 _ROUNDING = 1e-10  # of loss and bound: what sums of so many rounds may be off by
 
 
+def nothing() -> NDArray:
+    """An array without entries, for a column that was not kept."""
+    return np.empty((0, 0))
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Ledger:
     """One round a row: cumulative loss, regret against one fixed decision u, the player's bound.
@@ -58,12 +63,12 @@ class Ledger:
     regret: NDArray
     bound: NDArray
     theorem: str
-    expected: bool
-    variation: NDArray
-    plays: NDArray
-    best: NDArray
     gap: float
-    violation: NDArray = field(default_factory=lambda: np.empty((0, 0)))
+    expected: bool = False
+    variation: NDArray = field(default_factory=nothing)
+    plays: NDArray = field(default_factory=nothing)
+    best: NDArray = field(default_factory=nothing)
+    violation: NDArray = field(default_factory=nothing)
 
     @property
     def round(self) -> NDArray:
@@ -87,35 +92,36 @@ class Ledger:
     def __repr__(self) -> str:
         sign = "≤" if self.holds else "above" if self.expected else "NOT ≤"
         mean = " in expectation" if self.expected else ""
+        regret, bound, kind = self.regret[-1], self.bound[-1], type(self).__name__
         return (
-            f"Ledger({len(self)} rounds of {self.player}: regret {self.regret[-1]:.6g} {sign} "
-            f"{self.bound[-1]:.6g} by {self.theorem}{mean}, "
-            f"certified ≤ {self.certified_regret:.6g})"
+            f"{kind}({len(self)} rounds of {self.player}: regret {regret:.6g} {sign} {bound:.6g} "
+            f"by {self.theorem}{mean}, certified ≤ {self.certified_regret:.6g})"
         )
 
     def to_frame(self) -> Any:
         """Return the columns as a pandas DataFrame, indexed by round; needs pandas."""
         from pandas import DataFrame, Index
 
-        columns = {name: getattr(self, name) for name in ("loss", "regret", "bound", "variation")}
+        names = ("loss", "regret", "bound", "variation")
+        columns = {name: getattr(self, name) for name in names if getattr(self, name).size}
         for i, column in enumerate(self.violation.T):
             columns[f"violation_{i}"] = column
         return DataFrame(columns, index=Index(self.round, name="round"))
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Any = None, bound: bool = True) -> Any:
         """Draw regret and bound over the rounds; needs matplotlib (``stepless[plot]``)."""
         if axes is None:
             from matplotlib import pyplot
 
             axes = pyplot.subplots()[1]
-        (line,) = axes.plot(self.round, self.regret, label=f"{self.player}: regret")
-        if np.isfinite(self.bound).any():
+        (line,) = axes.plot(self.round, self.regret, label=self.player)
+        if bound and np.isfinite(self.bound).any():
             axes.plot(
                 self.round,
                 self.bound,
                 color=line.get_color(),
                 linestyle="--",
-                label=f"{self.player}: {self.theorem}",
+                label=self.theorem,
             )
         axes.set(xlabel="round", ylabel="regret")
         axes.legend()

@@ -98,15 +98,14 @@ def regret_ledger(
     lost, best, bound = np.array(rounds).T
     lost, best = np.cumsum(lost), np.cumsum(best)
     return RegretLedger(
-        round=np.arange(1, risk.m + 1),
+        player=replay.solver.name,
         loss=lost,
         regret=lost - best,
         bound=bound,
         theorem=replay.theorem,
         coef=w[:, 0] if K == 1 else w.T,
         intercept=float(b[0]) if K == 1 else b,
-        gap=hindsight.gap,
-        solver=replay.solver.name,
+        gap=risk.m * hindsight.gap,
         eta=replay.eta,
         delta=replay.delta,
     )

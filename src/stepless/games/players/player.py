@@ -16,8 +16,8 @@ from stepless.games.costs import Cost, NoGradient, as_cost
 from stepless.games.errors import GameError
 from stepless.objective import Domain, Regularizer, Simplex
 
-_SHORTEST, _LONGEST = 1e-75, 1e75  # of gradients whose squares' quotients are numbers
-_NOTHING = 1e-15 * _SHORTEST  # beside a gradient that is long enough
+_LEAST, _MOST = 1e-64, 1e64  # of gradients: even rounding's share of one, squared, is a number
+_NOTHING = 1e-16 * _LEAST  # beside any that was large enough
 
 
 @dataclass(frozen=True)
@@ -154,27 +154,24 @@ class Player(ABC):
             raise GameError(
                 self.t, f"the gradient has shape {g.shape}, but a decision has {self.d} weights"
             )
-        if _SHORTEST**2 <= g.dot(g) <= _LONGEST**2:
+        top = float(np.maximum.reduce(np.abs(g)))
+        if _LEAST <= top <= _MOST:
             self.moved = True
             return g
-        return self._extreme(g)
+        return self._extreme(g, top)
 
-    def _extreme(self, g: NDArray) -> NDArray:
-        """Return g, or 0 if it is nothing beside others; refuse one that no player can use."""
-        if not np.isfinite(g).all():
+    def _extreme(self, g: NDArray, top: float) -> NDArray:
+        """Return g, or 0 where it is nothing beside others; refuse one that no player can use."""
+        if not math.isfinite(top):
             j = int(np.argmin(np.isfinite(g)))
             raise GameError(self.t, f"the gradient is not finite: entry {j} is {g[j]}")
-        top = float(np.abs(g).max())
-        if top == 0.0 or (self.moved and _NOTHING <= top < _SHORTEST):
-            return g
-        if self.moved and top < _NOTHING:
-            return np.zeros(self.d)
-        raise GameError(
-            self.t,
-            f"the gradient's largest entry is {top:.3g}, but players need squares and quotients of "
-            f"gradients, which are numbers between {_SHORTEST:g} and {_LONGEST:g} only: scale the "
-            "costs",
-        )
+        if top > _MOST or (top > 0.0 and not self.moved):
+            raise GameError(
+                self.t,
+                f"the gradient's largest entry is {top:.3g}; between {_LEAST:g} and {_MOST:g} "
+                "squares and quotients of gradients are sure to be numbers: scale the costs",
+            )
+        return g if top >= _NOTHING else np.zeros(self.d)
 
     @property
     def diameter(self) -> float:

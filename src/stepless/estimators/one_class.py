@@ -1,0 +1,153 @@
+"""Novelty detection: what lies farther out than most examples do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.data import Source
+from stepless.estimators.certified_model import ACCEPTED, CertifiedModel
+from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.solvers import Bundle, Solver
+from stepless.watchers import Watcher
+
+
+class OneClass(OutlierMixin, CertifiedModel):
+    """The half-space away from the origin that holds all examples but a share ν, with a certificate.
+
+    Minimises ½‖w‖² − ρ + Σ s_i max(0, ρ − ⟨w, x_i⟩)/(ν Σ s_i), the one-class support vector machine
+    (Schölkopf et al. 2001); x is an outlier if ⟨w, x⟩ < ρ. At most a share ν of the examples are,
+    and at least a share ν have ⟨w, x⟩ ≤ ρ. There is no strength to choose: it would only scale w,
+    which is here the point nearest to the origin of those that are means of ν Σ s_i examples.
+
+    A half-space suits examples that lie to one side of the origin, such as counts. Others are first
+    brought there: by `GaussianExpansion`, after which this is a novelty detector with a kernel.
+
+    Parameters
+    ----------
+    nu
+        Share of the examples that may be outliers, ν, in (0, 1].
+    solver
+        ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
+        ``"bundle-linesearch"``, or a solver with parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    random_state
+        Of no consequence: nothing is left to chance.
+    n_jobs
+        Threads; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_, offset_
+        w and ρ.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`. They are those of
+        the problem above, raised by half the square of the examples' mean: then none is negative.
+    trace_, solver_, n_passes_, stopped_by_
+        The run's events, the solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(200, 2)) + 5.0
+    >>> detector = OneClass(nu=0.1).fit(X)
+    >>> detector.predict([[5.0, 5.0], [0.5, 2.0]]), detector.rel_gap_ <= 1e-3
+    (array([ 1, -1]), True)
+    >>> int((detector.predict(X) < 0).sum())
+    19
+    """
+
+    def __init__(
+        self,
+        nu: float = 0.1,
+        *,
+        solver: str | Solver = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.nu = nu
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        watchers: Iterable[Watcher] = (),
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse); y is not looked at.
+
+        Watchers are called with every event and the best (w less the examples' mean, 0) so far;
+        True ends the run.
+        """
+        X = validate_data(self, X, **ACCEPTED)
+        self._refuse_holes(X)
+        s = self._weights(sample_weight, X.shape[0])
+        source = Source(X, np.ones(X.shape[0]), s, self._threads())
+        risk = AdaptiveMargin(source, self.nu, intercept=False)
+        solver = Bundle() if self.solver == "auto" else self._named_solver()
+        start = None
+        if self.warm_start and hasattr(self, "coef_"):
+            if self.coef_.size != risk.d:
+                raise ValueError(
+                    "warm_start=True needs the features of the last fit; "
+                    "use a new estimator for other ones"
+                )
+            start = (self.coef_ - risk.centre, 0.0)
+        result = self._minimize(risk, solver, self._stopping(), start, watchers)
+        self.coef_ = result.w + risk.centre
+        self.offset_ = risk.margin(self.coef_).rho
+        self._certify([result])
+        if not self.offset_ > 0.0:
+            warnings.warn(
+                "the examples surround the origin: no half-space away from it holds all but a "
+                f"share {self.nu:g} of them. Raise nu, or transform them by GaussianExpansion",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def score_samples(self, X: Any) -> NDArray:
+        """⟨w, x⟩ for each example: the lower, the farther out."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **ACCEPTED)
+        self._refuse_holes(X)
+        source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
+        return source.predictions(self.coef_)
+
+    def decision_function(self, X: Any) -> NDArray:
+        """⟨w, x⟩ − ρ for each example: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray:
+        """Return −1 for outliers, 1 for the others."""
+        return np.where(self.decision_function(X) < 0.0, -1, 1)

@@ -1,0 +1,1 @@
+"""Risks that are no sum of a loss over examples, one a folder."""

@@ -1,0 +1,127 @@
+"""The ν-trick: a margin that adapts to the examples instead of being 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data.source import Source
+from stepless.kernels.lowest_share import lowest_share
+from stepless.objective import SquaredL2
+from stepless.risk import Plane, Tangent
+from stepless.whole_risk import WholeRisk
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The best margin ρ and intercept b at given weights."""
+
+    rho: float
+    b: float
+
+
+class AdaptiveMargin(WholeRisk):
+    """How much more the examples with the worst margins lack than the mean does.
+
+    The ν-trick (SVL §2) minimises over w, b and ρ
+
+        ½‖w‖² − ρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/(ν Σ s_i).
+
+    At given weights the best ρ and b are quantiles, and what is left is minus the mean of the worst
+    margins y_i⟨w, x_i⟩: of a share ν of all examples or, with an intercept, of half as much of each
+    class, as one total each. There is no strength to choose, for it only scales the answer. One
+    class alone, y = 1 and b = 0, is novelty detection.
+
+    A mean of the worst lies below that of all, ⟨c, w⟩ for a known c. So with v = w − c
+
+        ½‖w‖² − worst(w) = ½‖v‖² + R(v) − ½‖c‖²,     R(v) = ⟨c, w⟩ − worst(w) ≥ 0,
+
+    and R is what this is, of v. With an intercept, read 2ρ for ρ and ν/2 for ν.
+
+    Parameters
+    ----------
+    source
+        Examples, with targets ±1.
+    nu
+        Share of the examples at the margin or within it: at least so many are, and at most so many
+        lie strictly within.
+    intercept
+        Whether there is a free intercept b: it takes examples of both classes.
+
+    Examples
+    --------
+    >>> from stepless import Stopping
+    >>> from stepless.minimize import minimize
+    >>> from stepless.solvers import Bundle
+    >>> source = Source(np.array([[1.0], [2.0], [4.0]]), np.ones(3))
+    >>> risk = AdaptiveMargin(source, nu=2 / 3, intercept=False)
+    >>> result = minimize(risk, Bundle(), Stopping(gap=1e-9))
+    >>> w = result.w + risk.centre
+    >>> w.round(6), round(risk.margin(w).rho, 6)
+    (array([1.5]), 3.0)
+    """
+
+    def __init__(self, source: Source, nu: float, *, intercept: bool) -> None:
+        m, d = source.shape
+        super().__init__(d, SquaredL2(1.0), m=m)
+        self.source = source
+        everything = np.arange(m)
+        self._sides = [everything]
+        if intercept:
+            self._sides = [everything[source.y > 0.0], everything[source.y <= 0.0]]
+        self._weights = [source.s[side] for side in self._sides]
+        masses = [float(s.sum()) for s in self._weights]
+        self._worst = nu * m / len(self._sides)  # their weight, of each side
+        most = len(self._sides) * min(masses) / m
+        if not 0.0 < nu <= most * (1.0 + 1e-12):
+            raise ValueError(
+                f"nu must be positive and at most {most:.3g}"
+                f"{', twice the share of the smaller class' * (len(masses) > 1)}, not {nu:g}"
+            )
+        self._mean = np.empty(m)  # what each y_i x_i counts in c
+        for side, s, mass in zip(self._sides, self._weights, masses, strict=True):
+            self._mean[side] = s / mass
+        self._mean *= source.y
+        self.centre = source.combination(self._mean)
+        # Σ|β_i x_ij| ≤ √(Σ β_i²/s_i) √(Σ s_i x_ij²), and no β_i is larger than s_i/worst
+        self._sizes = source.sizes * math.sqrt(4.0 * len(masses) * m / self._worst)
+
+    @property
+    def sizes(self) -> NDArray:
+        return self._sizes
+
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        value, beta, _ = self._look(w + self.centre)
+        return value, self.source.combination(beta)
+
+    def value(self, w: NDArray, b: float) -> float:
+        """R(w), w counted from the centre."""
+        return self._look(w + self.centre)[0]
+
+    def tangent(self, w: NDArray, b: float) -> Tangent:
+        """R(w) and the plane that touches it there: ⟨a, w + c⟩, whatever the rounding of R."""
+        value, a = self.value_and_gradient(w)
+        lost = self.rounding * float(self._sizes @ np.abs(self.centre))
+        offset = float(a @ self.centre) - lost
+        return Tangent(value, 0.0, Plane(a, offset, haze=self.rounding, sizes=self._sizes))
+
+    def margin(self, w: NDArray) -> Margin:
+        """The best ρ and b at weights w, not counted from the centre."""
+        quantiles = self._look(w)[2]
+        if len(quantiles) == 1:
+            return Margin(quantiles[0], 0.0)
+        return Margin((quantiles[0] + quantiles[1]) / 2.0, (quantiles[1] - quantiles[0]) / 2.0)
+
+    def _look(self, w: NDArray) -> tuple[float, NDArray, list[float]]:
+        """⟨c, w⟩ less the worst margins' mean, as coefficients of the x_i too, and quantiles."""
+        margins = self.source.y * self.source.predictions(w)
+        beta, quantiles = self._mean.copy(), []
+        for side, s in zip(self._sides, self._weights, strict=True):
+            shares = np.empty(side.size)
+            quantiles.append(lowest_share(shares, margins[side], s, self._worst))
+            beta[side] -= self.source.y[side] * shares / self._worst
+        value = float((beta * self.source.y) @ margins)
+        return max(value, 0.0), beta, quantiles

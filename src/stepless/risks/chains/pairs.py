@@ -1,0 +1,89 @@
+"""Which feature has a weight for which tag, as kernels read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.design import Design
+from stepless.term import Term
+
+
+class AllPairs(Term):
+    """A weight for each feature and each tag, a feature's side by side.
+
+    Examples
+    --------
+    >>> AllPairs(features=5, tags=3).span(1), AllPairs(5, 3).tag(1, 4), AllPairs(5, 3).count()
+    ((3, 6), 1, 15)
+    """
+
+    features: int
+    tags: int
+
+    def count(self) -> Any:
+        """Return the number of weights."""
+        return self.features * self.tags
+
+    def span(self, j: Any) -> Any:
+        """Return the range of the weights of feature j."""
+        return j * self.tags, (j + 1) * self.tags
+
+    def tag(self, j: Any, k: Any) -> Any:
+        """Return the tag of weight k, one of feature j's."""
+        return k - j * self.tags
+
+
+class SeenPairs(Term):
+    """Weights only for the tags that a feature was seen with, a feature's side by side.
+
+    Examples
+    --------
+    >>> from stepless.design import Dense
+    >>> X, y = Dense.of(np.array([[1.0, 0.0], [1.0, 1.0]])), np.array([2, 0])
+    >>> pairs = SeenPairs.of(X, y, tags=3)
+    >>> pairs.ends, pairs.seen
+    (array([0, 2, 3], dtype=uint64), array([0, 2, 0], dtype=uint16))
+    """
+
+    ends: NDArray
+    seen: NDArray
+
+    @classmethod
+    def of(cls, X: Design, y: NDArray, tags: int) -> SeenPairs:
+        """Take the pairs that examples hold: rows of features, and their tags."""
+        features = X.shape[1]
+        present = np.zeros((features, tags), dtype=np.bool_)
+        _note(present, X, y)
+        ends = np.zeros(features + 1, dtype=np.uint64)
+        np.cumsum(present.sum(axis=1), out=ends[1:])
+        return cls(ends, np.nonzero(present)[1].astype(np.uint16))
+
+    def count(self) -> Any:
+        """Return the number of weights."""
+        return self.seen.size
+
+    def span(self, j: Any) -> Any:
+        """Return the range of the weights of feature j."""
+        return self.ends[j], self.ends[j + np.uint64(1)]
+
+    def tag(self, j: Any, k: Any) -> Any:
+        """Return the tag of weight k, one of feature j's."""
+        return self.seen[k]
+
+
+Pairs = AllPairs | SeenPairs
+
+
+@njit(cache=True, nogil=True)
+def _note(present: Any, X: Any, y: Any) -> None:
+    """Write present: which feature is met with which tag."""
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            if x != 0.0:
+                present[j, y[i]] = True

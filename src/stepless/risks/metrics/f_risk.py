@@ -1,0 +1,118 @@
+"""The bound of the F-measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.data import Source
+from stepless.intercept import Cut, bracket, levelling
+from stepless.kernels.flags import FAST
+from stepless.objective import Regularizer
+from stepless.risks.metrics.metric_risk import MetricRisk, Violation
+
+
+class FRisk(MetricRisk):
+    """R(w, b) = max_ȳ 1 − F_β(y, ȳ) + (1/P) Σ_i (ȳ_i − y_i)/2 · (⟨w, x_i⟩ + b).
+
+    Joachims (ICML 2005), with a mean over the P positives where he has a sum: then margins of
+    about 1/2 suffice, however rare the positives are. ȳ = sign(z + b) is among the labelings and
+    its second term is not negative, so R ≥ 1 − F_β.
+
+    Only the numbers u of positives missed and c of negatives called matter, those of the lowest
+    and the highest scores:
+
+        1 − (1 + β²)(P − u)/(β²P + P − u + c) + (sum of c highest z − sum of u lowest z + (c − u)b)/P
+
+    For a fixed u it is concave in c, so from any c one climbs to the best. What one more c gains in
+    F rises with a = P − u up to a² = s(s + 1), s = β²P + c, and falls after. If the best c falls
+    from a to a + 1, that threshold was passed at the lower one, and c never rises again: the best c
+    rises and then falls, and all climbs together take P + 2N steps. So an oracle is one sort, and
+    O(m) for every intercept that is tried.
+
+    Parameters
+    ----------
+    source, regularizer, intercept
+        As of `MetricRisk`.
+    square
+        β².
+    """
+
+    def __init__(
+        self, source: Source, regularizer: Regularizer, square: float, intercept: bool
+    ) -> None:
+        self._square = square
+        self._positive = np.flatnonzero(source.y > 0.0)
+        self._negative = np.flatnonzero(source.y <= 0.0)
+        super().__init__(source, regularizer, source.shape[0] / self._positive.size, intercept)
+
+    def worst(self, z: NDArray, b: float) -> Violation:
+        ranks = _Ranks(z, self._positive, self._negative, self._square)
+        left = right = ranks.cut(b if self.objective.intercept else 0.0)
+        if self.objective.intercept:
+            left, right = bracket(ranks.cut, b, smooth=False)
+        best = min(left, right, key=lambda cut: cut.value)
+        shares = levelling(left, right)
+        a = np.zeros(z.size)
+        for cut, share in zip((left, right), shares, strict=True):
+            if share > 0.0:
+                ranks.blend(a, cut.b, share)
+        cost = shares[0] * left.offset + shares[1] * right.offset
+        return Violation(best.value, best.b, cost, a)
+
+    def value(self, w: NDArray, b: Any) -> float:
+        """R(w, b)."""
+        z = self.source.predictions(w)
+        return _Ranks(z, self._positive, self._negative, self._square).cut(float(b)).value
+
+
+class _Ranks:
+    """Scores in order: positives from the lowest, negatives from the highest."""
+
+    def __init__(self, z: NDArray, positive: NDArray, negative: NDArray, square: float) -> None:
+        self._low = positive[np.argsort(z[positive])]
+        self._high = negative[np.argsort(-z[negative])]
+        self._missed = np.concatenate([[0.0], np.cumsum(z[self._low])])
+        self._called = np.concatenate([[0.0], np.cumsum(z[self._high])])
+        self._highest = z[self._high]
+        self._square = square
+
+    def cut(self, b: float) -> Cut:
+        value, u, c, cost = self._search(b)
+        return Cut(b, value, (c - u) / self._low.size, cost, 0.0)
+
+    def blend(self, a: NDArray, b: float, share: float) -> None:
+        """Add to a: the slopes of the worst labeling at b, times a share."""
+        _, u, c, _ = self._search(b)
+        a[self._low[:u]] -= share / self._low.size
+        a[self._high[:c]] += share / self._low.size
+
+    def _search(self, b: float) -> tuple[float, int, int, float]:
+        return _worst_counts(self._missed, self._called, self._highest, self._square, b)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _worst_counts(
+    missed: NDArray, called: NDArray, highest: NDArray, square: float, b: float
+) -> tuple[float, int, int, float]:
+    """Return the value, the counts (u, c), and 1 − F of the worst labeling at an intercept."""
+    P, N = missed.size - 1, highest.size
+    top = 1.0 + square
+    best, best_u, best_c = -np.inf, 0, 0
+    c = 0
+    for u in range(P + 1):
+        a = P - u
+        base = square * P + a
+        lift = top * a * P  # what is called is compared with −(z + b), P times its gain
+        while c < N and lift + (highest[c] + b) * (base + c) * (base + c + 1.0) > 0.0:
+            c += 1
+        while c > 0 and lift + (highest[c - 1] + b) * (base + c - 1.0) * (base + c) <= 0.0:
+            c -= 1
+        value = 1.0 - top * a / (base + c) + (called[c] - missed[u] + (c - u) * b) / P
+        if value > best:
+            best, best_u, best_c = value, u, c
+    a = P - best_u
+    return best, best_u, best_c, 1.0 - top * a / (square * P + a + best_c)

@@ -1,0 +1,37 @@
+"""What a model of two classes is judged by."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from numpy.typing import NDArray
+
+from stepless.data import Source
+from stepless.objective import Regularizer
+from stepless.risks.metrics.metric_risk import MetricRisk
+
+
+class Metric(ABC):
+    """A number from 0 to 1 that says how good scores z are, and a convex bound of 1 minus it.
+
+    In a source the targets y are +1 and −1; elsewhere `positive` says which examples are +1.
+    """
+
+    @abstractmethod
+    def risk(self, source: Source, regularizer: Regularizer, intercept: bool) -> MetricRisk:
+        """R ≥ 1 − metric, convex in the weights."""
+
+    @abstractmethod
+    def score(self, positive: NDArray, z: NDArray) -> float:
+        """The metric itself."""
+
+    @abstractmethod
+    def picked(self, m: int, positives: int) -> int | None:
+        """How many of m examples are called positive; None where the risk has a threshold."""
+
+
+def refuse_one_class(name: str, positive: NDArray) -> None:
+    """Say that a ranking of examples that are all alike has no measure."""
+    if positive.all() or not positive.any():
+        which = "no negative" if positive.all() else "no positive"
+        raise ValueError(f"{name} is not defined for examples of one class: there is {which} one")

@@ -1,0 +1,80 @@
+"""A risk that is a maximum over labelings of all examples at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Source
+from stepless.objective import Regularizer
+from stepless.risk import Plane, Tangent
+from stepless.whole_risk import WholeRisk
+
+
+@dataclass(frozen=True)
+class Violation:
+    """The worst labeling ȳ at some scores: it has the plane Δ(ȳ) + Σ a_i z_i under the risk."""
+
+    value: float
+    b: float  # the intercept at which it is the worst
+    cost: float  # Δ(ȳ), or a blend of two
+    a: NDArray
+
+
+class MetricRisk(WholeRisk):
+    """R(w, b) = max_ȳ Δ(y, ȳ) + Σ_i a_i(ȳ)(⟨w, x_i⟩ + b), convex and ≥ 0.
+
+    Whatever ȳ a search returns, its plane has the offset Δ(ȳ), known to the last bits: rounding of
+    scores costs tightness, never truth. What is left is the rounding of the slopes Σ a_i x_i.
+
+    Parameters
+    ----------
+    source
+        Examples, with y = ±1.
+    regularizer
+        Ω, with its strength.
+    steepness
+        A bound of √(m Σ a_i²/s_i): by Cauchy's inequality Σ|a_i x_ij| is at most this times the
+        root mean square of feature j.
+    intercept
+        Whether there is a free intercept.
+    """
+
+    def __init__(
+        self, source: Source, regularizer: Regularizer, steepness: float, intercept: bool = False
+    ) -> None:
+        m, d = source.shape
+        super().__init__(d, regularizer, m=m, intercept=intercept)
+        self.source = source
+        self._sizes = steepness * source.sizes
+
+    @abstractmethod
+    def worst(self, z: NDArray, b: float) -> Violation:
+        """The worst labeling at scores z; a free intercept is minimised out, starting from b."""
+
+    @property
+    def sizes(self) -> NDArray:
+        """Bounds of Σ|a_i x_ij|, feature by feature."""
+        return self._sizes
+
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        found = self.worst(self.source.predictions(w), 0.0)
+        return found.value, self.source.combination(found.a)
+
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
+        """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
+        found = self.worst(self.source.predictions(w), float(b))
+        # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.
+        haze = 2.0 * self.rounding
+        offset = found.cost - haze * found.cost
+        plane = Plane(self.source.combination(found.a), offset, haze=haze, sizes=self.sizes)
+        return Tangent(found.value, found.b, plane)
+
+
+def centred(z: NDArray) -> NDArray:
+    """Scores less their mean, for risks that see differences only: less cancels."""
+    return z - np.mean(z)

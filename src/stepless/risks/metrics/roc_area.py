@@ -1,0 +1,37 @@
+"""The area under the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from stepless.data import Source
+from stepless.objective import Regularizer
+from stepless.risks.metrics.metric import Metric, refuse_one_class
+from stepless.risks.metrics.pair_risk import PairRisk
+
+
+@dataclass(frozen=True)
+class RocArea(Metric):
+    """The share of pairs, a positive and a negative, whose positive scores higher; ties count half.
+
+    Examples
+    --------
+    >>> RocArea().score(np.array([True, True, False]), np.array([2.0, -1.0, 1.0]))
+    0.5
+    """
+
+    def risk(self, source: Source, regularizer: Regularizer, intercept: bool) -> PairRisk:
+        return PairRisk(source, regularizer)
+
+    def score(self, positive: NDArray, z: NDArray) -> float:
+        refuse_one_class("roc_auc", positive)
+        P = np.count_nonzero(positive)
+        below = rankdata(z)[positive].sum() - P * (P + 1) / 2
+        return float(below / (P * (positive.size - P)))
+
+    def picked(self, m: int, positives: int) -> int:
+        return positives

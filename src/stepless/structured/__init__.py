@@ -1,0 +1,16 @@
+"""Outputs with structure: labels with costs, trees of labels, foldings, or a model of your own."""
+
+from stepless.structured.label_tree import LabelTree
+from stepless.structured.labels import Labels
+from stepless.structured.model import Features, StructuredModel
+from stepless.structured.multiclass import Multiclass
+from stepless.structured.structured_risk import StructuredRisk
+
+__all__ = [
+    "Features",
+    "LabelTree",
+    "Labels",
+    "Multiclass",
+    "StructuredModel",
+    "StructuredRisk",
+]

@@ -1,0 +1,106 @@
+"""Finitely many labels, each a sum of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.structured.model import StructuredModel
+
+
+class Labels(StructuredModel):
+    """Labels c that are made of parts: φ(x, c) has x once for each part that c has.
+
+    The score of a label is the sum of its parts' scores ⟨w_p, x⟩. Inputs are arrays of numbers or
+    sparse rows. There is no intercept: give the inputs a feature that is 1.
+
+    Parameters
+    ----------
+    labels
+        What the outputs are.
+    parts
+        For each label which parts it has.
+    costs
+        Δ, a row for each true label: not negative, 0 on the diagonal.
+    features
+        How many numbers an input has.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[Hashable],
+        parts: Sequence[NDArray[np.intp]],
+        costs: NDArray,
+        features: int,
+    ) -> None:
+        self.labels = list(labels)
+        self.parts = list(parts)
+        self.costs = _checked(costs, self.labels)
+        self.n_features = features
+        self.n_parts = 1 + max(int(of.max()) for of in self.parts)
+        self.d = self.n_parts * features
+        self._number = {label: c for c, label in enumerate(self.labels)}
+        rows = np.repeat(np.arange(len(self.parts)), [of.size for of in self.parts])
+        ones = np.ones(rows.size), (rows, np.concatenate(self.parts))
+        self._belongs = sparse.csr_array(ones, shape=(len(self.labels), self.n_parts))
+
+    def features(self, x: Any, y: Any) -> tuple[NDArray, NDArray]:
+        at, values = _entries(x, self.n_features)
+        parts = self.parts[self._index(y)]
+        indices = (parts[:, None] * self.n_features + at).ravel()
+        return indices, np.tile(values, parts.size)
+
+    def cost(self, y: Any, other: Any) -> float:
+        return float(self.costs[self._index(y), self._index(other)])
+
+    def most_violated(self, w: NDArray, x: Any, y: Any) -> Any:
+        return self.labels[int(np.argmax(self._scores(w, x) + self.costs[self._index(y)]))]
+
+    def predict(self, w: NDArray, x: Any) -> Any:
+        return self.labels[int(np.argmax(self._scores(w, x)))]
+
+    def _scores(self, w: NDArray, x: Any) -> NDArray:
+        at, values = _entries(x, self.n_features)
+        return self._belongs @ (w.reshape(self.n_parts, self.n_features)[:, at] @ values)
+
+    def _index(self, label: Hashable) -> int:
+        if label not in self._number:
+            raise ValueError(f"label {label!r} is not among the model's labels")
+        return self._number[label]
+
+
+def width(X: Any) -> int:
+    """How many numbers an input has."""
+    return int(X.shape[1]) if hasattr(X, "shape") else len(X[0])
+
+
+def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
+    """Where an input is not 0, and what it is there."""
+    if sparse.issparse(x):
+        row = x.tocoo()
+        if row.shape[-1] != d:
+            raise ValueError(f"an input has {row.shape[-1]} features, but the model has {d}")
+        return row.coords[-1], row.data
+    dense = np.asarray(x)
+    if dense.shape != (d,):
+        raise ValueError(f"an input has shape {dense.shape}, but the model has {d} features")
+    return np.arange(d), dense
+
+
+def _checked(costs: NDArray, labels: list[Any]) -> NDArray:
+    costs = np.asarray(costs, dtype=np.float64)
+    if costs.shape != (len(labels), len(labels)):
+        raise ValueError(
+            f"costs has shape {costs.shape}, but there are {len(labels)} labels: it must have a "
+            "row for each true label and a column for each that is said"
+        )
+    if not (np.isfinite(costs).all() and (costs >= 0.0).all()):
+        raise ValueError("costs must be finite and ≥ 0")
+    if np.diagonal(costs).any():
+        wrong = labels[int(np.flatnonzero(np.diagonal(costs))[0])]
+        raise ValueError(f"costs has {wrong!r} cost something where it is true: make it 0 there")
+    return costs

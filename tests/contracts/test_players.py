@@ -1,0 +1,166 @@
+"""What every player promises, whoever it is: a new one is tested the day it exists."""
+
+import pickle
+
+import numpy as np
+import pytest
+from benchmarks.game_pictures import PAGE
+
+from stepless import Free, L1Ball, L2Ball, Polytope, Simplex
+from stepless.games import PLAYERS, Game, GameError, Growth, Player, Quadratic, Saddle
+
+ON_SIMPLEX = {"eg", "hedge"}
+HALF = Polytope.of([[1.0, 1.0, 1.0]], [0.5])
+T, D = 60, 3
+names = pytest.mark.parametrize("name", PLAYERS)
+seeing = pytest.mark.parametrize(
+    "name", [name for name, kind in PLAYERS.items() if kind.feedback == "gradient"]
+)
+
+
+def domain_of(name):
+    return Simplex() if name in ON_SIMPLEX else L2Ball(1.5)
+
+
+def game_of(name, seed=0):
+    constraints = [HALF] if name == "soft-constraints" else []
+    return Game(PLAYERS[name](), domain_of(name), d=D, constraints=constraints, seed=seed)
+
+
+def costs_of(name, seed=0):
+    rng = np.random.default_rng(seed)
+    if name == "saddle-mirror-prox":
+        return [Saddle(rng.normal(size=(2, D)), L1Ball(1.0)) for _ in range(T)]
+    if name == "ftpl":  # its theorem is of linear costs
+        return list(rng.normal(size=(T, D)))
+    return [*rng.normal(size=(T // 2, D)), *map(Quadratic.around, rng.normal(size=(T // 2, D)))]
+
+
+def bounded(name):
+    """Constant has no theorem, and bandits none unless they are told how steep costs are."""
+    return name != "constant" and not name.startswith("bandit")
+
+
+@names
+def test_the_same_seed_is_the_same_game(name):
+    game = game_of(name, seed=3)
+    first, again = game.run(costs_of(name)), game.run(costs_of(name))
+    np.testing.assert_array_equal(first.plays, again.plays)
+    np.testing.assert_array_equal(first.bound, again.bound)
+
+
+@names
+@pytest.mark.parametrize("seed", range(3))
+def test_regret_is_within_the_bound_and_plays_within_the_domain(name, seed):
+    ledger = game_of(name).run(costs_of(name, seed))
+    for w in ledger.plays:
+        inside = w.copy()
+        domain_of(name).project(inside)
+        np.testing.assert_allclose(w, inside, atol=1e-9)
+    assert not np.isnan(ledger.bound).any()
+    assert np.isfinite(ledger.bound).all() == bounded(name)
+    if not ledger.expected:
+        assert ledger.holds
+
+
+@names
+def test_a_pickled_player_goes_on_identically(name):
+    costs, player = costs_of(name), PLAYERS[name]()
+    player.enter(domain_of(name), D, constraints=[HALF] if name == "soft-constraints" else [])
+    for cost in costs[:20]:
+        show(player, cost)
+    twin = pickle.loads(pickle.dumps(player))
+    for cost in costs[20:40]:
+        np.testing.assert_array_equal(player.play(), twin.play())
+        show(player, cost)
+        show(twin, cost)
+
+
+def show(player, cost):
+    points = np.atleast_2d(player.play())
+    if player.feedback == "gradient":
+        player.observe(cost)
+        return
+    value = cost.value if hasattr(cost, "value") else lambda v: float(np.dot(cost, v))
+    player.observe(np.array([value(v) for v in points]))
+
+
+@names
+def test_what_was_played_is_not_changed_afterwards(name):
+    game = game_of(name)
+    player = game.player.enter(game.domain, D, constraints=game.constraints)
+    seen = []
+    for cost in costs_of(name)[:20]:
+        w = player.play()
+        seen.append((w, w.copy()))
+        show(player, cost)
+    for w, then in seen:
+        np.testing.assert_array_equal(w, then)
+
+
+@names
+def test_an_unbounded_domain_is_refused_in_a_sentence(name):
+    with pytest.raises(ValueError, match=r"bounded domain|plays in a simplex") as refused:
+        PLAYERS[name]().enter(Free(), D)
+    assert "\n" not in str(refused.value)
+
+
+def rounds(name, wrong):
+    costs = costs_of(name)[:5]
+    return [*costs, wrong]
+
+
+class Wrong:
+    def __init__(self, g):
+        self.g = g
+
+    def value(self, w):
+        return 0.0
+
+    def gradient(self, w):
+        return self.g
+
+
+@seeing
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (Wrong(np.zeros(D + 1)), r"round 6: the gradient has shape \(4,\), but a decision has 3"),
+        (
+            Wrong(np.array([0.0, np.nan, 0.0])),
+            "round 6: the gradient is not finite: entry 1 is nan",
+        ),
+        (
+            Wrong(np.array([0.0, 0.0, np.inf])),
+            "round 6: the gradient is not finite: entry 2 is inf",
+        ),
+        (lambda w: float(w @ w), "round 6: .* needs gradients, but only values are shown"),
+        ("costs", "round 6: a round needs an array of costs"),
+        (Growth([1.0, 2.0]), "round 6: the cost is one of 2 weights, but the game has 3"),
+    ],
+    ids=["shape", "nan", "inf", "values", "word", "size"],
+)
+def test_a_bad_round_is_named(name, wrong, told):
+    if name == "saddle-mirror-prox":
+        pytest.skip("it takes costs of class Saddle alone, and says so of any other")
+    with pytest.raises(GameError, match=told) as raised:
+        game_of(name).run(rounds(name, wrong))
+    assert raised.value.round == 6
+
+
+@names
+def test_its_docstring_follows_the_template_and_the_page_names_it(name):
+    text = PLAYERS[name].__doc__
+    for part in ("Plays ", "Theorem ", "Cost ", "Needs "):
+        assert f"\n    {part}" in text, part
+    assert ">>>" in text
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"`{name}`" in page
+    assert f"`{PLAYERS[name].__name__}`" in page
+
+
+@names
+def test_it_says_how_it_was_made(name):
+    player = PLAYERS[name]()
+    assert isinstance(player, Player)
+    assert repr(player).startswith(f"{type(player).__name__}(")

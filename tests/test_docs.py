@@ -1,0 +1,11 @@
+from benchmarks.game_pictures import PAGE, draw
+
+
+def test_the_page_of_games_runs_and_draws_the_pictures_that_it_shows(tmp_path, capsys):
+    drawn = draw(tmp_path)
+    assert drawn == ["hedge.png", "late_push.png", "portfolio.png"]
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in drawn)
+    assert all((PAGE.parent / "pictures" / name).exists() for name in drawn)
+    told = capsys.readouterr().out
+    assert "NOT ≤" not in told
+    assert "regret 2.55172 ≤ 3.06753 by MAH Theorem 2.12" in told
