@@ -83,6 +83,8 @@ def path(name: str, part: str = "") -> Path:
 def _files(name: str, part: str) -> tuple[Path, ...]:
     if name == "imdb-raw":
         return (ROOT / "imdb-raw.tar.xz",)
+    if name == "rna-s151rfam":
+        return (ROOT / "rna-s151rfam.dbn",)
     if name == "elec2":
         return (ROOT / f"elec2{part and '.' + part}.csv.xz",)
     if name.startswith("portfolio-"):

@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     )
     from stepless.data import Source, read_svmlight
     from stepless.estimators import (
+        ChainClassifier,
         GaussianExpansion,
+        GaussianProcessClassifier,
         KernelClassifier,
         LinearClassifier,
+        LinearRanker,
         LinearRegressor,
+        MetricClassifier,
+        NuClassifier,
+        OneClass,
+        StructuredClassifier,
         alpha_path,
     )
     from stepless.kernel_functions import Gaussian, Kernel, LinearKernel, Polynomial
@@ -59,13 +66,21 @@ if TYPE_CHECKING:
     from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
     from stepless.risk import Risk
+    from stepless.risks.ranking import (
+        mean_average_precision,
+        mean_reciprocal_rank,
+        ndcg_at_k,
+        precision_at_k,
+    )
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
+    from stepless.structured import StructuredModel
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Box": "objective",
+    "ChainClassifier": "estimators",
     "Constraint": "objective",
     "ContractError": "checks",
     "Domain": "objective",
@@ -74,6 +89,7 @@ _HOME = {
     "Free": "objective",
     "Gaussian": "kernel_functions",
     "GaussianExpansion": "estimators",
+    "GaussianProcessClassifier": "estimators",
     "GroupsL2": "objective",
     "GroupsLInf": "objective",
     "HyperbolicEntropy": "objective",
@@ -85,11 +101,15 @@ _HOME = {
     "L2Ball": "objective",
     "LinearClassifier": "estimators",
     "LinearKernel": "kernel_functions",
+    "LinearRanker": "estimators",
     "LinearRegressor": "estimators",
     "Loss": "objective",
     "LpBall": "objective",
+    "MetricClassifier": "estimators",
     "Nonnegative": "objective",
+    "NuClassifier": "estimators",
     "Objective": "objective",
+    "OneClass": "estimators",
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
@@ -106,6 +126,8 @@ _HOME = {
     "SquaredL2": "objective",
     "SquaredLp": "objective",
     "Stopping": "stopping",
+    "StructuredClassifier": "estimators",
+    "StructuredModel": "structured",
     "Zero": "objective",
     "alpha_path": "estimators",
     "check_constraint": "checks",
@@ -115,6 +137,10 @@ _HOME = {
     "check_solver": "checks",
     "excess_risk_bound": "certificates",
     "load_model": "report",
+    "mean_average_precision": "risks.ranking",
+    "mean_reciprocal_rank": "risks.ranking",
+    "ndcg_at_k": "risks.ranking",
+    "precision_at_k": "risks.ranking",
     "read_svmlight": "data",
     "regret_ledger": "regret",
     "save_model": "report",
@@ -124,6 +150,7 @@ __all__ = [
     "L1",
     "SOLVERS",
     "Box",
+    "ChainClassifier",
     "Constraint",
     "ContractError",
     "Domain",
@@ -132,6 +159,7 @@ __all__ = [
     "Free",
     "Gaussian",
     "GaussianExpansion",
+    "GaussianProcessClassifier",
     "GroupsL2",
     "GroupsLInf",
     "HyperbolicEntropy",
@@ -142,11 +170,15 @@ __all__ = [
     "L2Ball",
     "LinearClassifier",
     "LinearKernel",
+    "LinearRanker",
     "LinearRegressor",
     "Loss",
     "LpBall",
+    "MetricClassifier",
     "Nonnegative",
+    "NuClassifier",
     "Objective",
+    "OneClass",
     "PSDCone",
     "Polynomial",
     "Polytope",
@@ -162,6 +194,8 @@ __all__ = [
     "SquaredL2",
     "SquaredLp",
     "Stopping",
+    "StructuredClassifier",
+    "StructuredModel",
     "Zero",
     "alpha_path",
     "check_constraint",
@@ -171,6 +205,10 @@ __all__ = [
     "check_solver",
     "excess_risk_bound",
     "load_model",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
+    "ndcg_at_k",
+    "precision_at_k",
     "read_svmlight",
     "regret_ledger",
     "save_model",

@@ -12,7 +12,7 @@ from stepless.data import Source
 from stepless.data.gram import Gram
 from stepless.design import Dense
 from stepless.objective import Objective, Problem
-from stepless.risk import Plane, Risk
+from stepless.risk import Plane, Risk, Tangent
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class KernelRisk:
     ) -> None:
         self.objective = objective
         self.gram = gram
-        self.m = gram.size
+        self.m = self.d = gram.size  # a coefficient an example
         self._origin = Source(np.zeros((self.m, 1)), y, s)
         self._at_origin = Risk(objective, self._origin)
         self.y, self.s = self._origin.y, self._origin.s
@@ -78,6 +78,11 @@ class KernelRisk:
             float(tangent.value) + over,
             Plane(level, tangent.plane.offset, haze=tangent.plane.haze),
         )
+
+    def tangent(self, coefficients: NDArray, b: float) -> Tangent:
+        """R and its plane, as `Risk.tangent` has them."""
+        found = self.expansion(coefficients, b)
+        return Tangent(found.risk, found.b, found.plane)
 
     def _blur(self, coefficients: NDArray, steepness: float) -> float:
         """By how much the kernels' rounding may have lowered an objective, where that is known."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from time import perf_counter
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepless.certificates import Certifier, Planes
 from stepless.certificates.kernel_planes import KernelPlanes
@@ -14,15 +16,38 @@ from stepless.data.gram import TABLED
 from stepless.kernel_risk import Expansion, KernelRisk
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import Result
+from stepless.objective import Objective
 from stepless.solvers.online.kernel_pgs import KernelPGS
+from stepless.solvers.solver import Finding
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.watchers import Watcher
 
 
+class KernelSolver(Protocol):
+    """An algorithm on coefficients, one an example: `bundle` and `proximal-bundle` are such too."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    def lacks(self, objective: Objective) -> str | None:
+        """What of this objective the solver cannot handle, with a remedy; None if it can."""
+        ...
+
+    def start(self, risk: Any, w: NDArray, b: Any) -> Any:
+        """A state at these coefficients."""
+        ...
+
+    def step(self, risk: Any, state: Any, rng: np.random.Generator) -> Finding:
+        """Pass once over the data."""
+        ...
+
+
 def minimize_expansion(
     risk: KernelRisk,
-    solver: KernelPGS,
+    solver: KernelSolver,
     stopping: Stopping,
     *,
     watchers: Iterable[Watcher] = (),
@@ -32,19 +57,26 @@ def minimize_expansion(
 
     Where the table of all kernels is at hand, the planes of each pass, of the point that it ends
     at and of the planes' own minimiser prove a lower bound; that minimiser is offered too, where
-    the budget allows it. Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
+    a budget of support vectors allows it. A solver that has planes of its own is taken at its
+    word. Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
 
     Examples
     --------
     >>> from stepless.data.gram import Gram
     >>> from stepless.kernel_functions import Gaussian
     >>> from stepless.objective import Hinge, Objective, SquaredL2
+    >>> from stepless.solvers import Bundle
     >>> gram = Gram(Gaussian(1.0), np.array([[0.0], [1.0], [2.0]]))
     >>> risk = KernelRisk(Objective(Hinge(), SquaredL2(0.1)), gram, np.array([-1.0, 1.0, -1.0]))
-    >>> minimize_expansion(risk, KernelPGS(), Stopping(gap=1e-3)).stopped_by
+    >>> minimize_expansion(risk, Bundle(), Stopping(gap=1e-3)).stopped_by
     'gap'
     """
     lack = solver.lacks(risk.objective)
+    if risk.gram.table is None and not isinstance(solver, KernelPGS):
+        lack = (
+            f"needs all kernels of {risk.m} examples, and they are kept for {TABLED} at most; "
+            "use solver='pgs'"
+        )
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
     with single_threaded_blas():
@@ -53,7 +85,7 @@ def minimize_expansion(
 
 def _run(
     risk: KernelRisk,
-    solver: KernelPGS,
+    solver: KernelSolver,
     stopping: Stopping,
     watchers: list[Watcher],
     rng: np.random.Generator,
@@ -63,19 +95,23 @@ def _run(
     certifier = None
     if risk.certifiable:
         certifier = Certifier(risk.objective, risk.m, KernelPlanes(risk.gram))
-    state, trace = solver.start(risk), Trace()
+    budget = (solver.budget if isinstance(solver, KernelPGS) else None) or risk.m
+    state, trace = solver.start(risk, best.coefficients, best.b), Trace()
     while True:
         finding = solver.step(risk, state, rng)
         found = risk.expansion(finding.w, finding.b)
         best = min(best, found, key=_height)
-        if certifier is not None and finding.plane is not None:
-            certifier.learn(finding.plane, best.objective)
+        if certifier is not None and math.isinf(finding.lower_bound):
+            if finding.plane is not None:
+                certifier.learn(finding.plane, best.objective)
             w = certifier.learn(found.plane, best.objective)
             if w is not None:
                 found = risk.expansion(w, best.b)
                 certifier.learn(found.plane, best.objective)
-                if np.count_nonzero(w) <= (solver.budget or risk.m):
+                if np.count_nonzero(w) <= budget:
                     best = min(best, found, key=_height)
+        if certifier is not None:
+            certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
         event = Event(
             passes=len(trace) + 1,
             examples=(len(trace) + 1) * risk.m,
@@ -89,7 +125,8 @@ def _run(
         )
         trace.append(event)
         stops = [watcher(event, best.coefficients, best.b) for watcher in watchers]
-        reason = stopping.reason(event) or ("watcher" if any(stops) else None)
+        reason = stopping.reason(event) or ("solver" if finding.finished else None)
+        reason = reason or ("watcher" if any(stops) else None)
         if reason is not None:
             return Result(
                 w=best.coefficients,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.intercept import Cut, bracket, levelling
-from stepless.objective import Domain, Free, Objective, Regularizer, Whole
+from stepless.objective import Domain, Free, Objective, Regularizer, SmoothWhole, Whole
 from stepless.risk import Plane, Tangent
 
 
@@ -19,7 +19,8 @@ class WholeRisk(ABC):
     """A convex risk R(w) ≥ 0 of weights alone; a subclass says its value and a subgradient.
 
     It is minimised by the solvers that ask for nothing but tangent planes: `bundle`,
-    `proximal-bundle`, `bundle-linesearch`, with certificates as always.
+    `proximal-bundle`, `bundle-linesearch`, and, if the subclass says that it is `smooth`, `lbfgs`,
+    with certificates as always.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class WholeRisk(ABC):
     ('gap', array([0., 1., 2.]))
     """
 
+    smooth: ClassVar[bool] = False  # whether there is a gradient everywhere, that `lbfgs` can use
+
     def __init__(
         self,
         d: int,
@@ -58,7 +61,8 @@ class WholeRisk(ABC):
     ) -> None:
         domain = Free() if domain is None else domain
         domain.admit(d)
-        self.objective = Objective(Whole(), regularizer, domain, intercept)
+        whole = SmoothWhole() if self.smooth else Whole()
+        self.objective = Objective(whole, regularizer, domain, intercept)
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * 2.0**-53
         self.origin = object()  # the same in all risks of the same data: see `under`
@@ -83,6 +87,10 @@ class WholeRisk(ABC):
         gradient itself has been at most, which a subclass that sums over examples knows better.
         """
         return self._steepest
+
+    def curvatures(self) -> NDArray:
+        """How curved a smooth risk is along each weight, roughly: a solver's first guess."""
+        return np.ones(self.d)
 
     @abstractmethod
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:

@@ -114,3 +114,21 @@ def test_what_is_not_known_is_said_in_a_sentence():
     with pytest.raises(ValueError, match="nearest point of Spectrahedron in the metric") as caught:
         project_metric(Spectrahedron(1.0), np.ones(4), np.eye(4))
     assert "\n" not in str(caught.value)
+
+
+def test_the_l1_ball_in_bad_metrics_from_far_away():
+    """The first-order gap, in units of the pull, with weights that leave the path and ties."""
+    rng = np.random.default_rng(7)
+    for trial in range(300):
+        d = int(rng.integers(1, 9))
+        Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
+        H = (Q * np.geomspace(1.0, 10.0 ** rng.uniform(0, 6), d)) @ Q.T
+        w = rng.normal(size=d) * 10.0 ** rng.uniform(0, 6)
+        if trial % 3 == 0:
+            H, w = np.round(4.0 * H) / 4.0 + 4.0 * d * np.eye(d), np.round(w)
+        H = (H + H.T) / 2.0
+        v = project_metric(L1Ball(1.0), w, H)
+        r = H @ (v - w)
+        if np.abs(w).sum() > 1.0:
+            assert np.abs(v).sum() <= 1.0 + 1e-13
+            assert r @ v + np.abs(r).max() <= 1e-12 * np.abs(H @ w).max()

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.planes import Planes
 from stepless.data.gram import Gram
+from stepless.kernel_risk import KernelRisk
 from stepless.objective import Objective
-from stepless.risk import Plane
 
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
 class KernelPlanes(Planes):
-    """Planes whose slopes are Σ a_i φ(x_i), kept as their a; inner products are aᵀKa'.
+    """Planes whose slopes are Σ a_i φ(x_i), kept as their a; inner products are aᵀKa'."""
 
-    A full bundle becomes one plane, the blend that proves the bound: it does not fall.
-    """
-
-    def __init__(self, gram: Gram) -> None:
+    def __init__(self, gram: Gram, duals: int = 1) -> None:
         if gram.table is None:
             raise ValueError("planes are measured by all kernels: the Gram matrix must be a table")
-        super().__init__(gram.size)
+        super().__init__(gram.size, duals)
         self._kernels = gram.table
         longest = float(gram.diagonal.max())
         # of a kernel, which is also one of m in a sum, and that one of those of all planes
         self._blur = gram.rounding + self.capacity * 2.0**-53 * longest
         self._longest = math.sqrt(longest)
 
-    def add(self, plane: Plane) -> None:
-        """Take in a plane; it must be level (tilt 0)."""
-        super().add(plane)
-        n = self.size - 1
-        products = self.A @ (self._kernels @ plane.a)
-        self._gram[n, : n + 1] = self._gram[: n + 1, n] = products
+    def products(self, v: NDArray) -> NDArray:
+        return self.A @ (self._kernels @ v)
+
+    def length(self, v: NDArray) -> float:
+        return math.sqrt(max(float(v @ (self._kernels @ v)), 0.0))
+
+    def penalty(self, objective: Objective, w: NDArray) -> float:
+        return 0.5 * objective.strength * self.length(w) ** 2
 
     def _bound(
         self, objective: Objective, strength: float, alpha: NDArray
@@ -52,11 +52,9 @@ class KernelPlanes(Planes):
         slack += float(alpha @ self._haze[:n]) * (1.0 + self._longest * reach)
         return objective.floor(slope, offset) - slack, alpha @ self.A
 
-    def _make_room(self) -> None:
-        alpha = self._duals[0, : self.size].copy()
-        blend = Plane(
-            alpha @ self.A, float(alpha @ self.b), haze=float(alpha @ self._haze[: self.size])
-        )
-        self.size = 0
-        self.add(blend)
-        self._duals[0, 0] = 1.0
+
+def planes_under(risk: Any, duals: int = 1) -> Planes:
+    """Room for planes under a risk of weights, or of a sum of kernels."""
+    if isinstance(risk, KernelRisk):
+        return KernelPlanes(risk.gram, duals)
+    return Planes(risk.d, duals)

@@ -53,6 +53,18 @@ class Planes:
         """The planes' offsets."""
         return self._b[: self.size]
 
+    def products(self, v: NDArray) -> NDArray:
+        """⟨a_i, v⟩ for each plane."""
+        return self.A @ v
+
+    def length(self, v: NDArray) -> float:
+        """‖v‖, of weights or slopes."""
+        return float(np.sqrt(v @ v))
+
+    def penalty(self, objective: Objective, w: NDArray) -> float:
+        """Ω(w)."""
+        return objective.penalty(w)
+
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
         if self.size == self.capacity:
@@ -61,7 +73,7 @@ class Planes:
         self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
         self._sizes = plane.sizes
         self.size += 1
-        self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.A @ plane.a
+        self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.products(plane.a)
         self._duals[:, n] = 0.0
         self._idle[n] = 0
 
@@ -139,7 +151,7 @@ class Planes:
             self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
             self._b[j] += (1 - theta) * (self._b[i] - self._b[j])
             self._haze[j] += (1 - theta) * (self._haze[i] - self._haze[j])
-            products = self.A @ self._A[j]
+            products = self.products(self._A[j])
             self._gram[j, : self.size] = self._gram[: self.size, j] = products
             self._duals[:, j] += self._duals[:, i]
             leaver = int(i)

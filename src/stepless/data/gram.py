@@ -30,8 +30,7 @@ class Gram:
         self.kernel = kernel
         self.X = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
         self.squares = _squares(self.X)
-        self.diagonal = np.empty(self.size)
-        expansion.diagonal(kernel, self.squares, self.diagonal)
+        self.diagonal = lengths(kernel, self.X)
         if not np.isfinite(self.diagonal).all():
             row = int(np.flatnonzero(~np.isfinite(self.diagonal))[0])
             raise ValueError(f"the kernel of row {row} with itself overflows; rescale the features")
@@ -74,6 +73,13 @@ class Gram:
         return of_products + 2.0 * (self.size + 16) * unit * float(self.diagonal.max())
 
 
+def lengths(kernel: Kernel, X: Any) -> NDArray:
+    """k(x, x) for all rows x of X."""
+    out = np.empty(X.shape[0])
+    expansion.diagonal(kernel, _squares(X), out)
+    return out
+
+
 def between(kernel: Kernel, X: Any, S: Any) -> NDArray:
     """k(x, s) for all rows x of X and s of S."""
     return _kernels(kernel, X, S, _squares(X), _squares(S))
@@ -101,12 +107,16 @@ def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> NDArray:
 def combination(kernel: Kernel, X: Any, S: Any, coefficients: NDArray) -> NDArray:
     """Σ_s c_s k(s, x) for each row x of X; with several columns of coefficients, as many sums."""
     out = np.empty((X.shape[0], *coefficients.shape[1:]))
-    rows = max(1, _CHUNK // max(S.shape[0], 1))
     squares = _squares(S)
-    for first in range(0, X.shape[0], rows):
-        part = slice(first, first + rows)
+    for part in parts(X.shape[0], S.shape[0]):
         out[part] = _kernels(kernel, X[part], S, _squares(X[part]), squares) @ coefficients
     return out
+
+
+def parts(rows: int, columns: int) -> list[slice]:
+    """Cut rows so that a part's kernels with all columns are not too many at a time."""
+    step = max(1, _CHUNK // max(columns, 1))
+    return [slice(first, first + step) for first in range(0, rows, step)]
 
 
 def _squares(X: Any) -> NDArray:

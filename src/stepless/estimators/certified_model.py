@@ -50,6 +50,7 @@ class CertifiedModel(BaseEstimator):
     """
 
     _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
+    _easier: ClassVar[str] = "raise alpha"  # what makes a gap easier to certify
 
     solver: str | Solver
     gap: float
@@ -164,12 +165,16 @@ class CertifiedModel(BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
         return np.random.default_rng(seed)
 
-    def _certify(self, results: list[Result]) -> None:
-        """Store what the runs proved; several runs (one a class) count as one: their sum."""
+    def _certify(self, results: list[Result], relative_to: float | None = None) -> None:
+        """Store what the runs proved; several runs (one a class) count as one: their sum.
+
+        The relative gap is in units of the objective, unless told otherwise.
+        """
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
         self.gap_ = self.objective_ - self.lower_bound_
-        self.rel_gap_ = relative(self.gap_, self.objective_)
+        unit = self.objective_ if relative_to is None else relative_to
+        self.rel_gap_ = relative(self.gap_, unit)
         self.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
         self.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
         self.n_passes_ = max(r.trace[-1].passes for r in results)
@@ -183,7 +188,7 @@ class CertifiedModel(BaseEstimator):
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "
                 f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
-                f"optimum. Allow {self._more()}, {accept}or raise alpha",
+                f"optimum. Allow {self._more()}, {accept}or {self._easier}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

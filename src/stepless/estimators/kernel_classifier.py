@@ -22,20 +22,29 @@ from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.kernel_functions import Kernel, kernel_of
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
-from stepless.minimize_expansion import minimize_expansion
+from stepless.minimize_expansion import KernelSolver, minimize_expansion
 from stepless.objective import Domain, Free, Loss, Regularizer, SquaredL2
+from stepless.registry import UnknownName
+from stepless.solvers import Bundle, ProximalBundle
+from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.watchers import Progress, Watcher
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
+_SOLVERS: dict[str, Any] = {
+    "pgs": KernelPGS,
+    "bundle": Bundle,
+    "proximal-bundle": ProximalBundle,
+    "newton": KernelNewton,
+}
 
 
 class KernelClassifier(ClassifierMixin, LinearModel):
     """A kernel machine on a budget of support vectors, of two classes or of more.
 
     Minimises (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i over the functions f = Σ c_i k(x_i, ·) of a
-    kernel's space, y_i = ±1, by `KernelPGS`. There is no step size to choose. More than two classes
-    are set against the rest one by one. A support vector machine's C is 1/(alpha · m).
+    kernel's space, y_i = ±1. There is no step size to choose. More than two classes are set against
+    the rest one by one. A support vector machine's C is 1/(alpha · m).
 
     Up to 5000 examples there is a certificate, as on every fit of a linear model. It is that of the
     problem without a budget: where the budget is short, the gap stays open. With more examples it
@@ -54,8 +63,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         γ of the kernel; None: 1/(d · the variance of all entries of X), or 1 if that is 0.
     alpha
         The penalty's strength, α.
+    solver
+        ``"pgs"``, `KernelPGS`, on a budget and for any number of examples; up to 5000 examples also
+        ``"bundle"`` and ``"proximal-bundle"``, of which only inner products of planes are taken,
+        and, for a loss with a curvature (logistic), ``"newton"``.
     budget
-        Support vectors at most, of each class against the rest; None: no limit.
+        Support vectors at most, of each class against the rest; None: no limit. For ``"pgs"``: the
+        other solvers have none.
     gap, passes, seconds
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without either it ends after 20 passes, and where the gap
@@ -109,6 +123,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         kernel: str | Kernel = "gaussian",
         gamma: float | None = None,
         alpha: float = 1e-4,
+        solver: str = "pgs",
         budget: int | None = 1000,
         gap: float = 1e-3,
         passes: int | None = None,
@@ -122,6 +137,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         self.kernel = kernel
         self.gamma = gamma
         self.alpha = alpha
+        self.solver = solver
         self.budget = budget
         self.gap = gap
         self.passes = passes
@@ -140,7 +156,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         run.
         """
         began = perf_counter()
-        objective, solver = self._objective(("signs",)), KernelPGS(self.budget)
+        objective, solver = self._objective(("signs",)), self._kernel_solver()
         X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
         self._refuse_holes(X)
         check_classification_targets(y)
@@ -208,7 +224,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return super()._falls_short() and self.gap > 0.0 and math.isfinite(self.gap_)
 
     def _more(self) -> str:
-        return "more passes=" if self.budget is None else "more passes= or a larger budget="
+        limited = self.solver == "pgs" and self.budget is not None
+        return "more passes= or a larger budget=" if limited else "more passes="
+
+    def _kernel_solver(self) -> KernelSolver:
+        if self.solver not in _SOLVERS:
+            raise UnknownName("solver", str(self.solver), _SOLVERS)
+        return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
     def _kernel_function(self, X: Any) -> Kernel:
         if isinstance(self.kernel, Kernel):
@@ -218,10 +240,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         if not isinstance(self.kernel, str):
             kind = type(self.kernel).__name__
             raise TypeError(f"kernel must be a name or a Kernel, not {kind}")
-        return kernel_of(self.kernel, _scale(X) if self.gamma is None else self.gamma)
+        return kernel_of(self.kernel, scale(X) if self.gamma is None else self.gamma)
 
 
-def _scale(X: Any) -> float:
+def scale(X: Any) -> float:
     """1/(d · variance of all entries), or 1 if they are all alike."""
     variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0

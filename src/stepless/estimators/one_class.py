@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from stepless.data import Source
-from stepless.estimators.certified_model import ACCEPTED, CertifiedModel
+from stepless.estimators.certified_model import ACCEPTED
+from stepless.estimators.margin_model import MarginModel
 from stepless.risks.adaptive_margin import AdaptiveMargin
-from stepless.solvers import Bundle, Solver
+from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 
-class OneClass(OutlierMixin, CertifiedModel):
-    """The half-space away from the origin that holds all examples but a share ν, with a certificate.
+class OneClass(OutlierMixin, MarginModel):
+    """The half-space away from the origin that holds all examples but a share ν, certified.
 
     Minimises ½‖w‖² − ρ + Σ s_i max(0, ρ − ⟨w, x_i⟩)/(ν Σ s_i), the one-class support vector machine
     (Schölkopf et al. 2001); x is an outlier if ⟨w, x⟩ < ρ. At most a share ν of the examples are,
@@ -55,6 +55,7 @@ class OneClass(OutlierMixin, CertifiedModel):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. They are those of
         the problem above, raised by half the square of the examples' mean: then none is negative.
+        The relative gap is in units of ½‖w‖².
     trace_, solver_, n_passes_, stopped_by_
         The run's events, the solver's name, its passes, and what ended the run.
 
@@ -91,11 +92,6 @@ class OneClass(OutlierMixin, CertifiedModel):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(
         self,
         X: Any,
@@ -114,35 +110,30 @@ class OneClass(OutlierMixin, CertifiedModel):
         s = self._weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=False)
-        solver = Bundle() if self.solver == "auto" else self._named_solver()
-        start = None
-        if self.warm_start and hasattr(self, "coef_"):
-            if self.coef_.size != risk.d:
-                raise ValueError(
-                    "warm_start=True needs the features of the last fit; "
-                    "use a new estimator for other ones"
-                )
-            start = (self.coef_ - risk.centre, 0.0)
-        result = self._minimize(risk, solver, self._stopping(), start, watchers)
-        self.coef_ = result.w + risk.centre
+        self.coef_, _ = self._settle(risk, self._start(risk.d), watchers)
         self.offset_ = risk.margin(self.coef_).rho
-        self._certify([result])
-        if not self.offset_ > 0.0:
-            warnings.warn(
-                "the examples surround the origin: no half-space away from it holds all but a "
-                f"share {self.nu:g} of them. Raise nu, or transform them by GaussianExpansion",
-                UserWarning,
-                stacklevel=2,
-            )
         return self
+
+    def _start(self, d: int) -> NDArray | None:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        if self.coef_.size != d:
+            raise ValueError(
+                "warm_start=True needs the features of the last fit; "
+                "use a new estimator for other ones"
+            )
+        return self.coef_
+
+    def _no_margin(self, most: float) -> str:
+        return (
+            f"the examples but a share nu={self.nu:g} surround the origin, or come as near to it "
+            f"as {most:.2g}: no half-space away from it was found that holds them. Raise nu, or "
+            "transform them by GaussianExpansion"
+        )
 
     def score_samples(self, X: Any) -> NDArray:
         """⟨w, x⟩ for each example: the lower, the farther out."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        self._refuse_holes(X)
-        source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
-        return source.predictions(self.coef_)
+        return self._products(X)
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ − ρ for each example: negative for outliers."""

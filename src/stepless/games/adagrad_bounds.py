@@ -116,9 +116,9 @@ class Roots:
     """H_t = δ_t I + the root of the block-diagonal part of G_t = Σ ggᵀ, in its eigenvectors' basis.
 
     δ_t is δ, but no less than a share of the longest gradient so far: H_t stays far enough from a
-    singular matrix to be solved. The eigenvalues of G_t^½ are the singular values of the matrix of all gradients, which has the
-    triangular factor that is kept here. Those of G_t itself would be known to 1e-16, their roots
-    to 1e-8 only.
+    singular matrix to be solved. The eigenvalues of G_t^½ are the singular values of the matrix of
+    all gradients, which has the triangular factor that is kept here. Those of G_t itself would be
+    known to 1e-16, their roots to 1e-8 only.
     """
 
     def __init__(self, blocks: Sequence[NDArray], delta: float, share: float = 0.0) -> None:

@@ -12,6 +12,7 @@ from stepless.games.game import Game
 from stepless.games.hindsight import Best
 from stepless.games.ledger import Ledger
 from stepless.games.players import PLAYERS, Player
+from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Domain, Regularizer
 from stepless.registry import UnknownName
 
@@ -115,14 +116,15 @@ def compare_players(
     called = _called(players)
     costs = list(stream)
     games, records, seconds = {}, {}, {}
-    for name, player in called.items():
-        game = Game(player, domain, d=d, penalty=penalty, constraints=constraints, seed=seed)
-        game.play(costs[:1])  # kernels are compiled before the clock starts
-        began = perf_counter()
-        games[name], records[name] = game, game.play(costs)
-        seconds[name] = perf_counter() - began
-    best = next(iter(games.values())).hindsight(*records.values())
-    ledgers = {name: game.ledger(records[name], best) for name, game in games.items()}
+    with single_threaded_blas():  # a round's matrices are too small for threads
+        for name, player in called.items():
+            game = Game(player, domain, d=d, penalty=penalty, constraints=constraints, seed=seed)
+            game.play(costs[:1])  # kernels are compiled before the clock starts
+            began = perf_counter()
+            games[name], records[name] = game, game.play(costs)
+            seconds[name] = perf_counter() - began
+        best = next(iter(games.values())).hindsight(*records.values())
+        ledgers = {name: game.ledger(records[name], best) for name, game in games.items()}
     return Comparison(ledgers, seconds, best)
 
 

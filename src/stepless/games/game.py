@@ -16,6 +16,7 @@ from stepless.games.hindsight import Best, best_fixed
 from stepless.games.hindsight.task import total_of
 from stepless.games.ledger import Ledger
 from stepless.games.players import Player, Run
+from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Domain, Regularizer
 
 _OUTSIDE = 1e-9  # relative: how far a start may lie out of the domain by rounding
@@ -100,8 +101,9 @@ class Game:
         best
             The best fixed decision, if it is known already.
         """
-        record = self.play(stream)
-        return self.ledger(record, self.hindsight(record) if best is None else best)
+        with single_threaded_blas():  # a round's matrices are too small for threads
+            record = self.play(stream)
+            return self.ledger(record, self.hindsight(record) if best is None else best)
 
     def play(self, stream: Iterable[Any]) -> Record:
         """Play all rounds, and write down what happened."""

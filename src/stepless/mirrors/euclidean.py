@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import proximal_step
 from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.far import enter_from_afar, has_formula
 from stepless.mirrors.signs import nonnegative, shrinks_first
 from stepless.objective import Domain, Regularizer
 
@@ -31,6 +32,7 @@ class Euclidean:
     domain: Domain
     d: int
     spread: float = field(init=False)
+    size: float = field(init=False, repr=False)
     _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "euclidean"
@@ -39,7 +41,8 @@ class Euclidean:
         self.domain.admit(self.d)
         self._first = np.zeros(self.d)
         enter(self.domain, self._first)
-        longest = min(self.domain.radius(), math.sqrt(self.d) * self.domain.reach())
+        self.size = self.domain.reach()
+        longest = min(self.domain.radius(), math.sqrt(self.d) * self.size)
         self.spread = max(0.5 * longest**2 - self.value(self._first), 0.0)
 
     def first(self) -> NDArray:
@@ -59,7 +62,10 @@ class Euclidean:
             if penalty is None or weight == 0.0
             else self._shrunk(theta, penalty, weight)
         )
-        enter(self.domain, w)
+        if has_formula(self.domain) or math.isinf(self.size):
+            enter(self.domain, w)
+        else:
+            enter_from_afar(self.domain, w, self.size)
         return w
 
     def value(self, w: NDArray) -> float:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
 from stepless.kernels.vertices import enter
+from stepless.mirrors.diamond import in_diamond
 from stepless.mirrors.inequalities import inequalities
 from stepless.mirrors.roots import falling_root
 from stepless.mirrors.skewed import Skewed
@@ -34,7 +35,7 @@ def project_metric(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
 
     In the coordinates u = Lᵀv, H = LLᵀ, it is a Euclidean projection: a dual active set finds it
     where linear inequalities make the domain, cuts where a convex function does. The ball alone is
-    a secular equation; a ball's part of a domain adds a multiplier to H.
+    a secular equation, the ℓ₁ ball a path; a ball's part of a domain adds a multiplier to H.
 
     Examples
     --------
@@ -53,7 +54,12 @@ def project_metric(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
         case Shrunk(domain=inner, share=share, center=center):
             grown = center + (w - center) / (1.0 - share)
             v = share * center + (1.0 - share) * project_metric(inner, grown, H)
-        case L1Ball() | LpBall() | Constraint():
+        case L1Ball(bound=bound) if np.abs(w).sum() <= bound:
+            return w.copy()
+        case L1Ball(bound=bound):
+            found = in_diamond(bound, w, H)
+            v = _cut(domain, w, H) if found is None else found
+        case LpBall() | Constraint():
             v = _cut(domain, w, H)
         case _:
             raise ValueError(

@@ -13,6 +13,17 @@ from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.p_norm_roots import between_limits, link, norm, of_sum
 from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
 
+__all__ = [
+    "PNorm",
+    "conjugate_gradient",
+    "divergence",
+    "gradient",
+    "half_square",
+    "norm",
+    "own_exponent",
+    "reflect",
+]
+
 
 @dataclass
 class PNorm:

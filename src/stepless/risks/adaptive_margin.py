@@ -93,6 +93,11 @@ class AdaptiveMargin(WholeRisk):
     def sizes(self) -> NDArray:
         return self._sizes
 
+    @property
+    def at_zero(self) -> float:
+        """The objective at w = 0, whence it falls if and only if some weights have a margin."""
+        return 0.5 * float(self.centre @ self.centre)
+
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         value, beta, _ = self._look(w + self.centre)
         return value, self.source.combination(beta)

@@ -9,6 +9,7 @@ from stepless.solvers.batch.dual_ascent import DualAscent
 from stepless.solvers.batch.frank_wolfe import FrankWolfe
 from stepless.solvers.batch.gradient import Gradient
 from stepless.solvers.batch.interior_point import InteriorPoint
+from stepless.solvers.batch.lbfgs import LBFGS
 from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.mirror_prox import MirrorProx
 from stepless.solvers.batch.newton import Newton
@@ -53,6 +54,7 @@ SOLVERS: dict[str, Any] = {
         ProximalBundle,
         Newton,
         SmoothedNewton,
+        LBFGS,
         InteriorPoint,
         DualAscent,
         Gradient,
@@ -68,12 +70,13 @@ SOLVERS: dict[str, Any] = {
 }
 
 # What asks a risk for nothing but tangent planes, and so takes any that has them.
-TANGENTS_ONLY = (Bundle, ProximalBundle, BundleLinesearch)
+TANGENTS_ONLY = (Bundle, ProximalBundle, BundleLinesearch, LBFGS)
 
 __all__ = [
     "AROW",
     "EMGD",
     "FOBOS",
+    "LBFGS",
     "PGS",
     "RDA",
     "SGDPD",

@@ -35,16 +35,16 @@ class LabelTree(Labels):
         leaves = [node for node in parents if node not in set(parents.values())]
         if not leaves:
             raise ValueError("parents has no leaf: give each label's parent, and theirs")
-        nodes = {node: p for p, node in enumerate(parents)}
+        nodes = {node: p for p, node in enumerate(dict.fromkeys([*parents, *parents.values()]))}
         paths = []
         for leaf in leaves:
-            path: list[int] = []
-            node = leaf
+            path = [nodes[leaf]]
+            node: Hashable = leaf
             while node in parents:
+                node = parents[node]
                 if nodes[node] in path:
                     raise ValueError(f"{node!r} is its own ancestor in parents: a tree has no ring")
                 path.append(nodes[node])
-                node = parents[node]
             paths.append(np.array(path))
         shared = np.array([[np.intersect1d(a, b).size for b in paths] for a in paths])
         depths = np.diagonal(shared)

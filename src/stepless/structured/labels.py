@@ -65,7 +65,8 @@ class Labels(StructuredModel):
 
     def _scores(self, w: NDArray, x: Any) -> NDArray:
         at, values = _entries(x, self.n_features)
-        return self._belongs @ (w.reshape(self.n_parts, self.n_features)[:, at] @ values)
+        W = w.reshape(self.n_parts, self.n_features)
+        return self._belongs @ ((W[:, at] if sparse.issparse(x) else W) @ values)
 
     def _index(self, label: Hashable) -> int:
         if label not in self._number:

@@ -20,7 +20,7 @@ class Multiclass(Labels):
     >>> from sklearn.datasets import load_iris
     >>> from stepless import StructuredClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> costs = [[0, 1, 1], [1, 0, 5], [1, 1, 0]]  # to take a 1 for a 2 is bad
+    >>> costs = [[0, 1, 1], [1, 0, 20], [1, 1, 0]]  # to take a 1 for a 2 is bad
     >>> clf = StructuredClassifier(Multiclass.of(X, y, costs), alpha=1e-2).fit(X, y)
     >>> clf.stopped_by_, int(np.sum((y == 1) & (np.array(clf.predict(X)) == 2)))
     ('gap', 0)

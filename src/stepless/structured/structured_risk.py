@@ -154,7 +154,7 @@ class StructuredRisk(WholeRisk):
         return sparse.csr_array((values, indices, ends), shape=(self.m, self.d))
 
     def _features(self, i: int, y: Any) -> tuple[NDArray, NDArray]:
-        """φ(x_i, y) as indices and values; whatever a user's method may have made wrong is named."""
+        """φ(x_i, y) as indices and values; what a user's method may have made wrong is named."""
         features = self.model.features(self._X[i], y)
         if isinstance(features, tuple):
             indices, values = np.asarray(features[0]), np.asarray(features[1], dtype=np.float64)

@@ -119,7 +119,12 @@ class StrictlyConvexMirrorProx(Player):
         """argmin_{w∈S} ⟨g, w⟩ + ½‖w − z‖²_H, and ε, what rounding left of ⟨r, w − u⟩ for any u."""
         w = project_metric(self.domain, self.z - np.linalg.solve(H, g), H)
         r = g + H @ (w - self.z)
-        return w, max(float(r @ w) - self.domain.floor(r), 0.0)
+        size = float(np.linalg.norm(r))
+        if size == 0.0:
+            return w, 0.0
+        r /= size
+        short = float(r @ w) - self.domain.floor(r)
+        return w, size * min(max(short, 0.0), math.sqrt(self.wide))
 
     def _strictness(self, g: NDArray, cost: Cost) -> float:
         """β_t."""

@@ -13,3 +13,13 @@ class Whole(Loss):
     >>> Whole().outputs()
     1
     """
+
+
+class SmoothWhole(Whole):
+    """The same, of a risk that has a gradient everywhere.
+
+    Examples
+    --------
+    >>> isinstance(SmoothWhole(), Whole)
+    True
+    """

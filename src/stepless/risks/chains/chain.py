@@ -105,17 +105,16 @@ def exponentials(E: Any, T: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def marginals(p: Any, joint: Any, forth: Any, z: Any, T: Any, E: Any, s: float) -> float:
-    """Write p (positions × tags), P(y_t = c); return log Z, log of the sum over all labelings.
+def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float:
+    """Write p (positions × tags), P(y_t = c); return the log of the sum over all labelings.
 
-    To `joint` is added s Σ_t P(y_t = a, y_{t+1} = c)/E_ac. `forth` is room, z is used up. E is what
-    `exponentials` makes of T. Sums are scaled, position by position: no digit is lost, for no two
-    terms of a sum lie farther apart than the scores of two tags and of two transitions do together.
-    The caller sees to it that this is less than `_SAFE`.
+    But for n − 1 times max T, with E what `exponentials` makes of T. To `joint` is added
+    s Σ_t P(y_t = a, y_{t+1} = c)/E_ac. `forth` is room, z is used up. Sums are scaled, position by
+    position. No digit is lost as long as `scores_are_near`: no two numbers at a position differ by
+    more than the scores of two tags and of two transitions do together.
     """
     n, K = z.shape
     log_sum = 0.0
-    scale = 1.0
     for t in range(n):
         row, here = z[t], forth[t]
         top = row[0]
@@ -163,23 +162,24 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, T: Any, E: Any, s: float) 
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def spread(z: Any) -> float:
-    """Return how far the scores of two tags lie apart at most, at one position."""
-    widest = 0.0
+def scores_are_near(z: Any, apart: float) -> bool:
+    """Whether `marginals` may be used, for transitions that lie so far apart."""
     for t in range(z.shape[0]):
         row = z[t]
         low = high = row[0]
         for c in range(1, row.size):
             low, high = min(low, row[c]), max(high, row[c])
-        widest = max(widest, high - low)
-    return widest
+        if not high - low + apart < _SAFE:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def marginals_of_logarithms(
-    p: Any, joint: Any, forth: Any, z: Any, T: Any, E: Any, s: float
-) -> float:
-    """Do the same as `marginals` for scores however far apart, and slowly: logarithms are kept."""
+def marginals_by_logarithms(p: Any, joint: Any, forth: Any, z: Any, T: Any, s: float) -> float:
+    """Write p as `marginals` does, for scores however far apart, and slowly; return log Z.
+
+    To `joint` is added s Σ_t P(y_t = a, y_{t+1} = c).
+    """
     n, K = z.shape
     terms = np.empty(K)
     for c in range(K):
@@ -196,9 +196,7 @@ def marginals_of_logarithms(
         for a in range(K):
             for c in range(K):
                 terms[c] = T[a, c] + z[t + 1, c] + p[t + 1, c]
-                share = math.exp(forth[t, a] + terms[c] - log_sum)
-                if share > 0.0:
-                    joint[a, c] += s * share
+                joint[a, c] += s * math.exp(forth[t, a] + terms[c] - log_sum)
             p[t, a] = _log_sum(terms)
     for t in range(n):
         for c in range(K):

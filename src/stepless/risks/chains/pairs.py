@@ -68,7 +68,8 @@ class SeenPairs(Term):
 
     def span(self, j: Any) -> Any:
         """Return the range of the weights of feature j."""
-        return self.ends[j], self.ends[j + np.uint64(1)]
+        at = np.uint64(j)
+        return self.ends[at], self.ends[at + np.uint64(1)]
 
     def tag(self, j: Any, k: Any) -> Any:
         """Return the tag of weight k, one of feature j's."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.data import Source
 from stepless.objective import Regularizer
-from stepless.risks.metrics.metric import Metric, refuse_one_class
+from stepless.risks.metrics.metric import Metric, below, refuse_one_class
 from stepless.risks.metrics.metric_risk import MetricRisk
 from stepless.risks.metrics.top_risk import TopRisk
 
@@ -41,26 +41,31 @@ class AtTop(Metric):
         share = isinstance(k, Real) and not isinstance(k, Integral) and 0.0 < float(k) < 1.0
         if k is not None and not (whole or share):
             raise ValueError(
-                f"k must be a whole number of examples, or a share of them between 0 and 1, not {k!r}"
+                "k must be a whole number of examples, or a share of them between 0 and 1, "
+                f"not {k!r}"
             )
 
     def risk(self, source: Source, regularizer: Regularizer, intercept: bool) -> MetricRisk:
-        positives = np.count_nonzero(source.y > 0.0)
-        k = self.picked(source.shape[0], positives)
+        positives = int(np.count_nonzero(source.y > 0.0))
+        k = self._picked(source.shape[0], positives)
         return TopRisk(source, regularizer, k, positives if self.recall else k)
 
     def score(self, positive: NDArray, z: NDArray) -> float:
         if self.recall or self.k is None:
             refuse_one_class("recall" if self.recall else "prbep", positive)
-        positives = np.count_nonzero(positive)
-        k = self.picked(z.size, positives)
+        positives = int(np.count_nonzero(positive))
+        k = self._picked(z.size, positives)
         last = np.partition(z, z.size - k)[z.size - k]
         above, level = z > last, z == last
         drawn = k - np.count_nonzero(above)
         found = np.count_nonzero(positive & above) + drawn * positive[level].mean()
         return float(found / (positives if self.recall else k))
 
-    def picked(self, m: int, positives: int) -> int:
+    def threshold(self, positive: NDArray, z: NDArray) -> float:
+        """As many are called positive as are picked."""
+        return below(-np.sort(-z), self._picked(z.size, int(np.count_nonzero(positive))))
+
+    def _picked(self, m: int, positives: int) -> int:
         if self.k is None:
             return positives
         k = int(self.k) if isinstance(self.k, Integral) else max(1, round(self.k * m))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.f_risk import FRisk
-from stepless.risks.metrics.metric import Metric
+from stepless.risks.metrics.metric import Metric, below
 
 
 @dataclass(frozen=True)
@@ -45,5 +45,11 @@ class FMeasure(Metric):
         called, square = np.count_nonzero(z > 0.0), self.beta**2
         return float((1.0 + square) * found / (square * np.count_nonzero(positive) + called))
 
-    def picked(self, m: int, positives: int) -> None:
-        return None
+    def threshold(self, positive: NDArray, z: NDArray) -> float:
+        """Where the F-measure of these examples is greatest."""
+        order = np.argsort(-z)
+        z, found = z[order], np.cumsum(positive[order])
+        called = np.arange(1, z.size + 1)
+        F = found / (self.beta**2 * found[-1] + called)
+        F[:-1][z[:-1] == z[1:]] = 0.0  # no threshold tells equal scores apart
+        return below(z, int(np.argmax(F)) + 1)

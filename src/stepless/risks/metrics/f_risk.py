@@ -25,7 +25,8 @@ class FRisk(MetricRisk):
     Only the numbers u of positives missed and c of negatives called matter, those of the lowest
     and the highest scores:
 
-        1 − (1 + β²)(P − u)/(β²P + P − u + c) + (sum of c highest z − sum of u lowest z + (c − u)b)/P
+        1 − (1 + β²)(P − u)/(β²P + P − u + c)
+          + (sum of c highest z − sum of u lowest z + (c − u)b)/P
 
     For a fixed u it is concave in c, so from any c one climbs to the best. What one more c gains in
     F rises with a = P − u up to a² = s(s + 1), s = β²P + c, and falls after. If the best c falls
@@ -55,8 +56,10 @@ class FRisk(MetricRisk):
         if self.objective.intercept:
             left, right = bracket(ranks.cut, b, smooth=False)
         best = min(left, right, key=lambda cut: cut.value)
-        shares = levelling(left, right)
         a = np.zeros(z.size)
+        if self.objective.intercept and not left.slope <= 0.0 <= right.slope:
+            return Violation(best.value, best.b, 0.0, a)  # b beyond all reach: only R ≥ 0 is known
+        shares = levelling(left, right)
         for cut, share in zip((left, right), shares, strict=True):
             if share > 0.0:
                 ranks.blend(a, cut.b, share)

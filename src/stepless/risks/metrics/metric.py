@@ -26,8 +26,15 @@ class Metric(ABC):
         """The metric itself."""
 
     @abstractmethod
-    def picked(self, m: int, positives: int) -> int | None:
-        """How many of m examples are called positive; None where the risk has a threshold."""
+    def threshold(self, positive: NDArray, z: NDArray) -> float:
+        """Above which of these scores examples are best called positive."""
+
+
+def below(z: NDArray, count: int) -> float:
+    """Return a threshold that so many of the scores, in descending order, are above."""
+    if count < z.size:
+        return 0.5 * float(z[count - 1] + z[count])
+    return float(z[-1] - ((z[0] - z[-1]) / z.size or 1.0))
 
 
 def refuse_one_class(name: str, positive: NDArray) -> None:

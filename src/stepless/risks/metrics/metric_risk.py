@@ -70,8 +70,8 @@ class MetricRisk(WholeRisk):
         found = self.worst(self.source.predictions(w), float(b))
         # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.
         haze = 2.0 * self.rounding
-        offset = found.cost - haze * found.cost
-        plane = Plane(self.source.combination(found.a), offset, haze=haze, sizes=self.sizes)
+        g = self.source.combination(found.a)
+        plane = Plane(g, found.cost - haze, haze=haze, sizes=self.sizes)
         return Tangent(found.value, found.b, plane)
 
 

@@ -13,7 +13,7 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 
 
 class PairRisk(MetricRisk):
-    """R(w) = Σ_{i +, j −} s_i s_j max(0, 1 − ⟨w, x_i − x_j⟩) / (S₊ S₋): the mean hinge of all pairs.
+    """R(w) = Σ_{i +, j −} s_i s_j max(0, 1 − ⟨w, x_i − x_j⟩)/(S₊ S₋): the mean hinge of pairs.
 
     Joachims (ICML 2005): the maximum over all ways to order positives and negatives, of the share
     of pairs in the wrong order and of what their scores say for it. S₊, S₋ are the sums of the
@@ -32,34 +32,34 @@ class PairRisk(MetricRisk):
         z, s = centred(z), self.source.s
         up = self._positive[np.argsort(z[self._positive])]
         down = self._negative[np.argsort(z[self._negative])]
+        positives, negatives = s[up] / self._weight[0], s[down] / self._weight[1]
+        cost = _wrong_pairs(positives, negatives, z[up], z[down])
         a = np.empty(z.size)
-        cost = _wrong_pairs(a, z, s, up, down, *self._weight)
+        a[up], a[down] = -positives, negatives
         return Violation(cost + float(a @ z), 0.0, cost, a)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _wrong_pairs(
-    a: NDArray,
-    z: NDArray,
-    s: NDArray,
-    positive: NDArray,
-    negative: NDArray,
-    S_positive: float,
-    S_negative: float,
-) -> float:
-    """Write a; return the share of pairs whose positive is less than 1 above its negative."""
-    n, below = 0, 0.0
-    cost = 0.0
-    for i in positive:
-        while n < negative.size and not z[i] < z[negative[n]] + 1.0:
-            below += s[negative[n]]
-            n += 1
-        a[i] = -(s[i] / S_positive) * max(1.0 - below / S_negative, 0.0)
-        cost -= a[i]
-    p, above = 0, 0.0
-    for j in negative:
-        while p < positive.size and z[positive[p]] < z[j] + 1.0:
-            above += s[positive[p]]
+def _wrong_pairs(positives: NDArray, negatives: NDArray, high: NDArray, low: NDArray) -> float:
+    """Multiply each positive's and negative's share by that of the others it is wrong with.
+
+    A pair is wrong if its positive's score, in `high`, is less than 1 above its negative's, in
+    `low`; both are in order. Return the share of all pairs that is wrong.
+    """
+    above = np.empty(negatives.size)
+    p, share = 0, 0.0
+    for n in range(negatives.size):
+        while p < positives.size and high[p] < low[n] + 1.0:
+            share += positives[p]
             p += 1
-        a[j] = (s[j] / S_negative) * (above / S_positive)
+        above[n] = share
+    n, right, cost = 0, 0.0, 0.0
+    for p in range(positives.size):
+        while n < negatives.size and not high[p] < low[n] + 1.0:
+            right += negatives[n]
+            n += 1
+        positives[p] *= max(1.0 - right, 0.0)
+        cost += positives[p]
+    for n in range(negatives.size):
+        negatives[n] *= above[n]
     return cost

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from stepless.data import Source
 from stepless.objective import Regularizer
-from stepless.risks.metrics.metric import Metric, refuse_one_class
+from stepless.risks.metrics.metric import Metric, below, refuse_one_class
 from stepless.risks.metrics.pair_risk import PairRisk
 
 
@@ -30,8 +30,9 @@ class RocArea(Metric):
     def score(self, positive: NDArray, z: NDArray) -> float:
         refuse_one_class("roc_auc", positive)
         P = np.count_nonzero(positive)
-        below = rankdata(z)[positive].sum() - P * (P + 1) / 2
-        return float(below / (P * (positive.size - P)))
+        won = rankdata(z)[positive].sum() - P * (P + 1) / 2
+        return float(won / (P * (positive.size - P)))
 
-    def picked(self, m: int, positives: int) -> int:
-        return positives
+    def threshold(self, positive: NDArray, z: NDArray) -> float:
+        """As many are called positive as are: the area itself has no threshold."""
+        return below(-np.sort(-z), int(np.count_nonzero(positive)))

@@ -11,7 +11,7 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 
 
 class TopRisk(MetricRisk):
-    """R(w) = max_{|ȳ| = k} 1 − a(ȳ)/q + (Σ_{i ∈ ȳ} z_i − Σ_i r_i z_i)/q: a positives among k picked.
+    """R(w) = max_{|ȳ| = k} 1 − a(ȳ)/q + (Σ_{i ∈ ȳ} z_i − Σ_i r_i z_i)/q, a positives among k.
 
     q is k for precision and the number P of positives for recall, so that margins of 1 suffice.
     r is the mean of the best choices of k: k/P for every positive or, where k > P, 1 for positives

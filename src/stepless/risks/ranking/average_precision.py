@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from stepless.kernels.flags import FAST
+from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
 
@@ -18,47 +19,48 @@ class AveragePrecision(RankingLoss):
     Relevant are the documents i with y_i > 0, C of them; the others are N; a pair is wrong where j
     stands before i. It bounds 1 − AP (Yue, Finley, Radlinski, Joachims 2007).
 
-    Both kinds are in the order of their scores, and each other document goes before a relevant one
-    of its own choice: what it adds depends on the others by its number only. The paper tries all
-    C · N places. But the better the document, the further up its place (what a place adds over a
-    lower one falls with the number), so halving the range of documents takes O((C + N) log N).
+    O(n log n) for n documents, where the paper's search takes C · N: see `choose_places`.
 
     Examples
     --------
-    >>> a = np.empty(3)
-    >>> z, y = np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 0.0])
-    >>> AveragePrecision().plane(a, z, y), a
+    >>> a, z, y = np.empty(3), np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 0.0])
+    >>> AveragePrecision().plane(a, z, y, np.argsort(-z)), a
     (0.5, array([-1.,  0.,  1.]))
     """
+
+    needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
     def tells(self, y: NDArray) -> Any:
         return y[0] > 0.0 and y[-1] <= 0.0
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray) -> Any:
-        return _plane(a, z, y)
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        return _plane(a, self, z, y, order)
+
+    def lost(self, harmonic: NDArray, i: int, j: int, end: int) -> Any:
+        """Σ_{i ≤ l < end} (l + 1)/(l + j + 1) − (l + 1)/(l + j + 2), by harmonic numbers."""
+        # the l-th relevant one has j others before it, then one more
+        gone = (j + 1) * (harmonic[j + 1 + end] - harmonic[j + 1 + i])
+        return (gone - j * (harmonic[j + end] - harmonic[j + i])) / end
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any) -> Any:
+def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return 1 − AP of the ranking that violates the most."""
     n = z.size
-    C = 0
-    while C < n and y[C] > 0.0:
-        C += 1
-    N = n - C
-    relevant = np.argsort(-z[:C])
-    others = C + np.argsort(-z[C:])
+    relevant, others = apart(order, np.sum(y > 0.0))
+    C, N = relevant.size, others.size
     harmonic = np.zeros(n + 1)
     for r in range(1, n + 1):
         harmonic[r] = harmonic[r - 1] + 1.0 / r
     behind = np.zeros(C + 1)  # scores of the relevant ones from the i-th on
     for i in range(C - 1, -1, -1):
         behind[i] = behind[i + 1] + z[relevant[i]]
-    place = _places(z, others, harmonic, behind)
+    cost = 2.0 / C / N
+    place = np.empty(N, np.int64)
+    choose_places(place, loss, harmonic, z, others, behind, C, cost)
     before = np.zeros(C + 1)  # how many others stand before the i-th relevant one
     for j in range(N):
         before[place[j]] += 1.0
-    cost = 2.0 / C / N
     for j in range(N):
         a[others[j]] = cost * (C - place[j])
     precision = 0.0
@@ -67,29 +69,3 @@ def _plane(a: Any, z: Any, y: Any) -> Any:
         a[relevant[i]] = -cost * before[i]
         precision += (i + 1.0) / (i + 1.0 + before[i])
     return 1.0 - precision / C
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _places(z: Any, others: Any, harmonic: Any, behind: Any) -> Any:
-    """Before which relevant document each other one stands, C for none."""
-    N, C = others.size, behind.size - 1
-    place = np.empty(N, np.int64)
-    step = 1
-    while step <= N:
-        step *= 2
-    while step > 1:
-        step //= 2
-        for j in range(step - 1, N, 2 * step):  # those at twice the step are known
-            low = place[j - step] if j >= step else 0
-            high = place[j + step] if j + step < N else C
-            place[j] = low
-            most = -np.inf
-            for i in range(low, high + 1):
-                # Σ_{l ≥ i} (j + 1)/(j + l + 2) − j/(j + l + 1): what the precisions lose
-                lost = (j + 1) * (harmonic[j + 1 + C] - harmonic[j + 1 + i])
-                lost -= j * (harmonic[j + C] - harmonic[j + i])
-                lead = (C - i) * z[others[j]] - behind[i]
-                if lost / C + 2.0 * lead / C / N > most:
-                    most = lost / C + 2.0 * lead / C / N
-                    place[j] = i
-    return place

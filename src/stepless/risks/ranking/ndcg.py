@@ -1,8 +1,7 @@
-"""The structured hinge of the normalised discounted cumulative gain."""
+"""NDCG's structured hinge."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,27 +9,28 @@ from numba import njit
 from numpy.typing import NDArray
 
 from stepless.kernels.flags import FAST
+from stepless.risks.ranking.gains import admit_gains, discount, gain
+from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
 
 class NDCG(RankingLoss):
-    """L(z) = max_π 1 − NDCG@k(π) + Σ_i (c_π(i) − c̄_i) z_i, which bounds 1 − NDCG@k.
+    """A bound on 1 − NDCG@k by the pairs of different grades.
 
-    NDCG@k(π) = Σ_i c_π(i) G_i, G_i = (2^{y_i} − 1)/the largest such sum, with the discounts
-    c_r = 1/log₂(r + 1) of the ranks r ≤ k, 0 beyond. c̄_i is the mean c_r of the ranks that grade y_i
-    has in the right order.
+    Of two grades, L(z) = max over rankings of 1 − NDCG@k + 2/(CN) Σ (z_j − z_i) over their wrong
+    pairs, in which one of the N documents of the lower grade, j, stands before one of the C of the
+    higher, i (Chakrabarti, Khanna, Sawant, Bhattacharyya 2008). More grades are as many problems of
+    two: 1 − NDCG is the mean of those of "y ≥ t or not" over the grades t, weighted by what the
+    best order gains by t, since the same order is the best for all; L is that mean of the bounds.
 
-    Chapelle, Le and Smola (2007) have any weights of ranks for c in the second place, and find π as
-    a linear assignment. With the discounts themselves, the assignment is by one product,
-    c_π(i) (z_i − G_i), and sorting by z − G solves it: O(n log n), not O(n³). Equal grades share
-    their ranks' weights, so that the order of rows does not matter; the paper breaks such ties.
+    O(n log n + Gk(n + k log k)) for n documents of G grades: for each number p of relevant
+    documents among the first k, those k are ordered as `choose_places` does, the rest by score.
 
     Examples
     --------
-    >>> a = np.empty(2)
-    >>> level = NDCG(k=1).plane(a, np.array([0.3, 0.0]), np.array([1.0, 0.0]))
-    >>> level, a  # the wrong order: 0.3 is less than a gain of 1
-    (1.0, array([-1.,  1.]))
+    >>> a, z, y = np.empty(2), np.array([0.3, 0.0]), np.array([1.0, 0.0])
+    >>> NDCG(k=1).plane(a, z, y, np.argsort(-z)), a
+    (1.0, array([-2.,  2.]))
     """
 
     k: int = 10
@@ -39,55 +39,96 @@ class NDCG(RankingLoss):
         if self.k < 1:
             raise ValueError(f"NDCG@k needs k ≥ 1, not {self.k}")
 
+    def admit(self, y: NDArray) -> None:
+        admit_gains(y)
+
     def tells(self, y: NDArray) -> Any:
         return y[0] > y[-1]
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray) -> Any:
-        return _plane(a, z, y, self.k)
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        return _plane(a, self, z, y, order)
+
+    def lost(self, weight: NDArray, i: int, j: int, end: int) -> Any:
+        """Relevant ones i, …, end − 1 each fall by a rank, from j others before them."""
+        return weight[i + j] - weight[end + j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
-    """Write a; return 1 − NDCG@k of the order by z − G."""
+def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
+    """Write a; return the mean of 1 − NDCG@k of the rankings that violate the most, one a grade."""
     n = z.size
-    most = min(k, n)
+    k = min(loss.k, n)
+    weight = np.empty(k)
+    ideal = 0.0
+    for r in range(k):
+        weight[r] = discount(r)
+        ideal += weight[r] * gain(y[r])
+    a[:] = 0.0
+    level = 0.0
     best = 0.0
-    for r in range(most):
-        best += gain(y[r]) * discount(r)
-    order = np.argsort(-(z - _gains(y) / best))
-    first = 0  # of those of one grade, in the right order
-    while first < n:
-        last = first
-        share = 0.0
-        while last < n and y[last] == y[first]:
-            share += discount(last) if last < most else 0.0
-            last += 1
-        for i in range(first, last):
-            a[i] = -share / (last - first)
-        first = last
-    reached = 0.0
-    for r in range(most):
-        i = order[r]
-        a[i] += discount(r)
-        reached += gain(y[i]) * discount(r)
-    return 1.0 - reached / best
+    for C in range(1, n):
+        if k >= C:
+            best += weight[C - 1]
+        if y[C - 1] > y[C]:
+            share = (gain(y[C - 1]) - gain(y[C])) * best / ideal
+            level += share * _two_grades(a, loss, z, order, C, weight / best, share)
+    return level
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _gains(y: Any) -> Any:
-    gains = np.empty(y.size)
-    for i in range(y.size):
-        gains[i] = gain(y[i])
-    return gains
+def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, share: Any) -> Any:
+    """Add to a the slopes of the plane where the first C documents are relevant; return its level.
+
+    weight[r] is what NDCG@k gains by a relevant document after r others.
+    """
+    relevant, others = apart(order, C)
+    k, N = weight.size, others.size
+    behind = np.zeros(C + 1)
+    for i in range(C - 1, -1, -1):
+        behind[i] = behind[i + 1] + z[relevant[i]]
+    cost = 2.0 / C / N
+    place = np.empty(k, np.int64)
+    top, most = 0, -np.inf  # how many of the first k are relevant
+    for p in range(max(0, k - N), min(k, C) + 1):
+        found = 1.0 + choose_places(place[: k - p], loss, weight, z, others, behind, p, cost)
+        for i in range(p):
+            found -= weight[i]
+        for j in range(k - p):
+            found += cost * ((C - p) * z[others[j]] - behind[p])
+        i = p
+        for j in range(k - p, N):
+            while i < C and z[relevant[i]] >= z[others[j]]:
+                i += 1
+            found += cost * ((C - i) * z[others[j]] - behind[i])
+        if found > most:
+            top, most = p, found
+    choose_places(place[: k - top], loss, weight, z, others, behind, top, cost)
+    return _slopes(a, z, relevant, others, place[: k - top], top, weight, share)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def gain(y: Any) -> Any:
-    """2^y − 1."""
-    return 2.0**y - 1.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def discount(r: Any) -> Any:
-    """Weight of the rank that r documents have before them."""
-    return 1.0 / math.log2(r + 2.0)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _slopes(
+    a: Any, z: Any, relevant: Any, others: Any, place: Any, top: Any, weight: Any, share: Any
+) -> Any:
+    """Add to a the slopes of a ranking; return 1 − NDCG@k of it."""
+    C, N = relevant.size, others.size
+    cost = share * 2.0 / C / N
+    level = 1.0
+    before = 0
+    for i in range(top):
+        while before < place.size and place[before] <= i:
+            before += 1
+        a[relevant[i]] -= cost * before
+        level -= weight[i + before]
+    for j in range(place.size):
+        a[others[j]] += cost * (C - place[j])
+    i = top
+    for j in range(place.size, N):  # the rest, by score
+        while i < C and z[relevant[i]] >= z[others[j]]:
+            a[relevant[i]] -= cost * j
+            i += 1
+        a[others[j]] += cost * (C - i)
+    while i < C:
+        a[relevant[i]] -= cost * N
+        i += 1
+    return level

@@ -20,20 +20,20 @@ class Pairwise(RankingLoss):
 
     Examples
     --------
-    >>> a = np.empty(3)
-    >>> Pairwise().plane(a, np.array([5.0, 1.0, 1.5]), np.array([2.0, 1.0, 0.0])), a
+    >>> a, z, y = np.empty(3), np.array([5.0, 1.0, 1.5]), np.array([2.0, 1.0, 0.0])
+    >>> Pairwise().plane(a, z, y, np.argsort(-z)), a
     (0.3333333333333333, array([ 0.        , -0.33333333,  0.33333333]))
     """
 
     def tells(self, y: NDArray) -> Any:
         return y[0] > y[-1]
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray) -> Any:
-        return _plane(a, z, y)
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        return _plane(a, z, y, order)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any) -> Any:
+def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return the share of the pairs that lie closer than 1, or the wrong way round."""
     n = z.size
     grade = np.zeros(n, np.int64)  # numbered from the best
@@ -48,7 +48,6 @@ def _plane(a: Any, z: Any, y: Any) -> Any:
     for g in range(worst + 1):
         pairs += before * size[g]
         before += size[g]
-    order = np.argsort(z)
     tree = np.empty(worst + 2, np.int64)
     count = np.empty(n, np.int64)
     _close(count, tree, z, grade, order)
@@ -72,17 +71,15 @@ def _close(count: Any, tree: Any, z: Any, grade: Any, order: Any) -> Any:
     n = z.size
     tree[:] = 0
     entered = 0
-    for k in range(n - 1, -1, -1):
-        i = order[k]
-        while entered < n and z[order[n - 1 - entered]] - z[i] > -1.0:
-            g = grade[order[n - 1 - entered]] + 1
+    for i in order:
+        while entered < n and z[order[entered]] - z[i] > -1.0:
+            g = grade[order[entered]] + 1
             while g < tree.size:
                 tree[g] += 1
                 g += g & -g
             entered += 1
-        others = 0
+        count[i] = entered
         g = grade[i] + 1
         while g > 0:
-            others += tree[g]
+            count[i] -= tree[g]
             g -= g & -g
-        count[i] = entered - others

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -20,16 +20,23 @@ class RankingLoss(Term):
     --------
     >>> import numpy as np
     >>> from stepless.risks.ranking import Pairwise
-    >>> a = np.empty(3)
-    >>> level = Pairwise().plane(a, np.array([0.2, 0.5, -2.0]), np.array([1.0, 0.0, 0.0]))
-    >>> level, a
+    >>> a, z, y = np.empty(3), np.array([0.2, 0.5, -2.0]), np.array([1.0, 0.0, 0.0])
+    >>> Pairwise().plane(a, z, y, np.argsort(-z)), a
     (0.5, array([-0.5,  0.5,  0. ]))
     """
+
+    needs: ClassVar[str] = "two documents of different grades"  # of a query that tells
+
+    def admit(self, y: NDArray) -> None:
+        """Raise ValueError where grades make no sense."""
 
     def tells(self, y: NDArray) -> Any:
         """Whether some order of these documents is better than another."""
         raise NotImplementedError
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray) -> Any:
-        """Write a; return the level of the plane that is highest at z."""
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        """Write a; return the level of the plane that is highest at z.
+
+        `order` has the numbers of the documents, the highest score first.
+        """
         raise NotImplementedError

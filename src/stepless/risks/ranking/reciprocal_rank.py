@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from stepless.kernels.flags import FAST
+from stepless.risks.ranking.places import apart
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
 
@@ -24,29 +25,25 @@ class ReciprocalRank(RankingLoss):
 
     Examples
     --------
-    >>> a = np.empty(3)
-    >>> z, y = np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 0.0])
-    >>> ReciprocalRank().plane(a, z, y), a
+    >>> a, z, y = np.empty(3), np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 0.0])
+    >>> ReciprocalRank().plane(a, z, y, np.argsort(-z)), a
     (0.5, array([-1.,  0.,  1.]))
     """
+
+    needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
     def tells(self, y: NDArray) -> Any:
         return y[0] > 0.0 and y[-1] <= 0.0
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray) -> Any:
-        return _plane(a, z, y)
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        return _plane(a, z, y, order)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any) -> Any:
+def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return 1 − 1/r of the ranking that violates the most."""
-    n = z.size
-    C = 0
-    while C < n and y[C] > 0.0:
-        C += 1
-    N = n - C
-    relevant = np.argsort(-z[:C])
-    others = C + np.argsort(-z[C:])
+    relevant, others = apart(order, np.sum(y > 0.0))
+    C, N = relevant.size, others.size
     total = 0.0
     for i in range(C):
         total += z[i]

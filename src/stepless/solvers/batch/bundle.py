@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
+from stepless.certificates.kernel_planes import planes_under
 from stepless.certificates.polyhedral_planes import lasso
 from stepless.objective import Objective, Zero
 from stepless.risk import Risk
@@ -81,7 +82,9 @@ class Bundle:
         assert kind is not None
         w = w.copy()
         risk.objective.domain.project(w)
-        return State(kind(risk.d, duals=DUALS if _cornered(kind) else 1), w, b, w)
+        duals = DUALS if _cornered(kind) else 1
+        planes = planes_under(risk, duals) if kind is Planes else kind(risk.d, duals)
+        return State(planes, w, b, w)
 
     def resume(self, risk: Risk, state: State) -> State:
         planes = state.planes
@@ -93,7 +96,7 @@ class Bundle:
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         w, planes, tangent = state.w, state.planes, risk.tangent(state.w, state.b)
-        objective = risk.objective.penalty(w) + tangent.value
+        objective = planes.penalty(risk.objective, w) + tangent.value
         if objective < state.lowest:
             state.best, state.lowest = w, objective
         state.b = tangent.b

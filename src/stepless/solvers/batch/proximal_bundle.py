@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
+from stepless.certificates.kernel_planes import planes_under
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import Finding, needs_euclidean
@@ -81,8 +82,8 @@ class ProximalBundle:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
-        radius = max(radius, float(np.sqrt(w @ w)))
-        return State(Planes(risk.d, duals=2), w.copy(), b, radius, np.zeros(risk.d))
+        planes = planes_under(risk, duals=2)
+        return State(planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d))
 
     def resume(self, risk: Risk, state: State) -> State:
         w = state.w if state.best is None else state.best
@@ -90,7 +91,7 @@ class ProximalBundle:
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         planes, w, tangent = state.planes, state.w, risk.tangent(state.w, state.b)
-        objective = risk.objective.penalty(w) + tangent.value
+        objective = planes.penalty(risk.objective, w) + tangent.value
         if objective < state.lowest or state.best is None:
             state.best, state.lowest = w, objective
         state.b = tangent.b
@@ -98,7 +99,7 @@ class ProximalBundle:
         self._move(risk.objective.strength, tangent.plane.a, state)
         lower_bound, lowest = planes.lower_bound(risk.objective)
         begins = self.phases and state.rounds == 0 and risk.objective.strength > 0.0
-        if begins and math.sqrt(lowest @ lowest) <= state.radius:
+        if begins and planes.length(lowest) <= state.radius:
             state.w = lowest
         return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound)
 
@@ -111,7 +112,7 @@ class ProximalBundle:
         state.rounds += 1
         t = state.rounds
         S = strength * t + state.curvature
-        tau = 0.5 * (math.hypot(S, strength + float(np.sqrt(a @ a)) / rho) - S)  # DLF Alg. 4
+        tau = 0.5 * (math.hypot(S, strength + planes.length(a) / rho) - S)  # DLF Alg. 4
         state.curvature += tau
         state.centre += tau * here
         sigma = (strength * t + state.curvature) / t
@@ -119,9 +120,9 @@ class ProximalBundle:
             return
         # (11) in α/t: max (b + Ap/(tσ))ᵀα − ‖Aα‖²/(2σ) over α ≥ 0, 1ᵀα ≤ 1
         centre = state.centre / (t * sigma)
-        alpha = planes.maximise(sigma, planes.b + planes.A @ centre, dual=_MOVE)
+        alpha = planes.maximise(sigma, planes.b + planes.products(centre), dual=_MOVE)
         state.w = centre - (alpha @ planes.A) / sigma
-        grows = math.sqrt(state.w @ state.w) >= rho
+        grows = planes.length(state.w) >= rho
         if grows:
             state.radius *= math.sqrt(2.0)
         if self.phases and (grows or t >= state.length):

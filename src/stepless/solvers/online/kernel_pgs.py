@@ -80,8 +80,8 @@ class KernelPGS:
             return f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither"
         return None
 
-    def start(self, risk: KernelRisk) -> State:
-        """A state at f = 0."""
+    def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> State:
+        """A state at f = 0: no round has been before the first."""
         origin = risk.expansion(np.zeros(risk.m), 0.0)
         state = State(np.zeros(risk.m), np.zeros(expansion.SIZE), origin.risk)
         state.motion[expansion.BIAS] = origin.b

@@ -1,0 +1,222 @@
+"""Sequences of positions, each with features: stacked, numbered, and cut for threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import chain, pairwise, repeat
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.data.source import available_cores
+from stepless.design import Dense, Design, Sparse
+
+T = TypeVar("T")
+
+_WORTH_A_THREAD = 50_000  # entries; a position's share of a dynamic programme comes on top
+_LARGEST = 1e50  # of any entry: no product of a solver overflows below it
+
+
+class Sequences:
+    """Positions of sequences, one after another, and where each sequence begins and ends.
+
+    Parameters
+    ----------
+    X
+        A matrix, dense or sparse, with a row a position.
+    ends
+        0, then where each sequence ends.
+    threads
+        How many work on them; None for all cores.
+
+    Examples
+    --------
+    >>> words = Sequences(np.ones((5, 2)), np.array([0, 2, 5]))
+    >>> len(words), words.longest, words.map(lambda block, lo, hi: (lo, hi))
+    (2, 3, [(0, 2)])
+    """
+
+    def __init__(self, X: Any, ends: NDArray, threads: int | None = None) -> None:
+        self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
+        self.ends = np.ascontiguousarray(ends, dtype=np.int64)
+        self.threads = threads or available_cores()
+        self._blocks = self._cut()
+
+    def __len__(self) -> int:
+        return self.ends.size - 1
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest sequence."""
+        return int(np.diff(self.ends).max(initial=0))
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Ranges of sequences, one for each thread that is worth its while."""
+        return self._blocks
+
+    def _cut(self) -> list[tuple[int, int]]:
+        count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD, len(self)))
+        shares = np.linspace(0, self.ends[-1], count + 1)
+        cuts = np.searchsorted(self.ends, shares)  # as many positions each, about
+        return list(pairwise(cuts.tolist()))
+
+    def map(self, function: Callable[[int, int, int], T]) -> list[T]:
+        """Call function(block, lo, hi) for each block, on as many threads; results in order."""
+        blocks = self.blocks()
+        if len(blocks) == 1:
+            return [function(0, *blocks[0])]
+        pool = _pool(os.getpid(), self.threads)
+        rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
+        return [function(0, *blocks[0]), *(part.result() for part in rest)]
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    # Keyed on the process: after a fork the parent's threads do not exist.
+    return ThreadPoolExecutor(threads, thread_name_prefix="stepless")
+
+
+class Vocabulary:
+    """From sequences to matrices: a column for each feature that was seen.
+
+    A sequence is a matrix, dense or sparse, with a row a position, or a list with, for each
+    position, the names of its features (each of value 1) or a dict from names to values: a number,
+    or a string, which is one of several values of a name, ``"name=value"``.
+
+    Attributes
+    ----------
+    columns
+        Column of each feature, by name; None if sequences are matrices.
+    width
+        How many columns there are.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary()
+    >>> words = vocabulary.learn([[{"word": "a", "cap": 1}, {"word": "b"}], [["cap"]]])
+    >>> vocabulary.columns
+    {'word=a': 0, 'cap': 1, 'word=b': 2}
+    >>> words.X.shape, words.ends
+    ((3, 3), array([0, 2, 3]))
+    """
+
+    def __init__(self) -> None:
+        self.columns: dict[str, int] | None = None
+        self.width = 0
+
+    def learn(self, X: Any, threads: int | None = None) -> Sequences:
+        """Stack sequences; features not seen before get new columns."""
+        return self._stack(X, threads, grow=True)
+
+    def read(self, X: Any, threads: int | None = None) -> Sequences:
+        """Stack sequences; features not seen before are left out."""
+        return self._stack(X, threads, grow=False)
+
+    def _stack(self, X: Any, threads: int | None, *, grow: bool) -> Sequences:
+        sequences = list(X)
+        if not sequences:
+            raise ValueError("there are no sequences: X is empty")
+        lengths = [_length(sequence, i) for i, sequence in enumerate(sequences)]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        kinds = {_is_matrix(sequence) for sequence in sequences}
+        if len(kinds) > 1 or (self.width and kinds != {self.columns is None}):
+            raise ValueError("sequences must be all matrices, or all lists of named features")
+        stacked = self._matrices(sequences, grow) if True in kinds else self._names(sequences, grow)
+        self._refuse_holes(stacked, ends)
+        return Sequences(stacked, ends, threads)
+
+    def _matrices(self, sequences: list[Any], grow: bool) -> Any:
+        widths = [sequence.shape[1] for sequence in sequences]
+        first = self.width or widths[0]
+        strange = next((i for i, width in enumerate(widths) if width != first), None)
+        if strange is not None:
+            raise ValueError(f"sequence {strange} has {widths[strange]} features, not {first}")
+        if grow:
+            self.width = first
+        if any(sparse.issparse(sequence) for sequence in sequences):
+            return sparse.vstack([sparse.csr_matrix(s) for s in sequences], format="csr")
+        return np.vstack(sequences)
+
+    def _names(self, sequences: list[Any], grow: bool) -> sparse.csr_matrix:
+        positions = list(chain.from_iterable(sequences))
+        plain = not any(isinstance(features, Mapping | str) for features in positions)
+        if plain:  # the usual case, in which nothing is done name by name in Python
+            names: list[str] = list(chain.from_iterable(positions))
+            values: Iterable[float] = repeat(1.0, len(names))
+            counts = list(map(len, positions))
+        else:
+            pairs = [_named(features) for features in positions]
+            names = [name for pair in pairs for name, _ in pair]
+            values = [value for pair in pairs for _, value in pair]
+            counts = list(map(len, pairs))
+        columns = {} if self.columns is None else self.columns
+        if grow:
+            new = dict.fromkeys(names)
+            if columns:
+                new = {name: None for name in new if name not in columns}
+            columns |= dict(zip(new, range(len(columns), len(columns) + len(new)), strict=True))
+            self.columns, self.width = columns, len(columns)
+        indices = np.fromiter(map(columns.get, names, repeat(-1)), np.int64, len(names))
+        data = np.fromiter(values, np.float64, len(names))
+        rows = np.repeat(np.arange(len(positions)), counts)
+        known = indices >= 0
+        if not known.all():
+            indices, data, rows = indices[known], data[known], rows[known]
+        return _compressed(rows, indices, data, (len(positions), self.width))
+
+    def _refuse_holes(self, X: Any, ends: NDArray) -> None:
+        """Name the first value that is not a finite number of reasonable size."""
+        values = X.data if sparse.issparse(X) else X
+        if values.size == 0 or (
+            float(values.min()) >= -_LARGEST and float(values.max()) <= _LARGEST
+        ):
+            return
+        coo = sparse.coo_matrix(X)
+        k = int(np.flatnonzero(~(np.abs(coo.data) <= _LARGEST))[0])
+        i = int(np.searchsorted(ends, coo.row[k], side="right")) - 1
+        names = {} if self.columns is None else {c: name for name, c in self.columns.items()}
+        raise ValueError(
+            f"X holds {coo.data[k]:g} in sequence {i}, position {coo.row[k] - ends[i]}, feature "
+            f"{names.get(coo.col[k], int(coo.col[k]))!r}: every value must be finite and below 1e50"
+        )
+
+
+def _compressed(
+    rows: NDArray, indices: NDArray, data: NDArray, shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """Rows that are in order already need no sorting."""
+    indptr = np.zeros(shape[0] + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
+    X = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
+    X.sum_duplicates()
+    return X
+
+
+def _is_matrix(sequence: Any) -> bool:
+    return sparse.issparse(sequence) or (isinstance(sequence, np.ndarray) and sequence.ndim == 2)
+
+
+def _length(sequence: Any, i: int) -> int:
+    n = sequence.shape[0] if _is_matrix(sequence) else len(sequence)
+    if n == 0:
+        raise ValueError(f"sequence {i} is empty: leave it out")
+    return int(n)
+
+
+def _named(features: Any) -> list[tuple[str, float]]:
+    """Names and values of the features of one position."""
+    if isinstance(features, Mapping):
+        return [
+            (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), float(value))
+            for name, value in features.items()
+        ]
+    if isinstance(features, str):
+        raise ValueError(
+            f"the features of a position are a list of names or a dict, not the string {features!r}"
+        )
+    return [(name, 1.0) for name in features]

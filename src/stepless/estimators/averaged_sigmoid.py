@@ -1,0 +1,45 @@
+"""The probability of a class whose log-odds are uncertain."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+# 1/(1 + e⁻ᶻ) = Σ p_k Φ(s_k z) to 3e-9 (Monahan and Stefanski 1992, eight terms)
+_SHARES = np.array(
+    [
+        0.003246343272134,
+        0.051517477033972,
+        0.195077912673858,
+        0.315569823632818,
+        0.274149576158423,
+        0.131076880695470,
+        0.027912418727972,
+        0.001449567805354,
+    ]
+)
+_SCALES = np.array(
+    [
+        1.365340806296348,
+        1.059523971016916,
+        0.830791313765644,
+        0.650732166639391,
+        0.508135425366489,
+        0.396313345166341,
+        0.308904252267995,
+        0.238212616409306,
+    ]
+)
+
+
+def averaged_sigmoid(mean: NDArray, variance: NDArray) -> NDArray:
+    """E 1/(1 + e⁻ᶻ) for z of these means and variances, to 3e-9: a normal's average of Φ is a Φ.
+
+    Examples
+    --------
+    >>> averaged_sigmoid(np.array([0.0, 2.0, 2.0]), np.array([9.0, 0.0, 9.0])).round(4)
+    array([0.5   , 0.8808, 0.7169])
+    """
+    z = _SCALES * mean[..., None] / np.sqrt(1.0 + _SCALES**2 * variance[..., None])
+    return ndtr(z) @ _SHARES

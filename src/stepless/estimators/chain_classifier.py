@@ -1,0 +1,342 @@
+"""Tagging of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from stepless.data.sequences import Sequences, Vocabulary
+from stepless.estimators.certified_model import CertifiedModel
+from stepless.objective import Regularizer, penalty_of
+from stepless.registry import UnknownName
+from stepless.risks.chains import (
+    AllPairs,
+    ChainHingeRisk,
+    ChainRisk,
+    CRFRisk,
+    Pairs,
+    SeenPairs,
+)
+from stepless.risks.chains.decoding import best_labelings, tag_probabilities
+from stepless.risks.chains.online import ChainStream
+from stepless.solvers import LBFGS, Bundle, ProximalBundle, Solver
+from stepless.trace import Trace
+from stepless.watchers import Watcher
+
+_LOSSES = ("crf", "hinge")
+_PAIRS = ("seen", "all")
+
+
+def _is_crf(estimator: ChainClassifier) -> bool:
+    return estimator.loss == "crf"
+
+
+class ChainClassifier(CertifiedModel):
+    """Tags of sequences, each tag depending on its neighbours, with a certificate.
+
+    A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
+    end[y_n]. Minimises Ω(w, T, start, end) + the mean over *sequences*, long and short alike, of
+    their loss, until the answer is provably within the relative `gap` of the best one.
+
+    Parameters
+    ----------
+    loss
+        ``"crf"``, −log P(y|x) with P(y|x) ∝ exp(score): a conditional random field; or ``"hinge"``,
+        max_{y'} score(y') − score(y) + Σ_t cost[y_t, y'_t]: a max-margin Markov network.
+    cost
+        For the hinge, what it costs to take a tag (a row each, in the order of `classes_`) for
+        another (a column each); None: 1 a tag that is wrong.
+    penalty
+        ``"l2"``, ``"l1"``, ``"elasticnet(ρ)"`` or a `Regularizer`, as for `LinearClassifier`; of
+        all weights, transitions too.
+    alpha
+        The penalty's strength, α. Of the sums that CRFsuite minimises, with m sequences:
+        c2 = α m/2, c1 = α m.
+    pairs
+        ``"seen"``: features have weights for the tags that they were seen with; ``"all"``: for all
+        tags, which takes more memory and time, and is rarely better.
+    solver
+        ``"auto"``, or ``"lbfgs"`` (crf only), ``"proximal-bundle"``, ``"bundle"``,
+        ``"bundle-linesearch"``.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    n_jobs
+        Threads; None or −1 for all cores.
+    random_state
+        For solvers that use chance; the ones above do not.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    classes_
+        The tags, sorted.
+    vocabulary_
+        Column of each feature, by name; None if sequences are matrices.
+    emission_, transition_, start_, end_
+        Weights: features × tags (sparse for ``pairs="seen"``), tags × tags (from, to), and of the
+        first and the last tag.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`.
+    trace_, solver_, n_passes_, stopped_by_
+        The run's events, the solver's name, its passes, and what ended the run.
+
+    Notes
+    -----
+    A sequence is a matrix, dense or sparse, with a row a position, or a list with, for each
+    position, the names of its features or a dict from names to values (numbers, or strings).
+    `stepless.data.window_features` and `word_features` make such lists from words. Features that
+    were not seen in training are left out.
+
+    Examples
+    --------
+    >>> X = [[["the"], ["dog"], ["barks"]], [["a"], ["dog"], ["sleeps"]]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"]]
+    >>> model = ChainClassifier(alpha=0.1).fit(X, y)
+    >>> [tags.tolist() for tags in model.predict([[["a"], ["cat"], ["barks"]]])]
+    [['D', 'N', 'V']]
+    >>> model.rel_gap_ <= 1e-3, model.solver_
+    (True, 'lbfgs')
+    """
+
+    def __init__(
+        self,
+        loss: str = "crf",
+        *,
+        cost: Any = None,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        pairs: str = "seen",
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.cost = cost
+        self.penalty = penalty
+        self.alpha = alpha
+        self.pairs = pairs
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # -- learning -----------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Sequence[Any],
+        y: Sequence[Any],
+        sample_weight: Any = None,
+        *,
+        watchers: Iterable[Watcher] = (),
+    ) -> Self:
+        """Fit to sequences X and their tags y, one a position; `sample_weight` is a sequence's.
+
+        Watchers are called with every event and the best (w, b) so far; True ends the run.
+        """
+        regularizer = self._regularizer()
+        again = self.warm_start and hasattr(self, "_w")
+        vocabulary = self._vocabulary if again else Vocabulary()
+        sequences = (vocabulary.read if again else vocabulary.learn)(X, self._threads())
+        tags = _flat(y, sequences)
+        s = self._weights(sample_weight, len(sequences))
+        if again:
+            classes, layout = self.classes_, self._layout
+            numbers = _numbered(tags, classes, sequences)
+        else:
+            classes, numbers = np.unique(tags, return_inverse=True)
+            layout = self._pairs_of(sequences, numbers, len(classes))
+        if len(classes) < 2:
+            raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
+        risk = self._risk(sequences, numbers, layout, len(classes), regularizer, s)
+        start = (self._w, 0.0) if again else None
+        result = self._minimize(risk, self._chosen(risk), self._stopping(), start, watchers)
+        self.classes_, self._vocabulary = classes, vocabulary
+        self._keep(layout, result.w)
+        self.__dict__.pop("_stream", None)
+        self._certify([result])
+        return self
+
+    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
+        """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
+
+        The first call must name all tags, `classes`; after `fit`, learning goes on from the fitted
+        weights. New features may come with every chunk. A stream that is not kept cannot be
+        certified: `gap_` is infinite; the mean loss of all sequences so far, each before it was
+        learned, is `progressive_loss_`.
+        """
+        regularizer = self._regularizer()
+        if not regularizer.separable:
+            raise ValueError("a stream needs a penalty that is a sum over weights, such as 'l2'")
+        if not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("the first call of partial_fit must name all tags: classes=")
+            self.classes_, self._vocabulary = np.unique(classes), Vocabulary()
+        K = len(self.classes_)
+        sequences = self._vocabulary.learn(X, self._threads())
+        numbers = _numbered(_flat(y, sequences), self.classes_, sequences)
+        if not hasattr(self, "_stream"):
+            start = None
+            if hasattr(self, "_w"):
+                emission = self.emission_
+                dense = emission.toarray() if sparse.issparse(emission) else emission
+                start = dense, self._w[-K * (K + 2) :]
+            cost = None if _is_crf(self) else self._costs(K)
+            self._stream = ChainStream(regularizer, K, cost, start)
+        self._stream.learn(sequences, numbers)
+        emission, edges = self._stream.weights()
+        self._keep(AllPairs(len(emission), K), np.concatenate([emission.ravel(), edges]))
+        self.progressive_loss_ = self._stream.total / self._stream.clock
+        self._certify_nothing()
+        return self
+
+    # -- what was learned ---------------------------------------------------------------------
+
+    def predict(self, X: Sequence[Any]) -> list[NDArray]:
+        """Return the tags of the labeling with the highest score, an array a sequence."""
+        sequences = self._read(X)
+        numbers = best_labelings(sequences, self._layout, len(self.classes_), self._w)
+        return np.split(self.classes_[numbers], sequences.ends[1:-1])
+
+    @available_if(_is_crf)
+    def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
+        """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
+        sequences = self._read(X)
+        p = tag_probabilities(sequences, self._layout, len(self.classes_), self._w)
+        return np.split(p, sequences.ends[1:-1])
+
+    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+        """Return the share of positions whose tag is right."""
+        predicted = self.predict(X)
+        tags = _flat(y, self._read(X))
+        return float(np.mean(np.concatenate(predicted) == tags))
+
+    @property
+    def vocabulary_(self) -> dict[str, int] | None:
+        check_is_fitted(self)
+        return self._vocabulary.columns
+
+    @property
+    def emission_(self) -> Any:
+        check_is_fitted(self)
+        K, layout = len(self.classes_), self._layout
+        w = self._w[: layout.count()]
+        if isinstance(layout, AllPairs):
+            return w.reshape(-1, K)
+        ends = layout.ends.astype(np.int64)
+        return sparse.csr_matrix((w, layout.seen.astype(np.int32), ends), shape=(len(ends) - 1, K))
+
+    # -- from parameters to a problem --------------------------------------------------------
+
+    def _regularizer(self) -> Regularizer:
+        if self.loss not in _LOSSES:
+            raise UnknownName("loss", str(self.loss), _LOSSES)
+        if self.pairs not in _PAIRS:
+            raise ValueError(f"pairs must be 'seen' or 'all', not {self.pairs!r}")
+        if _is_crf(self) and self.cost is not None:
+            raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
+        if isinstance(self.penalty, Regularizer):
+            return self.penalty
+        return penalty_of(str(self.penalty), self.alpha)
+
+    def _chosen(self, risk: ChainRisk) -> Solver:
+        if self.solver != "auto":
+            return self._named_solver()
+        if LBFGS().lacks(risk.objective) is None:
+            return LBFGS()
+        return ProximalBundle() if risk.objective.euclidean else Bundle()
+
+    def _costs(self, K: int) -> NDArray:
+        if self.cost is None:
+            return 1.0 - np.eye(K)
+        cost = np.asarray(self.cost, dtype=float)
+        if cost.shape != (K, K):
+            raise ValueError(f"cost must be {K} × {K}, a row and a column a tag, not {cost.shape}")
+        if not (np.isfinite(cost).all() and (cost >= 0.0).all() and not np.diag(cost).any()):
+            raise ValueError("cost must be finite, ≥ 0, and 0 for the right tag (its diagonal)")
+        return cost
+
+    def _pairs_of(self, sequences: Sequences, numbers: NDArray, K: int) -> Pairs:
+        every = AllPairs(sequences.X.shape[1], K)
+        if self.pairs == "all":
+            return every
+        seen = SeenPairs.of(sequences.X, numbers, K)
+        return every if seen.count() == every.count() else seen
+
+    def _risk(
+        self,
+        sequences: Sequences,
+        numbers: NDArray,
+        layout: Pairs,
+        K: int,
+        regularizer: Regularizer,
+        s: NDArray,
+    ) -> ChainRisk:
+        if _is_crf(self):
+            return CRFRisk(sequences, numbers, layout, K, regularizer, s)
+        cost = self._costs(K)
+        return ChainHingeRisk(sequences, numbers, layout, K, regularizer, s, cost=cost)
+
+    def _read(self, X: Sequence[Any]) -> Sequences:
+        check_is_fitted(self)
+        return self._vocabulary.read(X, self._threads())
+
+    def _keep(self, layout: Pairs, w: NDArray) -> None:
+        K = len(self.classes_)
+        self._layout, self._w = layout, w
+        edges = w[layout.count() :]
+        self.transition_ = edges[: K * K].reshape(K, K)
+        self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]
+
+    def _certify_nothing(self) -> None:
+        """After a stream: the objective of what is no longer at hand is not known."""
+        self.objective_, self.lower_bound_ = np.nan, -np.inf
+        self.gap_ = self.rel_gap_ = np.inf
+        self.solver_, self.stopped_by_ = "adagrad", "stream"
+        self.n_passes_ = self.n_iter_ = 1
+        self.trace_ = Trace()
+
+
+def _flat(y: Sequence[Any], sequences: Sequences) -> NDArray:
+    """All tags, one after another."""
+    lengths = np.diff(sequences.ends)
+    if len(y) != len(lengths):
+        raise ValueError(f"there are {len(lengths)} sequences in X, but {len(y)} in y")
+    for i, tags in enumerate(y):
+        if len(tags) != lengths[i]:
+            raise ValueError(
+                f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
+            )
+    return np.concatenate([np.asarray(tags) for tags in y])
+
+
+def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:
+    """Tags as numbers; those that are none of the classes are refused."""
+    numbers = np.searchsorted(classes, tags).clip(max=len(classes) - 1)
+    strange = np.flatnonzero(classes[numbers] != tags)
+    if strange.size:
+        i = int(np.searchsorted(sequences.ends, strange[0], side="right")) - 1
+        raise ValueError(
+            f"tag {tags[strange[0]]!s} in sequence {i} is not among the tags that were named or "
+            f"fitted first: {', '.join(map(str, classes))}"
+        )
+    return numbers

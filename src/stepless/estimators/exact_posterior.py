@@ -1,0 +1,58 @@
+"""What a Gaussian process knows of its latent function, all kernels of the examples at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data.gram import Gram, between, lengths, parts
+from stepless.kernel_risk import KernelRisk
+from stepless.kernels import smooth
+from stepless.minimize_expansion import minimize_expansion
+from stepless.objective import Logistic, Objective, SquaredL2
+from stepless.solvers.batch.kernel_newton import Curved, KernelNewton
+from stepless.stopping import Stopping
+from stepless.watchers import Watcher
+
+
+class ExactPosterior:
+    """The posterior of a latent f, taken for the Gaussian at its mode with the curvature there.
+
+    The prior is v·k. The mode minimises ‖f‖²/(2vm) + the mean logistic loss, which is minus the
+    posterior's logarithm, divided by m; Newton's method finds its coefficients.
+    """
+
+    def __init__(
+        self,
+        gram: Gram,
+        signs: NDArray,
+        variance: float,
+        stopping: Stopping,
+        watchers: Iterable[Watcher] = (),
+    ) -> None:
+        m, table = gram.size, gram.table
+        assert table is not None
+        strength = 1.0 / (variance * m)
+        objective = Objective(Logistic(), SquaredL2(strength), intercept=False)
+        risk = KernelRisk(objective, gram, signs)
+        self.result = minimize_expansion(risk, KernelNewton(), stopping, watchers=watchers)
+        self._kernel, self._X, self._variance = gram.kernel, gram.X, variance
+        slopes, h = np.empty(m), np.empty(m)
+        f = gram.predictions(self.result.w)
+        smooth.survey(risk.problem(table), f, 0.0, slopes, h, 0, m)
+        self._curved = Curved(table, h / m, strength)
+        self.log_marginal_likelihood = (
+            -m * self.result.objective - 0.5 * self._curved.log_determinant
+        )
+
+    def at(self, X: Any) -> tuple[NDArray, NDArray]:
+        """Mean and variance of f(x) for each row (Rasmussen and Williams 2006, Alg. 3.2)."""
+        mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
+        for part in parts(X.shape[0], self._X.shape[0]):
+            kernels = between(self._kernel, X[part], self._X)
+            mean[part] = kernels @ self.result.w
+            variance[part] = lengths(self._kernel, X[part]) - self._curved.spread(kernels)
+        return mean, self._variance * np.maximum(variance, 0.0)

@@ -1,0 +1,248 @@
+"""Classification by a Gaussian process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import partial
+from numbers import Integral
+from time import perf_counter
+from typing import Any, ClassVar, Self, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize as scipy_minimize
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.data.gram import TABLED, Gram
+from stepless.estimators.averaged_sigmoid import averaged_sigmoid
+from stepless.estimators.certified_model import CertifiedModel
+from stepless.estimators.exact_posterior import ExactPosterior
+from stepless.estimators.kernel_classifier import scale
+from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
+from stepless.kernel_functions import Kernel, kernel_of
+from stepless.kernels.blas import single_threaded_blas
+from stepless.stopping import Stopping
+from stepless.watchers import Progress, Watcher
+
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
+_TOLD = 1000  # examples at most by whose likelihood "auto" chooses
+_MODE = Stopping(gap=1e-8, passes=50)  # how exactly their modes are known
+_FAR = math.log(1e6)  # how far from where it begins the choice may go, as a logarithm
+_NEAR = 0.02  # and how exact it is
+
+
+class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
+    """A classifier whose log-odds are a Gaussian process, by Laplace's approximation.
+
+    The latent f has the prior v·k of a kernel k, and P(y = 1 | f) = 1/(1 + e^−f(x)). The mode of
+    its posterior minimises ‖f‖²/(2vm) + Σ log(1 + exp(−y_i f(x_i)))/m, a penalised exponential
+    family, by Newton's method and with a certificate; the posterior is taken for the Gaussian with
+    that mode and the curvature there, and probabilities are averages over it. More than two classes
+    are set against the rest one by one, and their probabilities scaled to add up to 1.
+
+    Up to 5000 examples all kernels are kept. With more, f is of the span of some examples' kernels,
+    the landmarks (Nyström), and the certificate is that of this problem.
+
+    Parameters
+    ----------
+    kernel
+        ``"gaussian"``, ``"polynomial"`` or ``"polynomial(degree, offset)"`` (3 and 1),
+        ``"linear"``, or a `Kernel`, which has its own gamma.
+    gamma
+        γ of the kernel, for a Gaussian one 1/(2 lengthscale²); None: 1/(d · the variance of all
+        entries of X), or 1 if that is 0; ``"auto"``: that of the highest marginal likelihood, by
+        Laplace's approximation, of the examples or of 1000 of them.
+    variance
+        v, or ``"auto"``, as for gamma, and both at once.
+    n_landmarks
+        How many landmarks are drawn if there are more than 5000 examples.
+    gap, passes, seconds
+        The run ends when the relative gap of the mode is certified, or after so many Newton steps
+        or seconds, whichever comes first. More than two classes share the seconds.
+    random_state
+        Seed of landmarks, and of the examples by which gamma and variance are chosen.
+    verbose
+        1 to write a line a Newton step to standard error.
+
+    Attributes
+    ----------
+    classes_, kernel_, variance_
+        Class labels, the kernel function k, and v.
+    log_marginal_likelihood_
+        Of the labels, by Laplace's approximation (the mean over classes if there are more than
+        two).
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate of the mode: the optimum lies between `lower_bound_` and `objective_`, minus
+        the posterior's logarithm, divided by m. With more than two classes these are sums.
+    trace_
+        The run's events (a list of traces, one a class, for more than two classes).
+    solver_, n_passes_, stopped_by_
+        The solver's name, its steps, and what ended the run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> clf = GaussianProcessClassifier(gamma="auto", variance="auto").fit(X, y)
+    >>> clf.score(X, y) > 0.95, clf.rel_gap_ <= 1e-6
+    (True, True)
+    >>> clf.predict_proba([[0.0, 1.0], [30.0, 30.0]]).round(2)
+    array([[0.99, 0.01],
+           [0.5 , 0.5 ]])
+    """
+
+    _patience: ClassVar[int] = 100
+    _easier: ClassVar[str] = "lower variance"
+    solver: ClassVar[str] = "newton"  # type: ignore[misc]
+    n_jobs: ClassVar[None] = None  # type: ignore[misc]
+
+    def __init__(
+        self,
+        kernel: str | Kernel = "gaussian",
+        *,
+        gamma: float | str | None = None,
+        variance: float | str = 1.0,
+        n_landmarks: int = 1000,
+        gap: float = 1e-6,
+        passes: int | None = None,
+        seconds: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.variance = variance
+        self.n_landmarks = n_landmarks
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and labels y.
+
+        Watchers are called with every event and what the mode is made of so far; True ends the run.
+        """
+        began = perf_counter()
+        self._check()
+        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
+        self._refuse_holes(X)
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only ({self.classes_[0]}): a classifier needs two to tell apart"
+            )
+        with single_threaded_blas():
+            self._posteriors = self._explain(X, y, began, list(watchers))
+        likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]
+        self.log_marginal_likelihood_ = float(np.mean(likelihoods))
+        self._certify([posterior.result for posterior in self._posteriors])
+        return self
+
+    def _explain(
+        self, X: Any, y: NDArray, began: float, watchers: list[Watcher]
+    ) -> list[ExactPosterior] | list[LandmarkPosterior]:
+        """Return what is known of each class's latent function."""
+        chance = self._generator()
+        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        signs = [np.where(y == positive, 1.0, -1.0) for positive in positives]
+        self.kernel_, self.variance_ = self._prior(X, signs, chance)
+        posterior = self._means_to_explain(X, chance)
+        found = []
+        for k, labels in enumerate(signs):
+            label = f"class {positives[k]}: " if len(signs) > 1 else ""
+            told = [*([Progress(label=label)] if self.verbose else []), *watchers]
+            stopping = self._stopping(len(signs) - k, perf_counter() - began)
+            found.append(posterior(labels, self.variance_, stopping, told))
+        return found
+
+    def _means_to_explain(self, X: Any, chance: np.random.Generator) -> Any:
+        """All kernels, or landmarks and their features: what the classes have in common."""
+        if X.shape[0] <= TABLED:
+            return partial(ExactPosterior, Gram(self.kernel_, X))
+        rows = np.sort(chance.permutation(X.shape[0])[: self.n_landmarks])
+        landmarks = Landmarks(self.kernel_, X[rows])
+        return partial(LandmarkPosterior, landmarks, landmarks.features(X))
+
+    def latent(self, X: Any) -> tuple[NDArray, NDArray]:
+        """Mean and variance of f(x) for each example (a column a class for more than two)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
+        self._refuse_holes(X)
+        with single_threaded_blas():
+            means, variances = zip(*(known.at(X) for known in self._posteriors), strict=True)
+        if len(means) == 1:
+            return means[0], variances[0]
+        return np.column_stack(means), np.column_stack(variances)
+
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return the probability of each class: an average over the latent function."""
+        p = averaged_sigmoid(*self.latent(X))
+        if p.ndim == 1:
+            return np.column_stack([1.0 - p, p])
+        return p / p.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the most probable class of each example."""
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    # -- the prior ----------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be a positive integer, not {self.n_landmarks!r}")
+        if self.variance != "auto" and not (
+            isinstance(self.variance, SupportsFloat)
+            and not isinstance(self.variance, str)
+            and 0.0 < float(self.variance) < math.inf
+        ):
+            raise ValueError(f"variance must be positive, or 'auto', not {self.variance!r}")
+        if isinstance(self.gamma, str) and self.gamma != "auto":
+            raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")
+        if isinstance(self.kernel, Kernel):
+            if self.gamma is not None:
+                raise ValueError(f"{self.kernel} has its own parameters; leave gamma out")
+        elif not isinstance(self.kernel, str):
+            kind = type(self.kernel).__name__
+            raise TypeError(f"kernel must be a name or a Kernel, not {kind}")
+
+    def _prior(
+        self, X: Any, signs: list[NDArray], chance: np.random.Generator
+    ) -> tuple[Kernel, float]:
+        """The kernel and the variance that are given, or those of the highest likelihood."""
+        free_gamma, free_variance = self.gamma == "auto", self.variance == "auto"
+        gamma = scale(X) if self.gamma is None or free_gamma else float(self.gamma)
+        variance = 1.0 if free_variance else float(self.variance)
+
+        def prior(moves: NDArray) -> tuple[Kernel, float]:
+            moves = np.clip(moves, -_FAR, _FAR)
+            width = gamma * math.exp(moves[0]) if free_gamma else gamma
+            size = variance * math.exp(moves[-1]) if free_variance else variance
+            named = self.kernel if isinstance(self.kernel, Kernel) else None
+            return named or kernel_of(str(self.kernel), width), size
+
+        moves = np.zeros(free_gamma + free_variance)
+        if moves.size:
+            some = np.sort(chance.permutation(X.shape[0])[:_TOLD])
+
+            def unlikelihood(moves: NDArray) -> float:
+                kernel, size = prior(moves)
+                gram = Gram(kernel, X[some])
+                found = (ExactPosterior(gram, labels[some], size, _MODE) for labels in signs)
+                return -sum(posterior.log_marginal_likelihood for posterior in found)
+
+            simplex = np.vstack([moves, moves + np.eye(moves.size)])
+            options = {"initial_simplex": simplex, "xatol": _NEAR, "fatol": _NEAR}
+            moves = scipy_minimize(unlikelihood, moves, method="Nelder-Mead", options=options).x
+        return prior(moves)

@@ -1,0 +1,81 @@
+"""What a Gaussian process knows of its latent function, seen through landmarks (Nyström)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from stepless.data import Source
+from stepless.data.gram import between, lengths, parts
+from stepless.kernel_functions import Kernel
+from stepless.kernels import smooth
+from stepless.minimize import minimize
+from stepless.objective import Logistic, Objective, SquaredL2
+from stepless.risk import Risk
+from stepless.solvers import Newton
+from stepless.stopping import Stopping
+from stepless.watchers import Watcher
+
+_FLAT = 1e-12  # of the largest eigenvalue of landmarks' kernels: directions below are left out
+
+
+class Landmarks:
+    """Features φ(x) with ⟨φ(x), φ(x')⟩ about k(x, x'): exact if x is a landmark (Nyström)."""
+
+    def __init__(self, kernel: Kernel, S: Any) -> None:
+        self.kernel, self.S = kernel, S
+        sizes, axes = np.linalg.eigh(between(kernel, S, S))
+        kept = sizes > _FLAT * sizes[-1]
+        self._map = axes[:, kept] / np.sqrt(sizes[kept])
+
+    def features(self, X: Any) -> NDArray:
+        """φ(x), a row each."""
+        out = np.empty((X.shape[0], self._map.shape[1]))
+        for part in parts(X.shape[0], self.S.shape[0]):
+            out[part] = between(self.kernel, X[part], self.S) @ self._map
+        return out
+
+
+class LandmarkPosterior:
+    """As `ExactPosterior`, of f = ⟨w, φ⟩: Newton's method on the weights of landmarks' features.
+
+    What of the prior's variance the landmarks do not explain is left at x as it was.
+    """
+
+    def __init__(
+        self,
+        landmarks: Landmarks,
+        features: NDArray,
+        signs: NDArray,
+        variance: float,
+        stopping: Stopping,
+        watchers: Iterable[Watcher] = (),
+    ) -> None:
+        source = Source(features, signs)
+        m, n = source.shape
+        strength = 1.0 / (variance * m)
+        objective = Objective(Logistic(), SquaredL2(strength), intercept=False)
+        risk = Risk(objective, source)
+        self.result = minimize(risk, Newton(), stopping, watchers=watchers)
+        self._landmarks, self._variance = landmarks, variance
+        slopes, h, z = np.empty(m), np.empty(m), source.predictions(self.result.w)
+        smooth.survey(risk.problem, z, 0.0, slopes, h, 0, m)
+        hessian = (features.T * h) @ features
+        hessian.flat[:: n + 1] += 1.0 / variance
+        self._factor = cho_factor(hessian, lower=True, check_finite=False)
+        determinant = 2.0 * float(np.log(self._factor[0].diagonal()).sum()) + n * math.log(variance)
+        self.log_marginal_likelihood = -m * self.result.objective - 0.5 * determinant
+
+    def at(self, X: Any) -> tuple[NDArray, NDArray]:
+        """Mean and variance of f(x) for each row."""
+        features = self._landmarks.features(X)
+        inner = cho_solve(self._factor, features.T, check_finite=False)
+        unexplained = lengths(self._landmarks.kernel, X) - np.einsum("ij,ij->i", features, features)
+        variance = np.einsum("ij,ji->i", features, inner)
+        variance += self._variance * np.maximum(unexplained, 0.0)
+        return features @ self.result.w, variance

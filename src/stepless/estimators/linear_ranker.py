@@ -1,0 +1,196 @@
+"""Linear ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from numbers import Integral
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from stepless.estimators.linear_model import LinearModel
+from stepless.objective import Regularizer
+from stepless.registry import named
+from stepless.risks.ranking import (
+    NDCG,
+    AssignedNDCG,
+    AveragePrecision,
+    Pairwise,
+    RankingLoss,
+    RankingRisk,
+    ReciprocalRank,
+    ndcg_at_k,
+)
+from stepless.solvers import Bundle, ProximalBundle, Solver
+from stepless.watchers import Watcher
+
+
+class LinearRanker(LinearModel):
+    """A linear ranker of each query's documents, with a certificate.
+
+    Minimises Ω(w) + the mean over queries of a loss of their documents' scores ⟨w, x_i⟩, until the
+    answer is provably within the relative `gap` of the best one. There is no step size to choose.
+    Queries in which no order is better than another (one document, or one grade) have no
+    loss, and are left out of the mean. There is no intercept: no order depends on it.
+
+    Parameters
+    ----------
+    loss
+        ``"pairwise"``, the hinge of the differences of scores, a mean over all pairs of different
+        grades of a query; ``"ndcg"``, ``"map"``, ``"mrr"``, bounds on 1 − NDCG@k, the average
+        precision, the reciprocal rank; ``"assigned_ndcg"``, Chapelle, Le and Smola's for NDCG@k;
+        or a `RankingLoss`: see `stepless.risks.ranking`. For ``"map"`` and ``"mrr"`` documents are
+        relevant or not: y > 0 or y ≤ 0.
+    k
+        How many documents from the top NDCG@k sees, in these losses and in `score`.
+    penalty
+        ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
+        ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
+    alpha
+        The penalty's strength, α.
+    solver
+        ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
+        with parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    random_state
+        Seed; the solvers so far draw nothing.
+    n_jobs
+        Threads; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        Weights, and 0.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`.
+    trace_
+        The run's events.
+    alpha_, solver_, n_passes_, stopped_by_
+        The penalty's strength, the solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.normal(size=(60, 3)), np.arange(60) // 10
+    >>> y = np.digitize(X @ [1.0, -1.0, 0.0], [0.5, 1.5])  # grades 0, 1, 2
+    >>> ranker = LinearRanker(loss="ndcg", alpha=1e-2).fit(X, y, qid=qid)
+    >>> ranker.score(X, y, qid=qid) > 0.95, ranker.stopped_by_
+    (True, 'gap')
+    """
+
+    def __init__(
+        self,
+        loss: Any = "pairwise",
+        *,
+        k: int = 10,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.penalty = penalty
+        self.alpha = alpha
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        watchers: Iterable[Watcher] = (),
+    ) -> Self:
+        """Fit to documents X (m × d, dense or sparse) with grades y, the higher the better.
+
+        `group` has the sizes of the queries, whose rows follow each other; `qid` an id of the query
+        for each row, in any order. Without either, all rows are one query. Watchers are called with
+        every event and the best (w, b) so far; True ends the run.
+        """
+        loss, regularizer = self._ranking_loss(), self._regularizer()
+        X, y = self._examples(X, y, reset=True, y_numeric=True, ensure_min_samples=2)
+        start = None
+        if self.warm_start and hasattr(self, "coef_"):
+            if self.coef_.size != X.shape[1]:
+                raise ValueError("warm_start=True needs the features of the last fit")
+            start = self.coef_, 0.0
+        risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
+        solver = self._solver_of(risk)
+        result = self._minimize(risk, solver, self._stopping(), start, watchers)
+        self.coef_: NDArray = result.w
+        self.intercept_ = 0.0
+        self._store_strength(risk.objective)
+        self._certify([result])
+        return self
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
+        return self._scores(X)
+
+    def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
+        """Return NDCG@k, the mean over the queries that have a relevant document.
+
+        `precision_at_k`, `mean_average_precision` and `mean_reciprocal_rank` of `stepless` take
+        the grades and `predict`'s scores.
+        """
+        return ndcg_at_k(y, self.predict(X), self._top(), group=group, qid=qid)
+
+    # -- from parameters to a problem --------------------------------------------------------
+
+    def _top(self) -> int:
+        if not isinstance(self.k, Integral) or self.k < 1:
+            raise ValueError(f"k must be a whole number of documents, at least 1, not {self.k!r}")
+        return int(self.k)
+
+    def _ranking_loss(self) -> RankingLoss:
+        top = self._top()
+        if isinstance(self.loss, RankingLoss):
+            return self.loss
+        if not isinstance(self.loss, str):
+            raise TypeError(f"loss must be a name or a RankingLoss, not {type(self.loss).__name__}")
+        known = {
+            "pairwise": Pairwise,
+            "ndcg": partial(NDCG, top),
+            "assigned_ndcg": partial(AssignedNDCG, top),
+            "map": AveragePrecision,
+            "mrr": ReciprocalRank,
+        }
+        return named("loss", self.loss, known)
+
+    def _regularizer(self) -> Regularizer:
+        if isinstance(self.alpha, str):
+            raise ValueError(f"alpha must be a number, not {self.alpha!r}, for a ranking")
+        return super()._regularizer()
+
+    def _solver_of(self, risk: RankingRisk) -> Solver:
+        if self.solver != "auto":
+            return self._named_solver()
+        return ProximalBundle() if risk.objective.euclidean else Bundle()

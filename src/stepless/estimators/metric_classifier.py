@@ -1,0 +1,252 @@
+"""Linear classification, trained on what it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from stepless.data import Source
+from stepless.estimators.linear_model import LinearModel
+from stepless.minimize import Result
+from stepless.objective import Regularizer
+from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.solvers import Bundle, ProximalBundle, Solver
+from stepless.watchers import Watcher
+
+
+class MetricClassifier(ClassifierMixin, LinearModel):
+    """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
+
+    Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
+    the answer is provably within the relative `gap` of the best one. R is the largest that
+    1 − metric of any labeling, plus what the scores say for that labeling, can be (Joachims 2005):
+    see `stepless.risks.metrics`. There is no step size to choose.
+
+    Parameters
+    ----------
+    metric
+        ``"f1"``; ``"fbeta(β)"``, in which recall counts β times as much as precision;
+        ``"roc_auc"``; ``"precision_at_k"`` and ``"recall_at_k"``, of the k highest scores;
+        ``"prbep"``, of as many as there are positives: there precision and recall break even.
+    k
+        Of the metrics at k: a whole number of examples, or a share of them between 0 and 1.
+    pos_label
+        The positive class; None: the greater of the two labels.
+    penalty
+        ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
+        ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
+    alpha
+        The penalty's strength, α.
+    solver
+        ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
+        with parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    fit_intercept
+        Whether there is an intercept; it is never penalised. The risk of F has a free one; when the
+        weights are found, it is moved to where F itself, of the training examples, is greatest.
+        Metrics of a ranking see no intercept: it is put where as many training examples are called
+        positive as the metric picks (k, or as many as are positive).
+    random_state
+        Seed; the solvers so far draw nothing.
+    n_jobs
+        Threads; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, pos_label_
+        Weights (one row) and intercept, positive for ``classes_[1]``; both labels, in order, and
+        the one that the metric is of.
+    alpha_
+        The penalty's strength, 0 without a penalty.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`, which is that of
+        the weights with the intercept that is best for the risk.
+    trace_
+        The run's events.
+    solver_, n_passes_, stopped_by_
+        The solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> clf = MetricClassifier("f1", pos_label=0, alpha=1e-2, gap=1e-2).fit(X, y)
+    >>> clf.rel_gap_ <= 1e-2, clf.score(X, y) > 0.97
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric = "f1",
+        *,
+        k: float | None = None,
+        pos_label: Any = None,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.k = k
+        self.pos_label = pos_label
+        self.penalty = penalty
+        self.alpha = alpha
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and labels y of two classes.
+
+        Only ``"roc_auc"`` knows sample weights: a pair counts as the product of its two. Watchers
+        are called with every event and the best (w, b) so far; True ends the run.
+        """
+        metric, regularizer = self._metric(), self._regularizer()
+        X, y = self._examples(X, y, reset=True)
+        classes, label = self._classes(y)
+        s = self._sample_weights(metric, sample_weight, y)
+        source = Source(X, np.where(y == label, 1.0, -1.0), s, self._threads())
+        risk = metric.risk(source, regularizer, bool(self.fit_intercept))
+        start = self._start(classes, label, source.shape[1])
+        solver = self._solver_of(risk)
+        result = self._minimize(risk, solver, self._stopping(), start, watchers)
+        sign = 1.0 if label == classes[1] else -1.0
+        self.classes_, self.pos_label_ = classes, label
+        self.coef_ = sign * result.w[None, :]
+        self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
+        self._store_strength(risk.objective)
+        self._certify([result])
+        return self
+
+    def decision_function(self, X: Any) -> NDArray:
+        """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
+        return self._scores(X).ravel()
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class of each example, whatever others there are.
+
+        Metrics of a ranking judge a batch by its highest scores: see `decision_function`.
+        """
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(int)]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the metric on examples X with labels y."""
+        z = self.decision_function(X)
+        y = np.asarray(y)
+        if y.shape != z.shape:
+            raise ValueError(f"there are {z.size} examples, but labels of shape {y.shape}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            known = " and ".join(str(label) for label in self.classes_)
+            raise ValueError(f"label {unknown[0]} is none of the two that were fitted, {known}")
+        return self._metric().score(
+            y == self.pos_label_, z if self.pos_label_ == self.classes_[1] else -z
+        )
+
+    # -- from parameters to a problem --------------------------------------------------------
+
+    def _metric(self) -> Metric:
+        if isinstance(self.metric, Metric):
+            if self.k is not None:
+                raise ValueError(f"{self.metric} has its own parameters; leave k={self.k!r} out")
+            return self.metric
+        if not isinstance(self.metric, str):
+            raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
+        return metric_of(self.metric, self.k)
+
+    def _regularizer(self) -> Regularizer:
+        if isinstance(self.alpha, str):
+            raise ValueError(f"alpha must be a number, not {self.alpha!r}: metrics know no other")
+        return super()._regularizer()
+
+    def _solver_of(self, risk: MetricRisk) -> Solver:
+        if self.solver != "auto":
+            return self._named_solver()
+        return ProximalBundle() if risk.objective.euclidean else Bundle()
+
+    # -- data ---------------------------------------------------------------------------------
+
+    def _classes(self, y: NDArray) -> tuple[NDArray, Any]:
+        """Both labels, in order, and the positive one."""
+        check_classification_targets(y)
+        classes = np.unique(y)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y holds {len(classes)} classes; fit one against the rest, y == label"
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
+            )
+        label = classes[1] if self.pos_label is None else self.pos_label
+        if label not in classes:
+            raise ValueError(f"pos_label={label!r} is not in y, which holds {classes.tolist()}")
+        return classes, label
+
+    def _sample_weights(self, metric: Metric, sample_weight: Any, y: NDArray) -> NDArray | None:
+        if sample_weight is None:
+            return None
+        if not isinstance(metric, RocArea):
+            raise ValueError(
+                f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
+                "instead, or use metric='roc_auc'"
+            )
+        s = self._weights(sample_weight, len(y))
+        left = np.unique(y[s > 0.0])
+        if len(left) < 2:
+            raise ValueError(
+                f"sample_weight leaves one class only ({left[0]}): a classifier needs two"
+            )
+        return s
+
+    def _start(self, classes: NDArray, label: Any, d: int) -> tuple[NDArray, float] | None:
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        same = np.array_equal(self.classes_, classes) and self.pos_label_ == label
+        if not same or self.coef_.shape[1] != d:
+            raise ValueError(
+                "warm_start=True needs the classes and features of the last fit; "
+                "use a new estimator for other ones"
+            )
+        sign = 1.0 if label == classes[1] else -1.0
+        return sign * self.coef_[0], sign * float(self.intercept_[0])
+
+    def _intercept(self, metric: Metric, source: Source, result: Result) -> float:
+        """Where the metric itself is greatest at the weights that were learned."""
+        if not self.fit_intercept:
+            return 0.0
+        return -metric.threshold(source.y > 0.0, source.predictions(result.w))

@@ -1,0 +1,150 @@
+"""Linear classification with a margin that adapts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from stepless.data import Source
+from stepless.estimators.margin_model import MarginModel
+from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.solvers import Solver
+from stepless.watchers import Watcher
+
+
+class NuClassifier(ClassifierMixin, MarginModel):
+    """A linear classifier of two classes whose margin adapts to the examples, with a certificate.
+
+    Minimises ½‖w‖² − νρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/Σ s_i over w, b and ρ for y_i = ±1,
+    the ν-support vector machine (Schölkopf et al. 2000). At most a share ν of the examples lie
+    within the margin ρ, wrongly classified ones among them, and at least a share ν within it or at
+    its edge. In place of a penalty's strength, of no meaning by itself, one chooses that share; the
+    answer is that of a hinge of some strength. It is scaled so that ρ = 1.
+
+    Parameters
+    ----------
+    nu
+        ν: positive, and at most twice the share of the smaller class.
+    solver
+        ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
+        ``"bundle-linesearch"``, or a solver with parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    fit_intercept
+        Whether there is an intercept b; it is never penalised.
+    class_weight
+        None, ``"balanced"``, or a dict from class to weight.
+    random_state
+        Of no consequence: nothing is left to chance.
+    n_jobs
+        Threads; None or −1 for all cores.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_
+        Weights and intercept, in units of the margin, and class labels.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`. They are those of
+        the problem above, scaled so that each class's worst examples count 1 in all, and raised by
+        half the squared distance of the classes' means: then none is negative. The relative gap is
+        in units of ½‖w‖², before w is scaled.
+    trace_, solver_, n_passes_, stopped_by_
+        The run's events, the solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> clf = NuClassifier(nu=0.1).fit(X, y)
+    >>> signs = 2 * y - 1
+    >>> float(round((signs * clf.decision_function(X) < 1).mean(), 3)), clf.stopped_by_
+    (0.098, 'gap')
+    """
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        solver: str | Solver = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.nu = nu
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to examples X (m × d, dense or sparse) and labels y of two classes.
+
+        Watchers are called with every event and the best (w less the difference of the classes'
+        means, 0) so far; True ends the run.
+        """
+        X, y = self._examples(X, y, reset=True)
+        check_classification_targets(y)
+        s = self._weights(sample_weight, len(y))
+        if self.class_weight is not None:
+            s = s * compute_sample_weight(self.class_weight, y)
+        self.classes_ = np.unique(y[s > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only ({self.classes_[0]}): a classifier needs two to tell apart"
+            )
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"Only binary classification is supported, and y holds {len(self.classes_)} "
+                "classes: set each against the rest by sklearn's OneVsRestClassifier"
+            )
+        signs = np.where(y == self.classes_[1], 1.0, -1.0)
+        source = Source(X, signs, s, self._threads())
+        risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
+        w, apart = self._settle(risk, watchers=watchers)
+        margin = risk.margin(w)
+        unit = margin.rho if apart else 1.0
+        self.coef_ = w[None] / unit
+        self.intercept_ = np.array([margin.b / unit])
+        return self
+
+    def _no_margin(self, most: float) -> str:
+        return (
+            f"the classes overlap but for a share nu={self.nu:g} of the examples, or lie no "
+            f"farther apart than {most:.2g}: no margin was found. Raise nu"
+        )
+
+    def decision_function(self, X: Any) -> NDArray:
+        """⟨w, x⟩ + b for each example."""
+        return self._products(X) + self.intercept_
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the more plausible class of each example."""
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(int)]

@@ -1,0 +1,162 @@
+"""Prediction of outputs with structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from stepless.estimators.certified_model import CertifiedModel
+from stepless.objective import Regularizer, SquaredL2, penalty_of
+from stepless.solvers import Bundle, ProximalBundle, Solver
+from stepless.structured import StructuredModel, StructuredRisk
+from stepless.watchers import Watcher
+
+
+class StructuredClassifier(CertifiedModel):
+    """A structured support vector machine with a certificate.
+
+    Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
+    answer is provably within the relative `gap` of the best one. There is no step size to choose.
+    The features φ, the cost Δ and the search for the worst y' are a model's: one of your own (see
+    `StructuredModel`), or `Multiclass`, `LabelTree`, `rna.Folding` of `stepless.structured`.
+
+    Parameters
+    ----------
+    model
+        A `StructuredModel`.
+    penalty
+        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; others as in `LinearClassifier`; or a `Regularizer`.
+    alpha
+        The penalty's strength, α.
+    solver
+        ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or a solver with
+        parameters of its own.
+    gap, passes, seconds
+        The run ends when the relative gap is certified, or after so many passes over the data or
+        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
+    random_state
+        Of no effect: the solvers of structured risks have no chance in them.
+    n_jobs
+        Threads, if the model releases the GIL; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins from the last fit's weights.
+    verbose
+        1 to write a line a pass to standard error.
+
+    Attributes
+    ----------
+    coef_
+        Weights, one for each feature of the model.
+    objective_, lower_bound_, gap_, rel_gap_
+        The certificate: the optimum lies between `lower_bound_` and `objective_`.
+    trace_
+        The run's events.
+    solver_, n_passes_, stopped_by_
+        The solver's name, its passes, and what ended the run.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from stepless.structured import LabelTree
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = LabelTree.of(X, {0: "small", 1: "large", 2: "large"})
+    >>> clf = StructuredClassifier(tree, alpha=1e-2).fit(X, y)
+    >>> clf.stopped_by_, clf.score(X, y) > -0.1
+    ('gap', True)
+    """
+
+    coef_: NDArray
+
+    def __init__(
+        self,
+        model: StructuredModel,
+        *,
+        penalty: Any = "l2",
+        alpha: float = 1e-4,
+        solver: Any = "auto",
+        gap: float = 1e-3,
+        passes: int | None = None,
+        seconds: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.model = model
+        self.penalty = penalty
+        self.alpha = alpha
+        self.solver = solver
+        self.gap = gap
+        self.passes = passes
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, Y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+    ) -> Self:
+        """Fit to inputs X and their true outputs Y, sequences of whatever the model understands.
+
+        Watchers are called with every event and the best (w, 0) so far; True ends the run.
+        """
+        if not isinstance(self.model, StructuredModel):
+            kind = type(self.model).__name__
+            raise TypeError(f"model must be a StructuredModel, not {kind}")
+        inputs, outputs = _listed(X), _listed(Y)
+        if len(inputs) != len(outputs):
+            raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
+        if not inputs:
+            raise ValueError("there is no example: give one or more inputs with their outputs")
+        s = self._weights(sample_weight, len(inputs))
+        regularizer = self._regularizer()
+        risk = StructuredRisk(
+            self.model, inputs, outputs, regularizer, s=s, threads=self._threads()
+        )
+        solver = self._named_solver() if self.solver != "auto" else _suited(regularizer)
+        start = None
+        if self.warm_start and hasattr(self, "coef_"):
+            if self.coef_.size != risk.d:
+                raise ValueError(
+                    "warm_start=True needs a model with the features of the last fit; "
+                    "use a new estimator for another one"
+                )
+            start = (self.coef_, 0.0)
+        result = self._minimize(risk, solver, self._stopping(), start, watchers)
+        self.coef_ = result.w
+        self._certify([result])
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """Return the best output of each input."""
+        check_is_fitted(self)
+        return [self.model.predict(self.coef_, x) for x in _listed(X)]
+
+    def score(self, X: Any, Y: Any) -> float:
+        """Return the mean cost of the predictions, with a minus: the larger the better."""
+        costs = [
+            self.model.cost(y, said) for y, said in zip(_listed(Y), self.predict(X), strict=True)
+        ]
+        return -float(np.mean(costs))
+
+    def _regularizer(self) -> Regularizer:
+        if isinstance(self.penalty, Regularizer):
+            return self.penalty
+        return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    """Examples one by one: rows of an array or of a sparse matrix, or what a sequence holds."""
+    if hasattr(values, "tocsr"):
+        rows = values.tocsr()
+        return [rows[[i]] for i in range(rows.shape[0])]
+    return values.tolist() if getattr(values, "ndim", 0) == 1 else list(values)
+
+
+def _suited(regularizer: Regularizer) -> Solver:
+    return ProximalBundle() if isinstance(regularizer, SquaredL2) else Bundle()

@@ -1,0 +1,140 @@
+"""What the risks of chains share: sequences, a layout of weights, threads over sequences."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.data.sequences import Sequences
+from stepless.objective import Regularizer
+from stepless.risk import Plane
+from stepless.risks.chains.pairs import Pairs
+from stepless.whole_risk import WholeRisk
+
+_LINE = 16  # numbers: two cache lines between what two threads write
+
+
+class Problem(NamedTuple):
+    """What kernels read: layout, positions (a row each), tags, where sequences end, weights."""
+
+    pairs: Any
+    X: Any
+    y: NDArray
+    ends: NDArray
+    s: NDArray
+
+
+class Room(NamedTuple):
+    """What a thread needs to work on one sequence, and over all of its own."""
+
+    z: NDArray  # longest sequence × tags: scores
+    p: NDArray  # the like: marginals
+    forth: NDArray  # the like
+    joint: NDArray  # tags × tags: pairs of neighbours
+    E: NDArray  # the like: exponentials of transitions
+    came: NDArray  # longest sequence × tags: where from
+    path: NDArray  # a tag a position
+
+    @classmethod
+    def of(cls, longest: int, K: int) -> Room:
+        shape, square = (longest, K), (K, K)
+        return cls(
+            np.empty(shape),
+            np.empty(shape),
+            np.empty(shape),
+            np.empty(square),
+            np.empty(square),
+            np.empty(shape, dtype=np.int64),
+            np.empty(longest, dtype=np.int64),
+        )
+
+
+class ChainRisk(WholeRisk):
+    """R(w) = Σ s_i ℓ_i(w)/Σ s_i, the mean over *sequences* of a loss of whole labelings.
+
+    The score of a labeling is Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] + end[y_n]. The
+    weights are those of pairs of a feature and a tag, as `pairs` lays them out, then T, row by row,
+    then start and end.
+
+    Parameters
+    ----------
+    sequences, y
+        Positions of all sequences, one after another, and their tags 0 … K − 1.
+    pairs
+        Which feature has a weight for which tag.
+    tags
+        K.
+    regularizer
+        Ω, with its strength.
+    s
+        A weight for each sequence; None: all alike.
+    """
+
+    smooth: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        sequences: Sequences,
+        y: NDArray,
+        pairs: Pairs,
+        tags: int,
+        regularizer: Regularizer,
+        s: NDArray | None = None,
+    ) -> None:
+        m = len(sequences)
+        self.K, self.sequences = tags, sequences
+        super().__init__(pairs.count() + tags * tags + 2 * tags, regularizer, m=m)
+        s = np.ones(m) if s is None else s * (m / s.sum())
+        self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
+        # of sums over positions, entries and neighbours, in whatever order they are taken
+        self.rounding = (sequences.X.shape[0] + sequences.X.shape[1] + tags + 16) * 2.0**-53
+        blocks = len(sequences.blocks())
+        self._rooms = [Room.of(sequences.longest, tags) for _ in range(blocks)]
+        self._g = np.empty((blocks, self.d + _LINE))
+
+    @abstractmethod
+    def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
+        """Write g, the gradient of Σ s_i ℓ_i over some sequences, and return that sum."""
+
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        w = np.ascontiguousarray(w)
+        g = self._g[:, : self.d]
+        parts = self.sequences.map(lambda k, lo, hi: self._sum(k, w, g[k], lo, hi))
+        total = g[0].copy() if len(g) == 1 else g.sum(axis=0)
+        return sum(parts) / self.m, total / self.m
+
+    @cached_property
+    def sizes(self) -> NDArray:
+        """Twice Σ s_i Σ_t |x_tj|/m: what the two labelings that are compared may add up to."""
+        sizes = np.empty(self.d)
+        lengths = np.diff(self.problem.ends)
+        _sizes(sizes, self.problem, self.K)
+        edges = self.problem.pairs.count() + self.K**2
+        sizes[edges - self.K**2 : edges] = self.problem.s @ (lengths - 1)
+        sizes[edges:] = self.problem.s.sum()
+        return 2.0 * sizes / self.m
+
+    def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
+        # The tangent's own place is not quite w: scores are rounded, relative to what they sum.
+        rough = float(self.sizes @ np.abs(w))
+        return super().plane(value - self.rounding * rough, a, w, tilt)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sizes(sizes: Any, problem: Any, K: int) -> None:
+    """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""
+    pairs, X, _, ends, s = problem
+    sizes[:] = 0.0
+    for i in range(s.size):
+        for t in range(ends[i], ends[i + 1]):
+            begin, end = X.span(t)
+            for e in range(begin, end):
+                j, x = X.entry(t, e)
+                here, there = pairs.span(j)
+                for k in range(here, there):
+                    sizes[k] += s[i] * abs(x)

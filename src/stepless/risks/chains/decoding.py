@@ -1,0 +1,68 @@
+"""What weights say of sequences: their best labelings, and the probabilities of tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.data.sequences import Sequences
+from stepless.kernels.flags import FAST
+from stepless.risks.chains import chain
+from stepless.risks.chains.chain_risk import Room
+from stepless.risks.chains.pairs import Pairs
+
+
+def best_labelings(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+    """Return a tag for each position: those of the labeling of the highest score."""
+    labels = np.empty(sequences.X.shape[0], dtype=np.int64)
+
+    def decode(block: int, lo: int, hi: int) -> None:
+        room = Room.of(sequences.longest, tags)
+        _label(labels, room, pairs, sequences.X, sequences.ends, w, lo, hi)
+
+    sequences.map(decode)
+    return labels
+
+
+def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+    """Return P(y_t = c | x), a row a position."""
+    p = np.empty((sequences.X.shape[0], tags))
+
+    def infer(block: int, lo: int, hi: int) -> None:
+        room = Room.of(sequences.longest, tags)
+        _infer(p, room, pairs, sequences.X, sequences.ends, w, lo, hi)
+
+    sequences.map(infer)
+    return p
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
+    """Write labels of sequences lo to hi."""
+    K, offset = room.E.shape[0], pairs.count()
+    T = w[offset : offset + K * K].reshape(K, K)
+    for i in range(lo, hi):
+        first, last = ends[i], ends[i + 1]
+        z = room.z[: last - first]
+        chain.emissions(z, pairs, X, w, first, last)
+        chain.best_path(labels[first:last], room.came, z, T)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
+    """Write p of sequences lo to hi."""
+    K, offset = room.E.shape[0], pairs.count()
+    T = w[offset : offset + K * K].reshape(K, K)
+    _, apart = chain.exponentials(room.E, T)
+    room.joint[:] = 0.0
+    for i in range(lo, hi):
+        first, last = ends[i], ends[i + 1]
+        z, forth = room.z[: last - first], room.forth
+        chain.emissions(z, pairs, X, w, first, last)
+        if chain.scores_are_near(z, apart):
+            chain.marginals(p[first:last], room.joint, forth, z, room.E, 1.0)
+        else:
+            chain.marginals_by_logarithms(p[first:last], room.joint, forth, z, T, 1.0)

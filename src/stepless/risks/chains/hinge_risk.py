@@ -1,0 +1,94 @@
+"""The hinge of labelings: max-margin Markov networks, on chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.data.sequences import Sequences
+from stepless.kernels.flags import FAST
+from stepless.objective import Regularizer
+from stepless.risks.chains import chain
+from stepless.risks.chains.chain_risk import ChainRisk
+from stepless.risks.chains.pairs import Pairs
+
+
+class ChainHingeRisk(ChainRisk):
+    """ℓ_i(w) = max_{y'} score(y') − score(y_i) + Σ_t cost[y_it, y'_t], by one best path.
+
+    Parameters
+    ----------
+    cost
+        What it costs to take a tag (a row each) for another (a column each).
+
+    Examples
+    --------
+    >>> from stepless import SquaredL2
+    >>> from stepless.risks.chains.pairs import AllPairs
+    >>> words, cost = Sequences(np.eye(2), np.array([0, 2])), 1.0 - np.eye(2)
+    >>> risk = ChainHingeRisk(words, np.array([0, 1]), AllPairs(2, 2), 2, SquaredL2(1.0), cost=cost)
+    >>> risk.value(np.zeros(risk.d), 0.0)  # both tags wrong
+    2.0
+    """
+
+    def __init__(
+        self,
+        sequences: Sequences,
+        y: NDArray,
+        pairs: Pairs,
+        tags: int,
+        regularizer: Regularizer,
+        s: NDArray | None = None,
+        *,
+        cost: NDArray,
+    ) -> None:
+        super().__init__(sequences, y, pairs, tags, regularizer, s)
+        self.cost = np.ascontiguousarray(cost, dtype=float)
+
+    def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
+        return _tangents(g, self.problem, self.cost, w, self._rooms[block], lo, hi)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any, lo: int, hi: int) -> float:
+    """Write g, a subgradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
+    g[:] = 0.0
+    total = 0.0
+    for i in range(lo, hi):
+        total += hinge(g, room, problem, cost, w, i)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
+    """Add to g a subgradient of s_i ℓ_i; return s_i ℓ_i."""
+    pairs, X, y, ends, s = problem
+    if s[i] == 0.0:
+        return 0.0
+    K, offset = cost.shape[0], pairs.count()
+    T = w[offset : offset + K * K].reshape(K, K)
+    G = g[offset : offset + K * K].reshape(K, K)
+    first, last = ends[i], ends[i + 1]
+    n = last - first
+    z, p, came = room.z[:n], room.p[:n], room.came[:n]
+    path, tags = room.path[:n], y[first:last]
+    chain.emissions(z, pairs, X, w, first, last)
+    score = chain.path_score(z, T, tags)
+    for t in range(n):
+        for c in range(K):
+            z[t, c] += cost[tags[t], c]
+    highest = chain.best_path(path, came, z, T)
+    if highest <= score:  # the truth itself is as good, or rounding says so
+        return 0.0
+    p[:] = 0.0
+    for t in range(n):
+        p[t, path[t]] += 1.0
+        p[t, tags[t]] -= 1.0
+        if t > 0:
+            G[path[t - 1], path[t]] += s[i]
+            G[tags[t - 1], tags[t]] -= s[i]
+    chain.scatter(g, p, pairs, X, s[i], first, last)
+    return s[i] * (highest - score)

@@ -1,0 +1,31 @@
+"""Losses of rankings, and the measures that they bound."""
+
+from stepless.risks.ranking.assigned_ndcg import AssignedNDCG
+from stepless.risks.ranking.average_precision import AveragePrecision
+from stepless.risks.ranking.measures import (
+    mean_average_precision,
+    mean_reciprocal_rank,
+    ndcg_at_k,
+    precision_at_k,
+)
+from stepless.risks.ranking.ndcg import NDCG
+from stepless.risks.ranking.pairwise import Pairwise
+from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.ranking_loss import RankingLoss
+from stepless.risks.ranking.ranking_risk import RankingRisk
+from stepless.risks.ranking.reciprocal_rank import ReciprocalRank
+
+__all__ = [
+    "NDCG",
+    "AssignedNDCG",
+    "AveragePrecision",
+    "Pairwise",
+    "Queries",
+    "RankingLoss",
+    "RankingRisk",
+    "ReciprocalRank",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
+    "ndcg_at_k",
+    "precision_at_k",
+]

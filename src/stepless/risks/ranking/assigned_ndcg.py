@@ -1,0 +1,86 @@
+"""NDCG's structured hinge by the weights of ranks, as Chapelle, Le and Smola have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.kernels.flags import FAST
+from stepless.risks.ranking.gains import admit_gains, discount, gain
+from stepless.risks.ranking.ranking_loss import RankingLoss
+
+
+class AssignedNDCG(RankingLoss):
+    """L(z) = max_π 1 − NDCG@k(π) + Σ_i (c_π(i) − c̄_i) z_i, which bounds 1 − NDCG@k.
+
+    NDCG@k(π) = Σ_i c_π(i) G_i, G_i = (2^{y_i} − 1)/the largest such sum, with the discounts
+    c_r = 1/log₂(r + 1) of the ranks r ≤ k, 0 beyond. c̄_i is the mean c_r of the ranks that document
+    i's grade has in the right order.
+
+    Chapelle, Le and Smola (2007) have any weights of ranks for c in the second place, and find π as
+    a linear assignment. With the discounts themselves, the assignment is by one product,
+    c_π(i) (z_i − G_i), and sorting by z − G solves it: O(n log n), not O(n³). Equal grades share
+    their ranks' weights, so that the order of rows does not matter; the paper breaks such ties.
+
+    Scores that differ within a grade cost, so much that on noisy grades w = 0 is best at every
+    strength (on MQ2008 it is, certified, for the paper's weights too). `NDCG` has no such cost.
+
+    Examples
+    --------
+    >>> a, z, y = np.empty(2), np.array([0.3, 0.0]), np.array([1.0, 0.0])
+    >>> AssignedNDCG(k=1).plane(a, z, y, np.argsort(-z)), a  # 0.3 is less than G = 1
+    (1.0, array([-1.,  1.]))
+    """
+
+    k: int = 10
+
+    def _check(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"NDCG@k needs k ≥ 1, not {self.k}")
+
+    def admit(self, y: NDArray) -> None:
+        admit_gains(y)
+
+    def tells(self, y: NDArray) -> Any:
+        return y[0] > y[-1]
+
+    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+        return _plane(a, z, y, self.k)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
+    """Write a; return 1 − NDCG@k of the order by z − G."""
+    n = z.size
+    most = min(k, n)
+    best = 0.0
+    for r in range(most):
+        best += gain(y[r]) * discount(r)
+    order = np.argsort(-(z - _gains(y) / best))
+    first = 0  # of those of one grade, in the right order
+    while first < n:
+        last = first
+        share = 0.0
+        while last < n and y[last] == y[first]:
+            share += discount(last) if last < most else 0.0
+            last += 1
+        for i in range(first, last):
+            a[i] = -share / (last - first)
+        first = last
+    reached = 0.0
+    for r in range(most):
+        i = order[r]
+        a[i] += discount(r)
+        reached += gain(y[i]) * discount(r)
+    return 1.0 - reached / best
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _gains(y: Any) -> Any:
+    gains = np.empty(y.size)
+    for i in range(y.size):
+        gains[i] = gain(y[i])
+    return gains

@@ -1,0 +1,35 @@
+"""What a document is worth by its grade, and a rank by its place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best one adds
+
+
+def admit_gains(y: NDArray) -> None:
+    """Refuse grades whose gain is negative, or so large that no other counts beside it."""
+    odd = ~((y >= 0.0) & (y <= LARGEST))
+    if odd.any():
+        row = int(np.flatnonzero(odd)[0])
+        raise ValueError(
+            f"NDCG has gains 2^y − 1 of grades 0 ≤ y ≤ {LARGEST:g}, but y is {y[row]:g} in row "
+            f"{row}: number the grades from 0 on"
+        )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gain(y: Any) -> Any:
+    """2^y − 1."""
+    return 2.0**y - 1.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def discount(r: Any) -> Any:
+    """Weight of the rank that r documents have before them, 1/log₂(r + 2)."""
+    return 1.0 / math.log2(r + 2.0)

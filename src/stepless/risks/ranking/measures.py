@@ -1,0 +1,162 @@
+"""How good an order of documents is: means over queries.
+
+Documents of equal scores are taken in a random order, and the measure is what to expect; so equal
+scores for all earn no luck. Queries without a relevant document are left out of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stepless.risks.ranking.gains import admit_gains, discount, gain
+from stepless.risks.ranking.queries import Queries
+
+
+def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
+    """NDCG@k, gains 2^y − 1 and discounts 1/log₂(rank + 1), of grades y ≥ 0 and scores z.
+
+    Examples
+    --------
+    >>> round(ndcg_at_k([2, 0, 1], [0.9, 0.5, 0.1]), 4)
+    0.9639
+    """
+    admit_gains(np.asarray(y, dtype=np.float64))
+    return _mean(lambda grades, scores: _ndcg(grades, scores, k), y, z, k, group, qid)
+
+
+def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
+    """The share of relevant documents, y > 0, among the first k of each query.
+
+    Examples
+    --------
+    >>> precision_at_k([1, 0, 1], [0.9, 0.5, 0.1], k=2)
+    0.5
+    """
+    return _mean(lambda grades, scores: _precision(grades, scores, k), y, z, k, group, qid)
+
+
+def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
+    """MAP: the mean precision at the ranks of the relevant documents, y > 0.
+
+    Examples
+    --------
+    >>> mean_average_precision([1, 0, 1, 0], [4, 3, 2, 1])  # (1/1 + 2/3)/2
+    0.8333333333333333
+    """
+    return _mean(_average_precision, y, z, 1, group, qid)
+
+
+def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
+    """MRR: 1/the rank of the first relevant document, y > 0.
+
+    Examples
+    --------
+    >>> mean_reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1])
+    0.3333333333333333
+    """
+    return _mean(_reciprocal_rank, y, z, 1, group, qid)
+
+
+def _mean(
+    measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, k: int, group: Any, qid: Any
+) -> float:
+    grades, scores = np.asarray(y, dtype=np.float64), np.asarray(z, dtype=np.float64)
+    if grades.ndim != 1 or grades.shape != scores.shape:
+        raise ValueError(
+            f"there must be a grade and a score for each row, not {grades.shape} and {scores.shape}"
+        )
+    if np.isnan(grades).any() or np.isnan(scores).any():
+        raise ValueError("grades and scores must be numbers, but some are NaN")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    queries = Queries.of(grades, group=group, qid=qid)
+    starts = queries.starts.tolist()
+    found = []
+    for lo, hi in pairwise(starts):
+        rows = queries.rows[lo:hi]
+        if grades[rows[0]] > 0.0:
+            order = rows[np.argsort(-scores[rows])]
+            found.append(measure(grades[order], scores[order]))
+    if not found:
+        raise ValueError("no query has a relevant document, with a grade above 0")
+    return float(np.mean(found))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tied(y: Any, z: Any, first: Any) -> Any:
+    """Where the documents that have the first one's score end, and how many are relevant."""
+    last = first
+    relevant = 0
+    while last < z.size and z[last] == z[first]:
+        relevant += y[last] > 0.0
+        last += 1
+    return last, relevant
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _ndcg(y: Any, z: Any, k: Any) -> Any:
+    best = 0.0
+    ideal = np.sort(y)[::-1]
+    for r in range(min(k, y.size)):
+        best += gain(ideal[r]) * discount(r)
+    reached = 0.0
+    first = 0
+    while first < y.size:
+        last, _ = _tied(y, z, first)
+        gains = 0.0
+        weights = 0.0
+        for r in range(first, last):
+            gains += gain(y[r])
+            weights += discount(r) if r < k else 0.0
+        reached += weights * gains / (last - first)
+        first = last
+    return reached / best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _precision(y: Any, z: Any, k: Any) -> Any:
+    found = 0.0
+    first = 0
+    while first < min(k, y.size):
+        last, relevant = _tied(y, z, first)
+        found += relevant * (min(last, k) - first) / (last - first)
+        first = last
+    return found / k
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _average_precision(y: Any, z: Any) -> Any:
+    total = 0.0
+    before = 0
+    first = 0
+    while first < y.size:
+        last, relevant = _tied(y, z, first)
+        size = last - first
+        for r in range(first, last):
+            # Where r's document is relevant, others of its score are so with this chance.
+            chance = (relevant - 1.0) / (size - 1.0) if size > 1 else 0.0
+            total += relevant / size * (before + 1.0 + (r - first) * chance) / (r + 1.0)
+        before += relevant
+        first = last
+    return total / before
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _reciprocal_rank(y: Any, z: Any) -> Any:
+    first, relevant = 0, 0
+    while relevant == 0:
+        start = first
+        first, relevant = _tied(y, z, first)
+    total = 0.0
+    none = 1.0  # the chance that no relevant one has come yet
+    for r in range(start, first):
+        chance = min(relevant / (first - r), 1.0)
+        total += none * chance / (r + 1.0)
+        none *= 1.0 - chance
+    return total

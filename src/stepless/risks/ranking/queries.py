@@ -1,0 +1,64 @@
+"""Which documents belong to one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Rows in the order of their queries, each query's best grades first.
+
+    Query q has rows[starts[q] : starts[q + 1]]. Queries are in the order of their ids.
+
+    Examples
+    --------
+    >>> queries = Queries.of(np.array([0.0, 1.0, 2.0, 0.0]), qid=["b", "a", "b", "a"])
+    >>> queries.rows, queries.starts
+    (array([1, 3, 2, 0]), array([0, 2, 4]))
+    """
+
+    rows: NDArray
+    starts: NDArray
+
+    @classmethod
+    def of(cls, y: NDArray, *, group: Any = None, qid: Any = None) -> Queries:
+        """From the sizes of consecutive queries, or from an id a row; all rows are one if neither.
+
+        Sizes and ids are checked: each row belongs to one query.
+        """
+        number, sizes = _numbered(len(y), group, qid)
+        return cls(np.lexsort((-y, number)), np.concatenate([[0], np.cumsum(sizes)]))
+
+    def only(self, wanted: NDArray) -> Queries:
+        """Some of the queries, marked True."""
+        sizes = np.diff(self.starts)
+        rows = self.rows[np.repeat(wanted, sizes)]
+        return Queries(rows, np.concatenate([[0], np.cumsum(sizes[wanted])]))
+
+
+def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
+    """The number of each row's query, and how many rows each has."""
+    if group is not None and qid is not None:
+        raise ValueError("group= and qid= both say which rows are one query: give one of them")
+    if qid is not None:
+        ids = np.asarray(qid)
+        if ids.shape != (m,):
+            raise ValueError(f"qid must have an id for each of the {m} rows, not shape {ids.shape}")
+        if ids.dtype.kind == "f" and np.isnan(ids).any():
+            raise ValueError(f"qid is NaN in row {int(np.flatnonzero(np.isnan(ids))[0])}")
+        _, number, sizes = np.unique(ids, return_inverse=True, return_counts=True)
+        return number, sizes
+    sizes = np.array([m]) if group is None else np.asarray(group)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+        raise ValueError("group must be a list of whole numbers ≥ 1, the sizes of the queries")
+    if sizes.sum() != m:
+        raise ValueError(
+            f"group has the sizes of queries with {sizes.sum()} rows together, but X has {m}; "
+            "if it is an id a row, call it qid="
+        )
+    return np.repeat(np.arange(sizes.size), sizes), sizes

@@ -1,0 +1,138 @@
+"""The mean loss of queries."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.data import Source
+from stepless.kernels.flags import FAST
+from stepless.objective import Domain, Regularizer
+from stepless.risk import Plane, Tangent
+from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.ranking_loss import RankingLoss
+from stepless.whole_risk import WholeRisk
+
+
+class RankingRisk(WholeRisk):
+    """R(w) = the mean of L(Xw) over the queries, each with the scores of its own documents.
+
+    Queries without two documents to tell apart have no loss, and are left out of the mean.
+
+    Parameters
+    ----------
+    loss
+        L, a `RankingLoss`.
+    X, y
+        Documents, a row each, and their grades.
+    regularizer, domain
+        Ω, with its strength, and where the weights may lie.
+    group, qid
+        Sizes of consecutive queries, or the query of each row; all rows are one if neither.
+    threads
+        How many; None for all cores.
+
+    Examples
+    --------
+    >>> from stepless import SquaredL2
+    >>> from stepless.risks.ranking import Pairwise
+    >>> X, y = np.array([[0.0], [1.0], [4.0]]), np.array([0, 1, 1])
+    >>> RankingRisk(Pairwise(), X, y, SquaredL2(0.1)).value_and_gradient(np.array([0.5]))
+    (0.25, array([-0.5]))
+    """
+
+    def __init__(
+        self,
+        loss: RankingLoss,
+        X: Any,
+        y: NDArray,
+        regularizer: Regularizer,
+        domain: Domain | None = None,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        threads: int | None = None,
+    ) -> None:
+        y = np.asarray(y, dtype=np.float64)
+        loss.admit(y)
+        queries = Queries.of(y, group=group, qid=qid)
+        starts = queries.starts.tolist()
+        tell = [bool(loss.tells(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
+        if not any(tell):
+            raise ValueError(f"no query has {loss.needs}: there is nothing to rank")
+        queries = queries.only(np.array(tell))
+        self.loss, self.starts = loss, queries.starts
+        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+        self.source = Source(X[queries.rows], y[queries.rows], threads=threads)
+        super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
+
+    @property
+    def sizes(self) -> NDArray:
+        """Root mean square of each feature."""
+        return self.source.sizes
+
+    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+        value, _, a, _ = self._highest(w)
+        return value, self.source.combination(a)
+
+    def value(self, w: NDArray, b: Any) -> float:
+        return self._highest(w)[0]
+
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
+        """R(w) and the plane of its rankings; it is true however the scores were rounded."""
+        value, level, a, haze = self._highest(w)
+        plane = Plane(
+            self.source.combination(a),
+            level - self.rounding * (1.0 + level),
+            haze=haze,
+            sizes=self.sizes,
+        )
+        return Tangent(value, 0.0, plane)
+
+    def _highest(self, w: NDArray) -> tuple[float, float, NDArray, float]:
+        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw; its haze."""
+        z, a = self.source.predictions(w), np.empty(self.m)
+        order = np.empty(self.m, dtype=np.int64)
+
+        def rank(block: int, lo: int, hi: int) -> float:
+            first, last = np.searchsorted(self.starts[:-1], (lo, hi))
+            _sort(order, z, self.starts, first, last)
+            return _planes(a, self.loss, z, self.source.y, order, self.starts, first, last)
+
+        count = self.starts.size - 1
+        level = sum(self.source.map(rank)) / count
+        a /= count
+        # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
+        haze = self.rounding * math.sqrt(self.m * float(a @ a))
+        value = max(level + float(a @ z), 0.0)
+        # scores that are large and alike within queries cancel: R(w) may be that much higher
+        return value + haze * float(self.sizes @ np.abs(w)), level, a, haze
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _sort(order: Any, z: Any, starts: Any, first: Any, last: Any) -> Any:
+    """Write order: the documents of each query, numbered within it, by falling scores.
+
+    Apart from the losses, so that numba compiles its sorting once, not for each of them.
+    """
+    for q in range(first, last):
+        lo, hi = starts[q], starts[q + 1]
+        order[lo:hi] = np.argsort(-z[lo:hi])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _planes(
+    a: Any, loss: Any, z: Any, y: Any, order: Any, starts: Any, first: Any, last: Any
+) -> Any:
+    """Write a: the slopes of the planes of queries first to last; return the sum of the levels."""
+    level = 0.0
+    for q in range(first, last):
+        lo, hi = starts[q], starts[q + 1]
+        level += loss.plane(a[lo:hi], z[lo:hi], y[lo:hi], order[lo:hi])
+    return level

@@ -1,0 +1,137 @@
+"""Newton's method for a sum of kernels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from stepless.kernel_risk import KernelRisk
+from stepless.kernels import smooth
+from stepless.objective import Objective
+from stepless.solvers.batch.newton_step import search
+from stepless.solvers.solver import Finding
+
+_ROUNDING = 2.0**-48  # of the objective: less is no decrease
+
+
+@dataclass
+class State:
+    """Coefficients, what they predict, the intercept."""
+
+    coefficients: NDArray
+    f: NDArray
+    b: float
+    moving: bool = False  # the first step only looks
+    spent: bool = False  # the last step's model promised nothing but rounding
+
+
+class KernelNewton:
+    """Newton steps on the coefficients of a sum of kernels, with an exact line search.
+
+    Solves      min_f (λ/2)‖f‖² + R(f, b), f = Σ c_i k(x_i, ·), ℓ with a curvature
+    Algorithm   λc + a(f + b) = 0 made linear around f: (HK + λI) c + h b = h(f + b) − a, a_i and
+                h_i the slopes and curvatures s_i ℓ'_i/m, s_i ℓ''_i/m, 1ᵀc = 0 with an intercept;
+                by Cholesky factors of λI + H^½KH^½, which is never ill-conditioned by K (Rasmussen
+                and Williams 2006, Alg. 3.1)
+    Guarantee   J falls at every step, quadratically fast in the end
+    Cost        m³/3 operations and m² numbers a step, O(m) a trial of its length
+    Needs       λ > 0, `curvature` of the loss, all kernels at hand
+    Differs     a line search, an intercept
+
+    Examples
+    --------
+    >>> from stepless import KernelClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+    >>> clf = KernelClassifier("logistic", alpha=1e-2, gamma=1.0, gap=1e-9, solver="newton")
+    >>> clf.fit(X, y).rel_gap_ <= 1e-9
+    True
+    """
+
+    name: ClassVar[str] = "newton"
+
+    def lacks(self, objective: Objective) -> str | None:
+        """What of this objective the solver cannot handle, with a remedy; None if it can."""
+        if not objective.loss.offers("curvature"):
+            return (
+                f"needs the curvature of {type(objective.loss).__name__}; "
+                "use solver='bundle', or loss='logistic'"
+            )
+        return None
+
+    def start(self, risk: KernelRisk, w: NDArray, b: float) -> State:
+        """A state at these coefficients."""
+        return State(w.copy(), risk.gram.predictions(w), b)
+
+    def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
+        """Factor once; the first step only looks."""
+        if state.moving:
+            self._move(risk, state)
+        state.moving = True
+        return Finding(state.coefficients, state.b, finished=state.spent)
+
+    def _move(self, risk: KernelRisk, state: State) -> None:
+        K, m, strength = risk.gram.table, risk.m, risk.objective.strength
+        assert K is not None
+        problem = risk.problem(K)
+        a, h = np.empty(m), np.empty(m)
+        total, *_ = smooth.survey(problem, state.f, state.b, a, h, 0, m)
+        a /= m
+        h /= m
+        system = Curved(K, h, strength)
+        target = system.solve(h * (state.f + state.b) - a)
+        b = 0.0
+        if risk.objective.intercept:
+            of_one = system.solve(h)
+            total = float(of_one.sum())
+            b = float(target.sum()) / total if total > 0.0 else state.b
+            target -= b * of_one
+        turn, turn_b = target - state.coefficients, b - state.b
+        across = K @ turn
+        along = strength * float(state.coefficients @ across)
+        bend = strength * float(turn @ across)
+        z, move = state.f + state.b, across + turn_b
+
+        def derivatives(t: float) -> tuple[float, float]:
+            first, second = smooth.along(problem, z, move, t, 0, m)
+            return first / m + along + t * bend, second / m + bend
+
+        slope = derivatives(0.0)[0]
+        t = search(slope, derivatives)
+        state.spent = -slope <= _ROUNDING * (total / m + strength * float(state.f @ target))
+        state.coefficients = state.coefficients + t * turn
+        state.f = state.f + t * across
+        state.b += t * turn_b
+
+
+class Curved:
+    """λI + HK for a diagonal H ≥ 0 of curvatures, to be solved with."""
+
+    def __init__(self, K: NDArray, h: NDArray, strength: float) -> None:
+        self._K, self._strength = K, strength
+        self._root = np.sqrt(h)
+        B = K * self._root
+        B *= self._root[:, None]
+        B.flat[:: len(h) + 1] += strength
+        # the upper half of Bᵀ, which LAPACK reads without a copy
+        self._factor = cho_factor(B.T, lower=False, overwrite_a=True, check_finite=False)
+
+    def solve(self, v: NDArray) -> NDArray:
+        """(λI + HK)⁻¹ v, by Woodbury: no inverse of K is taken."""
+        inner = cho_solve(self._factor, self._root * (self._K @ v), check_finite=False)
+        return (v - self._root * inner) / self._strength
+
+    def spread(self, kernels: NDArray) -> NDArray:
+        """kᵀ H^½ (λI + H^½KH^½)⁻¹ H^½ k for each row k."""
+        right = (kernels * self._root).T
+        return np.einsum("ij,ij->j", right, cho_solve(self._factor, right, check_finite=False))
+
+    @property
+    def log_determinant(self) -> float:
+        """The logarithm of |I + H^½KH^½/λ|."""
+        diagonal = self._factor[0].diagonal()
+        return 2.0 * float(np.log(diagonal).sum()) - diagonal.size * math.log(self._strength)

@@ -1,0 +1,64 @@
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from stepless import StructuredClassifier
+from structured.outputs import Subsets, examples, optimum
+
+X, Y = examples(np.random.default_rng(0), 20)
+
+
+@pytest.mark.parametrize("solver", ["auto", "bundle", "proximal-bundle"])
+def test_a_fit_is_certified(solver):
+    clf = StructuredClassifier(Subsets(), alpha=1e-2, solver=solver).fit(X, Y)
+    known = optimum(Subsets(), X, Y, 1e-2)
+    assert clf.stopped_by_ == "gap"
+    assert clf.lower_bound_ <= known * (1 + 1e-8)
+    assert known <= clf.objective_ * (1 + 1e-8)
+    assert clf.score(X, Y) > -1.0
+    assert pickle.loads(pickle.dumps(clf)).predict(X) == clf.predict(X)
+    assert not hasattr(clone(clf), "coef_")
+
+
+def test_other_penalties_leave_weights_out():
+    clf = StructuredClassifier(Subsets(), penalty="l1", alpha=0.2, gap=1e-2).fit(X, Y)
+    assert clf.solver_ == "bundle"
+    assert clf.rel_gap_ <= 1e-2
+    assert np.count_nonzero(np.abs(clf.coef_) > 1e-8) < clf.coef_.size
+
+
+def test_weights_mean_repetitions():
+    s = np.arange(20) % 3
+    weighted = StructuredClassifier(Subsets(), alpha=1e-2, gap=1e-6).fit(X, Y, sample_weight=s)
+    repeated = StructuredClassifier(Subsets(), alpha=1e-2, gap=1e-6).fit(
+        [x for x, n in zip(X, s) for _ in range(n)], [y for y, n in zip(Y, s) for _ in range(n)]
+    )
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=2e-6)
+
+
+def test_a_warm_start_begins_where_the_last_fit_ended():
+    clf = StructuredClassifier(Subsets(), alpha=1e-2, warm_start=True, passes=5, gap=0.0).fit(X, Y)
+    before = clf.objective_
+    assert clf.fit(X, Y).trace_[0].objective <= before
+
+    class Wider(Subsets):
+        d = 10
+
+    clf.model = Wider()
+    clf.model.features = lambda x, y: np.append(Subsets().features(x, y), 1.0)
+    with pytest.raises(ValueError, match="needs a model with the features of the last fit"):
+        clf.fit(X, Y)
+
+
+def test_other_examples_are_refused():
+    clf = StructuredClassifier(Subsets())
+    with pytest.raises(ValueError, match="there are 20 inputs, but 19 outputs"):
+        clf.fit(X, Y[:-1])
+    with pytest.raises(ValueError, match="there is no example"):
+        clf.fit([], [])
+    with pytest.raises(ValueError, match="'newton' needs a risk that is a sum over examples"):
+        StructuredClassifier(Subsets(), solver="newton").fit(X, Y)
+    with pytest.raises(TypeError, match="model must be a StructuredModel, not str"):
+        StructuredClassifier("multiclass").fit(X, Y)

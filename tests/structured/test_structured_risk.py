@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from stepless import SOLVERS, SquaredL2, Stopping
+from stepless.minimize import minimize
+from stepless.solvers import TANGENTS_ONLY
+from stepless.structured import StructuredRisk
+from structured.outputs import SparseSubsets, Subsets, examples, optimum
+
+MODEL = Subsets()
+
+
+@pytest.mark.parametrize("kind", TANGENTS_ONLY, ids=lambda kind: kind.name)
+def test_optimum_is_that_of_the_quadratic_programme(kind):
+    X, Y = examples(np.random.default_rng(0), 15)
+    known = optimum(MODEL, X, Y, 0.05)
+    risk = StructuredRisk(MODEL, X, Y, SquaredL2(0.05))
+    found = minimize(risk, kind(), Stopping(gap=1e-3, passes=3000))
+    assert found.stopped_by == "gap"
+    assert found.lower_bound <= known * (1 + 1e-8)
+    assert known * (1 - 1e-8) <= found.objective <= known * 1.0011
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_certificate_is_false(seed):
+    rng = np.random.default_rng(seed)
+    X, Y = examples(rng, 8)
+    strength, s = 10.0 ** rng.uniform(-5, 0), rng.integers(0, 3, size=8).astype(float)
+    s[0] = 1.0
+    known = optimum(MODEL, X, Y, strength, s)
+    risk = StructuredRisk(MODEL, X, Y, SquaredL2(strength), s=s)
+    found = minimize(risk, SOLVERS["proximal-bundle"](), Stopping(gap=1e-7, passes=200))
+    for event in found.trace:
+        assert event.lower_bound <= known + 1e-8
+        assert event.objective >= known - 1e-8
+
+
+@pytest.mark.parametrize("model", [Subsets(), SparseSubsets()], ids=["dense", "sparse"])
+def test_gradient_is_that_of_differences(model):
+    rng = np.random.default_rng(1)
+    X, Y = examples(rng, 12)
+    risk = StructuredRisk(model, X, Y, SquaredL2(0.1), s=rng.uniform(0.5, 2.0, size=12))
+    for _ in range(5):
+        w, step = rng.normal(size=model.d), 1e-6 * rng.normal(size=model.d)
+        value, g = risk.value_and_gradient(w)
+        change = risk.value(w + step, 0.0) - risk.value(w - step, 0.0)
+        assert change == pytest.approx(2.0 * step @ g, abs=1e-11)
+        plane = risk.tangent(w, 0.0).plane
+        assert plane.offset + plane.a @ w == pytest.approx(value, rel=1e-12)
+
+
+def test_forms_of_features_are_one_risk():
+    rng = np.random.default_rng(2)
+    X, Y = examples(rng, 6)
+    w = rng.normal(size=9)
+    dense, pairs = (
+        StructuredRisk(model, X, Y, SquaredL2(1.0)) for model in (MODEL, SparseSubsets())
+    )
+    assert dense.value(w, 0.0) == pytest.approx(pairs.value(w, 0.0), rel=1e-14)
+    np.testing.assert_allclose(dense.value_and_gradient(w)[1], pairs.value_and_gradient(w)[1])
+
+
+def test_threads_change_nothing():
+    class Threaded(Subsets):
+        releases_gil = True
+
+    rng = np.random.default_rng(3)
+    X, Y = examples(rng, 40)
+    w = rng.normal(size=9)
+    one = StructuredRisk(MODEL, X, Y, SquaredL2(1.0)).tangent(w, 0.0)
+    three = StructuredRisk(Threaded(), X, Y, SquaredL2(1.0), threads=3).tangent(w, 0.0)
+    assert one.value == three.value
+    np.testing.assert_array_equal(one.plane.a, three.plane.a)
+
+
+def test_planes_are_kept_under_a_weaker_penalty():
+    X, Y = examples(np.random.default_rng(4), 15)
+    risk, stopping = StructuredRisk(MODEL, X, Y, SquaredL2(0.05)), Stopping(gap=1e-4)
+    first = minimize(risk, SOLVERS["bundle"](), stopping)
+    weaker = risk.under(SquaredL2(0.03))
+    warm = minimize(weaker, SOLVERS["bundle"](), stopping, start=first)
+    assert len(warm.trace) < len(minimize(weaker, SOLVERS["bundle"](), stopping).trace)
+    assert warm.lower_bound <= optimum(MODEL, X, Y, 0.03) <= warm.objective * (1 + 1e-8)
+
+
+def broken(**methods):
+    return type("Broken", (Subsets,), methods)()
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (
+            broken(
+                most_violated=lambda self, w, x, y: min(
+                    self.outputs, key=lambda other: self.features(x, other) @ w
+                )
+            ),
+            "most_violated returned for example 1 an output .* below the truth's own score",
+        ),
+        (broken(cost=lambda self, y, other: -1.0), "cost of an output of example 1 is -1"),
+        (broken(cost=lambda self, y, other: 1.0), "cost of the truth of example 1 is 1"),
+        (broken(features=lambda self, x, y: np.ones(4)), r"example 1 have shape \(4,\).*\(9,\)"),
+        (broken(features=lambda self, x, y: np.full(9, np.nan)), "example 1 hold NaN .* index 0"),
+        (
+            broken(features=lambda self, x, y: (np.array([9]), np.array([1.0]))),
+            "example 1 have indices from 9 to 9: they must be from 0 to 8",
+        ),
+        (
+            broken(features=lambda self, x, y: (np.array([1, 2]), np.array([1.0]))),
+            r"indices of shape \(2,\) and values of shape \(1,\)",
+        ),
+    ],
+)
+def test_what_a_model_makes_wrong_is_named(model, says):
+    X, Y = examples(np.random.default_rng(5), 3)
+    w = np.linspace(-3.0, 3.0, 9)
+    with pytest.raises(ValueError, match=says):
+        StructuredRisk(model, X, Y, SquaredL2(1.0), s=np.array([0.0, 1.0, 1.0])).value(w, 0.0)
