@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -73,7 +74,7 @@ def nussinov(sequence: str, worths: dict[str, float]) -> str:
 def by_length(truths: list[str], said: list[str]) -> list[float]:
     """F of all pairs of the sequences in each range of lengths."""
     found = []
-    for least, most in zip(LENGTHS[:-1], LENGTHS[1:], strict=True):
+    for least, most in pairwise(LENGTHS):
         at = [i for i, truth in enumerate(truths) if least < len(truth) <= most]
         found.append(accuracy([truths[i] for i in at], [said[i] for i in at]).f)
     return found
@@ -121,7 +122,7 @@ def main(folds: int = FOLDS) -> None:
         each = [accuracy([a], [b]).f for a, b in zip(truths, structures, strict=True)]
         figures = found.sensitivity, found.ppv, found.f, float(np.mean(each))
         rows.append((name, *figures, *by_length(truths, structures)))
-    bands = [f"{a + 1}–{b}" for a, b in zip(LENGTHS[:-1], LENGTHS[1:], strict=True)]
+    bands = [f"{a + 1}–{b}" for a, b in pairwise(LENGTHS)]
     table(["method", "sensitivity", "PPV", "F", "mean F a sequence", *bands], rows)
     table(["fold", "sequences", "objective", "certified gap", "passes", "seconds"], runs)
 

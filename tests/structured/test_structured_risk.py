@@ -3,19 +3,18 @@ import pytest
 
 from stepless import SOLVERS, SquaredL2, Stopping
 from stepless.minimize import minimize
-from stepless.solvers import TANGENTS_ONLY
 from stepless.structured import StructuredRisk
 from structured.outputs import SparseSubsets, Subsets, examples, optimum
 
 MODEL = Subsets()
 
 
-@pytest.mark.parametrize("kind", TANGENTS_ONLY, ids=lambda kind: kind.name)
-def test_optimum_is_that_of_the_quadratic_programme(kind):
+@pytest.mark.parametrize("solver", ["bundle", "proximal-bundle", "bundle-linesearch"])
+def test_optimum_is_that_of_the_quadratic_programme(solver):
     X, Y = examples(np.random.default_rng(0), 15)
     known = optimum(MODEL, X, Y, 0.05)
     risk = StructuredRisk(MODEL, X, Y, SquaredL2(0.05))
-    found = minimize(risk, kind(), Stopping(gap=1e-3, passes=3000))
+    found = minimize(risk, SOLVERS[solver](), Stopping(gap=1e-3, passes=3000))
     assert found.stopped_by == "gap"
     assert found.lower_bound <= known * (1 + 1e-8)
     assert known * (1 - 1e-8) <= found.objective <= known * 1.0011
@@ -117,3 +116,42 @@ def test_what_a_model_makes_wrong_is_named(model, says):
     w = np.linspace(-3.0, 3.0, 9)
     with pytest.raises(ValueError, match=says):
         StructuredRisk(model, X, Y, SquaredL2(1.0), s=np.array([0.0, 1.0, 1.0])).value(w, 0.0)
+
+
+def test_a_search_that_forgets_is_refused():
+    """A search that is not exact makes the objective too low: a certificate would be false."""
+    X, Y = examples(np.random.default_rng(6), 10)
+    w = np.random.default_rng(7).normal(size=9)
+
+    class Lazy(Subsets):
+        lazy = False
+
+        def most_violated(self, w, x, y):
+            return y if self.lazy and y == Y[4] else super().most_violated(w, x, y)
+
+    model = Lazy()
+    risk = StructuredRisk(model, X, Y, SquaredL2(1.0))
+    value = risk.value(w, 0.0)
+    assert risk.value(w, 0.0) == value
+    model.lazy = True
+    first = next(
+        i for i in range(10) if Y[i] == Y[4] and Subsets().most_violated(w, X[i], Y[i]) != Y[i]
+    )
+    with pytest.raises(ValueError, match=f"example {first} .* below that of one .* before"):
+        risk.value(w * 1.001, 0.0)
+
+
+def test_a_search_in_single_precision_is_forgiven():
+    class Single(Subsets):
+        def most_violated(self, w, x, y):
+            scores = [
+                np.float32(self.dense(x, other).astype(np.float32) @ w.astype(np.float32))
+                + np.float32(self.cost(y, other))
+                for other in self.outputs
+            ]
+            return self.outputs[int(np.argmax(scores))]
+
+    X, Y = examples(np.random.default_rng(8), 15)
+    risk = StructuredRisk(Single(), X, Y, SquaredL2(1e-3))
+    found = minimize(risk, SOLVERS["proximal-bundle"](), Stopping(gap=1e-4, passes=300))
+    assert found.objective == pytest.approx(optimum(Subsets(), X, Y, 1e-3), rel=2e-4)

@@ -13,6 +13,7 @@ from stepless.estimators.certified_model import CertifiedModel
 from stepless.objective import Regularizer, SquaredL2, penalty_of
 from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.structured import StructuredModel, StructuredRisk
+from stepless.structured.threads import for_each
 from stepless.watchers import Watcher
 
 
@@ -135,7 +136,13 @@ class StructuredClassifier(CertifiedModel):
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""
         check_is_fitted(self)
-        return [self.model.predict(self.coef_, x) for x in _listed(X)]
+        inputs = _listed(X)
+        return for_each(
+            self.model,
+            len(inputs),
+            lambda i: self.model.predict(self.coef_, inputs[i]),
+            self._threads(),
+        )
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""

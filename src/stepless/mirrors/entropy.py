@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
@@ -17,6 +18,7 @@ from stepless.mirrors.limits import Limits
 from stepless.mirrors.roots import falling_root
 from stepless.mirrors.signs import nonnegative
 from stepless.objective import Domain, Polytope, Regularizer, Simplex
+from stepless.objective.multipliers import absolute_sum
 
 
 @dataclass
@@ -74,8 +76,7 @@ class Entropy:
         return self._first.copy()
 
     def dual(self, w: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return self.mass * np.log(w / self.scale)
+        return _logarithms(w, self.mass, self.scale)
 
     def primal(self, theta: NDArray) -> NDArray:
         return self.scale * np.exp(theta / self.mass)
@@ -91,7 +92,7 @@ class Entropy:
             )
         lasso, ridge = shares
         if ridge == 0.0 and isinstance(self.domain, Simplex):  # where the lasso is constant
-            return scaled_to(self.mass, (theta - theta.max()) / self.mass)
+            return _shared_out(theta, self.mass)
         if isinstance(self.domain, Polytope):
             return least_in_polytope(
                 self.domain, theta - lasso, ridge, self.mass, self.scale, self._inside
@@ -106,7 +107,7 @@ class Entropy:
         return self.mass * relative_entropy(w, z)
 
     def square(self, v: NDArray) -> float:
-        return float(np.abs(v).sum()) ** 2
+        return float(absolute_sum(v)) ** 2
 
     def dual_square(self, g: NDArray) -> float:
         return float(np.abs(g).max(initial=0.0)) ** 2
@@ -189,3 +190,22 @@ def relative_entropy(w: NDArray, z: NDArray) -> float:
     with np.errstate(divide="ignore"):
         logs = np.log(w / z, where=w > 0.0, out=np.zeros_like(w))
     return max(float(w @ logs) - float(w.sum()) + float(z.sum()), 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _logarithms(w: NDArray, mass: float, scale: float) -> NDArray:
+    """M log(w_j/s), −∞ where a weight is 0."""
+    theta = np.empty(w.size)
+    for j in range(w.size):
+        theta[j] = mass * math.log(w[j] / scale)
+    return theta
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shared_out(theta: NDArray, mass: float) -> NDArray:
+    """The w ∝ exp(θ/M) of sum M."""
+    w, top, sum_ = np.empty(theta.size), theta.max(), 0.0
+    for j in range(theta.size):
+        w[j] = math.exp((theta[j] - top) / mass)
+        sum_ += w[j]
+    return w * (mass / sum_)

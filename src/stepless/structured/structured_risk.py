@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.data.source import available_cores
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
 from stepless.structured.model import StructuredModel
+from stepless.structured.threads import for_each
 from stepless.whole_risk import WholeRisk
 
-_SHARES = 8  # of the examples a thread: some take longer than others
+_FORGIVEN = 1e-6  # of the scores: what a search in single precision may miss
 
 
 class _Violation(NamedTuple):
@@ -32,7 +31,11 @@ class StructuredRisk(WholeRisk):
     """R(w) = Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')] / Σ s_i.
 
     Each example's search is its own; they run on all threads if the model says that it releases the
-    GIL. Sums are in the order of the examples, whatever the threads.
+    GIL. Sums are in the order of the examples, whatever the threads. A search that misses what is
+    known to be worse, the truth or what it found the last time, is refused by the example's number.
+
+    Planes outlive the penalty: from a result on this risk, `minimize(risk.under(weaker), …, start=
+    result)` goes on.
 
     Examples
     --------
@@ -66,8 +69,8 @@ class StructuredRisk(WholeRisk):
         self._true_mean = self._s @ self._truths
         self._true_sizes = self._s @ abs(self._truths)
         self._sizes = self._true_sizes
-        cores = (threads or available_cores()) if model.releases_gil else 1
-        self._threads = max(1, min(cores, self.m))
+        self._threads = threads
+        self._before: list[_Violation] | None = None  # what the last search found
 
     @property
     def sizes(self) -> NDArray:
@@ -101,33 +104,38 @@ class StructuredRisk(WholeRisk):
         return float(self._s @ [max(violation.margin, 0.0) for violation in found])
 
     def _violations(self, w: NDArray) -> list[_Violation]:
-        scores = self._truths @ w
-        slacks = self.rounding * (abs(self._truths) @ np.abs(w))
-        shares = min(self.m, self._threads * _SHARES)
-
-        def search(share: int) -> list[_Violation]:
-            mine = range(share, self.m, shares)
-            return [self._violation(w, i, float(scores[i]), float(slacks[i])) for i in mine]
-
-        if self._threads == 1:
-            parts = [search(share) for share in range(shares)]
-        else:
-            with ThreadPoolExecutor(self._threads, thread_name_prefix="stepless") as pool:
-                parts = list(pool.map(search, range(shares)))
-        return [parts[i % shares][i // shares] for i in range(self.m)]
+        scores = (self._truths @ w).tolist()
+        slacks = (_FORGIVEN * (abs(self._truths) @ np.abs(w))).tolist()
+        found = for_each(
+            self.model,
+            self.m,
+            lambda i: self._violation(w, i, scores[i], slacks[i]),
+            self._threads,
+        )
+        self._before = found
+        return found
 
     def _violation(self, w: NDArray, i: int, score: float, slack: float) -> _Violation:
-        x, y = self._X[i], self._Y[i]
-        worst = self.model.most_violated(w, x, y)
+        worst = self.model.most_violated(w, self._X[i], self._Y[i])
         cost = self._cost(i, worst)
         indices, values = self._features(i, worst)
         terms = values * w[indices]
         margin = float(terms.sum()) - score + cost
-        if margin < -(slack + self.rounding * (float(np.abs(terms).sum()) + cost)):
+        slack += _FORGIVEN * (float(np.abs(terms).sum()) + cost)
+        if margin < -slack:
             raise ValueError(
                 f"most_violated returned for example {self._numbers[i]} an output whose score with "
                 f"its cost is {-margin:.3g} below the truth's own score: it must find the largest"
             )
+        if self._before is not None:
+            known = self._before[i]
+            missed = float(known.values @ w[known.indices]) - score + known.cost - margin
+            if missed > slack:
+                raise ValueError(
+                    f"most_violated returned for example {self._numbers[i]} an output whose score "
+                    f"with its cost is {missed:.3g} below that of one that it returned before: "
+                    "it must find the largest"
+                )
         return _Violation(cost, indices, values, margin)
 
     def _cost(self, i: int, other: Any) -> float:
