@@ -28,7 +28,7 @@ from benchmarks.tables import table, timed
 from stepless import MetricClassifier
 from stepless.risks.metrics import metric_of
 
-ALPHAS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+ALPHAS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
 METRICS: tuple[tuple[str, float | None], ...] = (
     ("f1", None),
     ("roc_auc", None),

@@ -128,12 +128,68 @@ def test_a_picture(folder):
         ("A,B\n", "bad.csv: has a header, but no row of prices"),
         ("", "bad.csv: is empty, but a header of asset names is needed"),
         ("1,2\n3,4\n", "bad.csv, line 1: expected the names of assets, found numbers only"),
+        ("A,B,A\n1,2,3\n", "bad.csv, line 1: two columns are named 'A'; rename one"),
         ("date\n2020-01-01\n", "bad.csv: has dates, but no column of prices"),
     ],
 )
 def test_bad_tables(folder, text, sentence):
     (folder / "bad.csv").write_text(text)
     assert refused("bad.csv", *FAST) == sentence
+
+
+@pytest.mark.parametrize("header", ["date", "Day", "TIME", "timestamp", ""])
+def test_dates_that_are_numbers_are_left_out(folder, header):
+    expected = json.loads(run("prices.csv", *FAST, "--json").stdout)
+    first, *rest = table().splitlines()
+    dated = [f"{header},{first}", *(f"{20200102 + day},{row}" for day, row in enumerate(rest))]
+    (folder / "dated.csv").write_text("\n".join(dated))
+    told = json.loads(run("dated.csv", *FAST, "--json").stdout)
+    assert told["assets"] == ["KO", "IBM", "GE"]
+    assert told["best"] == expected["best"]
+    assert (told["left_out"], expected["left_out"]) == (header, None)
+    words = run("dated.csv", *FAST).stdout
+    assert words.startswith(
+        f"The first column, {header or 'without a name'}, is left out.\n59 days"
+    )
+
+
+def test_a_quotient_that_is_no_number(folder):
+    (folder / "huge.csv").write_text("A,B\n1,1e300\n\n1,1e-300\n")
+    sentence = "huge.csv, line 4, column 'B': 1e-300 after 1e+300 is a quotient that no number can"
+    assert refused("huge.csv", *FAST) == f"{sentence} hold"
+
+
+def test_nothing_has_no_sign(folder):
+    (folder / "flat.csv").write_text("A,B\n" + "1,1\n" * 30)
+    words = run("flat.csv", *FAST).stdout
+    assert "-0.0000" not in words
+    assert "+0.0000" not in words
+    assert words.splitlines()[3].split()[2:5] == ["0.0000", "%", "0.0000"]
+
+
+@pytest.mark.parametrize(
+    ("players", "sentence"),
+    [
+        ("eg,eg", "--players has eg twice: name it once"),
+        ("soft-constraints", "soft-constraints holds no portfolio, for it needs constraints"),
+        (
+            "saddle-mirror-prox",
+            "saddle-mirror-prox holds no portfolio, for it needs costs that are",
+        ),
+        (",", "--players needs a name: uniform, adagrad"),
+        ("foo", "there is no player 'foo': choose one of uniform, adagrad"),
+    ],
+)
+def test_who_cannot_play(folder, players, sentence):
+    told = refused("prices.csv", "--players", players)
+    assert told.startswith(sentence)
+    if players == ",":
+        assert "soft-constraints" not in told
+
+
+def test_a_cost_is_below_1(folder):
+    assert refused("prices.csv", "--cost", 1) == "--cost is a share from 0 to below 1, not 1"
+    run("prices.csv", *FAST, "--cost", 0.75)
 
 
 def test_bad_bytes(folder):

@@ -105,6 +105,32 @@ def test_an_unbounded_domain_is_refused_in_a_sentence(name):
     assert "\n" not in str(refused.value)
 
 
+@names
+@pytest.mark.parametrize("size", [1e-200, 1e-65, 1e65, 1e200])
+def test_a_domain_whose_squares_are_no_numbers_is_refused(name, size):
+    domain = Simplex(size) if name in ON_SIMPLEX else L2Ball(size)
+    constraints = [HALF] if name == "soft-constraints" else []
+    told = f"extends to {size:.3g}; between 1e-64 and 1e.64 squares of distances"
+    with pytest.raises(ValueError, match=told.replace("+", ".")):
+        PLAYERS[name]().enter(domain, D, constraints=constraints)
+
+
+@names
+@pytest.mark.parametrize("d", [0, -1, 2.5])
+def test_a_decision_has_a_whole_number_of_weights(name, d):
+    with pytest.raises(ValueError, match=f"at least 1, not d={d}"):
+        PLAYERS[name]().enter(domain_of(name), d)
+
+
+@names
+def test_a_simplex_of_one_point(name):
+    if name in {"saddle-mirror-prox", "soft-constraints"} or name.startswith("bandit"):
+        pytest.skip("it needs costs or constraints of its own, or room around a point")
+    ledger = Game(PLAYERS[name](), Simplex()).run([[1.0], [2.0], [-3.0]])
+    np.testing.assert_array_equal(ledger.plays, np.ones((3, 1)))
+    assert ledger.holds
+
+
 def rounds(name, wrong):
     costs = costs_of(name)[:5]
     return [*costs, wrong]
@@ -143,6 +169,8 @@ class Wrong:
 def test_a_bad_round_is_named(name, wrong, told):
     if name == "saddle-mirror-prox":
         pytest.skip("it takes costs of class Saddle alone, and says so of any other")
+    if name == "constant" and "only values" in told:
+        pytest.skip("values alone will do")
     with pytest.raises(GameError, match=told) as raised:
         game_of(name).run(rounds(name, wrong))
     assert raised.value.round == 6

@@ -132,7 +132,9 @@ def test_sparse_pickled_warm_and_without_intercept(rare):
     np.testing.assert_array_equal(restored.predict(X), dense.predict(X))
     warm = clone(clf).set_params(warm_start=True).fit(X, y).fit(X, y)
     assert warm.objective_ <= dense.objective_ * (1 + 1e-5)
-    bare = clone(clf).set_params(fit_intercept=False).fit(X, y)
+    bare = clone(clf).set_params(fit_intercept=False)
+    with pytest.warns(UserWarning, match="weights of 0 .* lower alpha or allow an intercept"):
+        bare.fit(X, y)
     assert bare.intercept_[0] == 0.0
     assert bare.objective_ >= dense.lower_bound_
     ranked = MetricClassifier("roc_auc", fit_intercept=False, alpha=1e-2).fit(X, y)
@@ -148,7 +150,7 @@ def test_other_penalties_solvers_and_a_search(rare):
     assert np.count_nonzero(lasso.coef_) < 8
     own = MetricClassifier("roc_auc", penalty=L1(0.05), gap=1e-2).fit(X, y)
     assert own.objective_ == pytest.approx(lasso.objective_)
-    line = MetricClassifier(AtTop(40), solver="bundle-linesearch", alpha=1.0, gap=0.05).fit(X, y)
+    line = MetricClassifier(AtTop(40), solver="bundle-linesearch", alpha=0.1, gap=0.05).fit(X, y)
     assert line.solver_ == "bundle-linesearch"
     search = GridSearchCV(MetricClassifier("f1", gap=1e-2), {"alpha": [1e-1, 1e-3]}, cv=3)
     assert search.fit(X, y).best_score_ > 0.45
@@ -159,6 +161,16 @@ def test_a_gap_missed_is_told(rare):
     clf._patience = 30
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .*, not 1e-12"):
         clf.fit(*rare)
+
+
+def test_a_bound_that_teaches_nothing_is_told():
+    """Few of many positives picked, of classes that overlap: no convex bound is below 1."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.random(400) < 0.5
+    X[:, 0] += y
+    with pytest.warns(UserWarning, match="weights of 0 are as good as any, .* of precision_at_k"):
+        MetricClassifier("precision_at_k", k=4, alpha=1e-2).fit(X, y)
+    assert MetricClassifier("roc_auc", alpha=1e-2).fit(X, y).score(X, y) > 0.7
 
 
 @pytest.mark.parametrize(

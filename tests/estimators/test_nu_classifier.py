@@ -92,7 +92,9 @@ def test_classes_that_overlap_are_told():
 
 def test_shares_beyond_the_smaller_class_are_refused(cancer):
     X, y = cancer
-    with pytest.raises(ValueError, match="at most 0.745, twice the share of the smaller class, not"):
+    with pytest.raises(
+        ValueError, match=r"at most 0\.745, twice the share of the smaller class, not"
+    ):
         NuClassifier(0.8).fit(X, y)
     with pytest.raises(ValueError, match="y holds one class only"):
         NuClassifier().fit(X, np.zeros(len(y)))

@@ -61,7 +61,9 @@ def test_nu_bounds_the_outliers(nu, cloud):
     assert np.mean(z < 0.0) <= nu <= np.mean(z <= 0.0) + 1e-12
     np.testing.assert_array_equal(detector.predict(cloud), np.where(z < 0.0, -1, 1))
     np.testing.assert_allclose(detector.score_samples(cloud), z + detector.offset_)
-    np.testing.assert_array_equal(OneClass(nu, gap=1e-4).fit_predict(cloud), detector.predict(cloud))
+    np.testing.assert_array_equal(
+        OneClass(nu, gap=1e-4).fit_predict(cloud), detector.predict(cloud)
+    )
 
 
 def test_weights_mean_repetitions_and_sparse_is_dense(cloud):

@@ -1,10 +1,12 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 from stepless import StructuredClassifier
+from stepless.structured.rna import Folding
 from structured.outputs import Subsets, examples, optimum
 
 X, Y = examples(np.random.default_rng(0), 20)
@@ -38,6 +40,13 @@ def test_weights_mean_repetitions():
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=2e-6)
 
 
+def test_tables_are_read_by_rows():
+    table = pd.DataFrame(np.array(X))
+    listed = StructuredClassifier(Subsets(), alpha=1e-2, passes=5, gap=0.0).fit(X, Y)
+    tabled = StructuredClassifier(Subsets(), alpha=1e-2, passes=5, gap=0.0).fit(table, Y)
+    np.testing.assert_array_equal(listed.coef_, tabled.coef_)
+
+
 def test_a_warm_start_begins_where_the_last_fit_ended():
     clf = StructuredClassifier(Subsets(), alpha=1e-2, warm_start=True, passes=5, gap=0.0).fit(X, Y)
     before = clf.objective_
@@ -62,3 +71,9 @@ def test_other_examples_are_refused():
         StructuredClassifier(Subsets(), solver="newton").fit(X, Y)
     with pytest.raises(TypeError, match="model must be a StructuredModel, not str"):
         StructuredClassifier("multiclass").fit(X, Y)
+    with pytest.raises(ValueError, match="alpha must be a number, not 'auto'"):
+        StructuredClassifier(Subsets(), alpha="auto").fit(X, Y)
+    with pytest.raises(TypeError, match="a sequence of inputs or outputs, not the text 'GGG'"):
+        StructuredClassifier(Folding()).fit("GGG", ["..."])
+    with pytest.raises(ValueError, match=r"example 1: the structure has 4 signs, but .* 3 bases"):
+        StructuredClassifier(Folding()).fit(["GAAAC", "GGG"], ["(...)", "...."])

@@ -65,7 +65,24 @@ def test_values_alone_leave_the_best_of_what_all_played():
 def test_who_does_not_exist():
     with pytest.raises(ValueError, match="there is no player 'ogdd': did you mean 'ogd'"):
         compare_players(C, ["ogdd"], Simplex())
+    with pytest.raises(ValueError, match="there is no player 'foo': choose one of uniform, adagr"):
+        compare_players(C, ["foo"], Simplex())
+    with pytest.raises(TypeError, match=r"a player is an object such as OGD\(\), not int"):
+        compare_players(C, [3], Simplex())
     with pytest.raises(ValueError, match="name a player"):
         compare_players(C, [], Simplex())
     with pytest.raises(ValueError, match="empty"):
         compare_players([], ["ogd"], Simplex())
+
+
+def test_uniform_is_another_name():
+    compared = compare_players(C, ["uniform"], Simplex())
+    assert list(compared) == ["uniform"]
+    np.testing.assert_array_equal(compared["uniform"].plays, np.full((80, 3), 1.0 / 3.0))
+
+
+def test_a_frame_is_its_rows():
+    from pandas import DataFrame
+
+    compared = compare_players(DataFrame(C), ["ogd"], Simplex())
+    np.testing.assert_array_equal(compared["ogd"].plays, Game(OGD(), Simplex()).run(C).plays)

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 from stepless.games import ExampleLoss, Growth, Linear, Quadratic
 from stepless.games.costs import Sum, ValuesOnly, as_cost, total
 from stepless.games.costs.shown import Own
-from stepless.objective import Hinge, Logistic, Squared
+from stepless.objective import Hinge, Logistic, Poisson, Squared
 
 D, T = 3, 20
 
@@ -108,3 +108,31 @@ def test_a_bowl_is_no_saddle():
         Quadratic([[1.0, 0.0], [0.0, -1.0]], [0.0, 0.0])
     with pytest.raises(ValueError, match="symmetric"):
         Quadratic([[1.0, 2.0], [0.0, 1.0]], [0.0, 0.0])
+    with pytest.raises(ValueError, match="finite numbers"):
+        Quadratic([[math.nan]], [1.0])
+    with pytest.raises(ValueError, match="finite numbers"):
+        Quadratic(math.inf, [1.0])
+    with pytest.raises(ValueError, match=r"not of shape \(1, 2\)"):
+        Quadratic(1.0, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((Hinge(), [1.0], 1.0, -1.0), "the weight of an example is at least 0, not -1"),
+        ((Hinge(), [1.0], 1.0, math.nan), "the weight of an example is at least 0, not nan"),
+        ((Hinge(), [[1.0]], 1.0), r"an example is one number for each weight, .*\(1, 1\)"),
+        ((Hinge(), [1.0], 3.0), "Hinge needs a target of -1 or 1, not 3"),
+        ((Poisson(), [1.0], -1.0), "Poisson needs a target of at least 0, not -1"),
+    ],
+)
+def test_an_example_that_is_none(given, told):
+    with pytest.raises(ValueError, match=told):
+        ExampleLoss(*given)
+
+
+def test_a_series_is_an_array():
+    from pandas import Series
+
+    costs = as_cost(Series([1.0, 2.0], index=["value", "gradient"]))
+    assert costs.value(np.ones(2)) == 3.0

@@ -6,10 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from stepless.games import Game, GameError, Growth, Linear, Quadratic
-from stepless.games.players import OGD, BanditTwoPoint, Constant
+from stepless.games import Game, GameError, Growth, LearnerFromPlayer, Ledger, Linear, Quadratic
+from stepless.games.players import OGD, BanditTwoPoint, Constant, SoftConstraints
 from stepless.games.players.player import Player
-from stepless.objective import L1, Box, L2Ball, Nonnegative, Polytope, Simplex
+from stepless.objective import L1, Box, L1Ball, L2Ball, Nonnegative, Polytope, Simplex
 
 RNG = np.random.default_rng(0)
 C = RNG.normal(size=(60, 3))
@@ -142,6 +142,12 @@ GOOD = Linear([1.0, 0.0, 0.0])
             r"round 3: the gradient has shape \(2,\), but .* 3 weights",
         ),
         ([GOOD, Odd([1.0, math.nan, 0.0])], r"round 2: the gradient is not finite: entry 1 is nan"),
+        ([GOOD, Odd("abc")], r"round 2: the gradient is no array of numbers, but str"),
+        ([GOOD, Odd([1.0, 0.0, 0.0], None)], r"round 2: the cost .* one number, not NoneType"),
+        (
+            [GOOD, Odd([1.0, 0.0, 0.0], np.ones(1))],
+            r"round 2: the cost of a decision must be one number, not ndarray of shape \(1,\)",
+        ),
         ([GOOD, [math.inf, 0.0, 0.0]], r"round 2: the gradient is not finite: entry 0 is inf"),
         ([GOOD, [1.0, 2.0]], r"round 2: the cost is one of 2 weights, but the game has 3"),
         ([GOOD, Odd([1.0, 0.0, 0.0], math.nan)], r"round 2: the cost of the decision is nan"),
@@ -159,6 +165,139 @@ def test_a_bad_round_is_named(costs, sentence):
 def test_a_bandit_is_told_of_a_value_that_is_none():
     with pytest.raises(GameError, match="round 2: the cost of the decision is nan"):
         Game(BanditTwoPoint(), L2Ball(1.0), d=2).run([lambda w: 0.0, lambda w: math.nan])
+
+
+@pytest.mark.parametrize("value", [None, np.ones(2), "much"], ids=str)
+def test_a_bandit_is_told_of_what_is_no_number(value):
+    with pytest.raises(GameError, match="round 2: the cost of a decision must be one number, not"):
+        Game(BanditTwoPoint(), L2Ball(1.0), d=2).run([lambda w: 0.0, lambda w: value])
+
+
+@pytest.mark.parametrize("player", [OGD(), Constant(), BanditTwoPoint()], ids=repr)
+def test_a_portfolio_of_nothing(player):
+    with pytest.raises(GameError, match=r"round 1: .*costs infinitely much: use a Simplex"):
+        Game(player, L2Ball(1.0)).run([Growth([1.0, 1.0])] * 3)
+
+
+class Writer(Stubborn):
+    """Writes into its decision."""
+
+    name = "writer"
+
+    def learn(self, g, cost):
+        self.w += 0.01
+
+
+class Jumper(Stubborn):
+    """Leaves the domain in round 2."""
+
+    name = "jumper"
+
+    def learn(self, g, cost):
+        self.w = np.full(3, 9.0)
+
+
+class BanditJumper(BanditTwoPoint):
+    """Asks outside of the domain in round 3, and stands inside."""
+
+    def play(self):
+        return self.points + (5.0 if self.t == 2 else 0.0)
+
+
+def test_decisions_of_a_player_that_writes_into_them():
+    ledger = Game(Writer([0.0, 0.0, 0.0]), L2Ball(1.0)).run(C[:10])
+    np.testing.assert_allclose(ledger.plays[:, 0], 0.01 * np.arange(10))
+    np.testing.assert_allclose(ledger.loss, np.cumsum(np.sum(C[:10] * ledger.plays, axis=1)))
+
+
+def test_decisions_outside_are_refused():
+    with pytest.raises(GameError, match=r"round 2: jumper plays outside of the domain, 8\.42 away"):
+        Game(Jumper([0.0, 0.0, 0.0]), L2Ball(1.0)).run(C[:4])
+    with pytest.raises(GameError, match="round 3: bandit-two-point plays outside"):
+        Game(BanditJumper(), L2Ball(1.0)).run(C[:4])
+
+
+def test_the_bound_of_another_game_is_refused():
+    player = OGD()
+    game, other = Game(player, L2Ball(1.0)), Game(player, L2Ball(2.0))
+    record = game.play(C)
+    best = game.hindsight(record)
+    assert game.ledger(record, best).holds
+    other.play(C)
+    with pytest.raises(ValueError, match="ogd has begun another game since"):
+        game.ledger(record, best)
+
+
+@pytest.mark.parametrize(
+    ("domain", "constraint"),
+    [
+        (Simplex(), L2Ball(0.1)),
+        (Simplex(), L1Ball(0.5)),
+        (L2Ball(1.0), Polytope.of([[-1.0, 0.0, 0.0]], [-2.0])),
+        (Box(-1.0, 1.0), Polytope.of([[-1.0, -1.0, -1.0]], [-4.0])),
+    ],
+)
+def test_constraints_that_nothing_obeys(domain, constraint):
+    def never():
+        raise AssertionError("the game has begun")
+        yield
+
+    told = f"no decision of {type(domain).__name__} obeys all constraints: loosen one"
+    with pytest.raises(ValueError, match=told):
+        Game(SoftConstraints(), domain, d=3, constraints=[constraint]).run(never())
+
+
+def test_constraints_without_an_excess():
+    with pytest.raises(ValueError, match="needs `excess`, which Simplex has not: use it as the"):
+        Game(OGD(), L2Ball(1.0), constraints=[Simplex()])
+
+
+def test_constraints_of_another_size():
+    of_two = Polytope.of([[1.0, 1.0]], [1.0])
+    for player in (SoftConstraints(), OGD()):
+        with pytest.raises(ValueError, match="polytope is one of 2 weights, but there are 3"):
+            Game(player, L2Ball(1.0), constraints=[of_two]).run(C)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Game("ogd", Simplex()), r"a player is an object such as OGD\(\), not 'ogd'"),
+        (lambda: Game(OGD, Simplex()), "not the class OGD"),
+        (lambda: LearnerFromPlayer("ogd"), r"a player is an object such as OGD\(\), not 'ogd'"),
+        (lambda: Game(OGD(), "simplex"), r"a domain is an object such as Simplex\(\), not 'simp"),
+        (lambda: Game(OGD(), Simplex), "not the class Simplex"),
+        (lambda: Game(OGD(), Simplex(), constraints=[3]), "a domain is an object .*, not int"),
+        (
+            lambda: Game(OGD(), Simplex(), constraints=L1Ball(1.0)),
+            r"constraints are a list: write \[L1Ball\(bound=1\.0\)\]",
+        ),
+        (lambda: Game(OGD(), Simplex()).run(None), "a stream of costs, one a round, not NoneType"),
+        (lambda: Game(OGD(), Simplex()).run(C, best=C[0]), "a Best, not ndarray"),
+    ],
+)
+def test_what_is_something_else(make, told):
+    with pytest.raises(TypeError, match=told):
+        make()
+
+
+def test_a_frame_is_its_rows():
+    from pandas import DataFrame
+
+    rows = Game(OGD(), L2Ball(1.0)).run(DataFrame(C)).plays
+    np.testing.assert_array_equal(rows, Game(OGD(), L2Ball(1.0)).run(C).plays)
+
+
+def test_the_certificate_counts_against_the_player():
+    one = np.ones(1)
+    ledger = Ledger("ogd", loss=one, regret=2.0 * one, bound=3.0 * one, theorem="T", gap=0.5)
+    assert ledger.certified_regret == 2.5
+
+
+def test_no_theorem_in_words():
+    told = repr(Game(Constant(), L2Ball(1.0)).run(C))
+    assert ", no theorem, certified ≤" in told
+    assert "inf" not in told
 
 
 def test_a_start_outside_is_refused():
@@ -179,6 +318,8 @@ def test_games_that_cannot_begin():
         GameError, match="round 1: the cost is one of 3 weights, but the game has 2"
     ):
         Game(OGD(), L2Ball(1.0), d=2).run(C)
+    with pytest.raises(ValueError, match="at least 1, not d=0"):
+        Game(OGD(), L2Ball(1.0)).run([[], []])
     with pytest.raises(ValueError, match="bounded"):
         Game(OGD(), Nonnegative()).run(C)
 

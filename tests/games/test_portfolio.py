@@ -92,6 +92,23 @@ def test_too_little():
         wealth(np.ones((2, 2)), np.ones((2, 2)), cost=1.0)
 
 
+@pytest.mark.parametrize("plays", [[[3.0, 4.0]], [[1.5, -0.5]], [[math.nan, 1.0]]])
+def test_weights_are_shares(plays):
+    with pytest.raises(ValueError, match="must not be negative, and their sum must be 1"):
+        wealth(plays, [[1.0, 1.0]])
+
+
+def test_wealth_needs_positive_relatives():
+    with pytest.raises(ValueError, match=r"row 0, asset 1: a price relative must be .*, not -1"):
+        wealth([[0.5, 0.5]], [[1.0, -1.0]])
+
+
+@pytest.mark.parametrize(("before", "after"), [(1e300, 1e-300), (1e-300, 1e300)])
+def test_quotients_are_numbers(before, after):
+    with pytest.raises(ValueError, match=r"row 1, asset 1: .* is a quotient that no number can"):
+        relatives([[1.0, before], [1.0, after]])
+
+
 def test_uniform_rebalancing():
     ledger = Game(Constant(), Simplex()).run(growths(relatives(PRICES)))
     assert math.exp(-ledger.loss[-1]) == pytest.approx(np.prod(relatives(PRICES).mean(axis=1)))

@@ -29,7 +29,7 @@ def test_shares_are_those_of_a_sorted_list(seed):
     total, quantile = by_sorting(values, weights, mass)
     assert shares @ values == pytest.approx(total, abs=1e-12)
     assert shares.sum() == pytest.approx(mass)
-    assert ((0.0 <= shares) & (shares <= weights)).all()
+    assert ((shares >= 0.0) & (shares <= weights)).all()
     below = weights[values < at].sum()
     assert below <= mass + 1e-12 <= weights[values <= at].sum() + 2e-12
     if 0.01 < mass < 0.99 * weights.sum() and seed % 2 == 0:

@@ -53,14 +53,20 @@ def optimum(parts):
     m, d = X.shape
     P = sparse.block_diag([sparse.eye(d), sparse.csc_matrix((2 + m, 2 + m))]).tocsc()
     q = np.concatenate([np.zeros(d), [-k, 0.0], c])
-    margins = sparse.hstack([-y[:, None] * X, np.ones((m, 1)), -y[:, None] * intercept, -sparse.eye(m)])
+    margins = sparse.hstack(
+        [-y[:, None] * X, np.ones((m, 1)), -y[:, None] * intercept, -sparse.eye(m)]
+    )
     positive = sparse.hstack([sparse.csc_matrix((m, d + 2)), -sparse.eye(m)])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     A = sparse.vstack([margins, positive]).tocsc()
-    x = clarabel.DefaultSolver(
-        P, q, A, np.zeros(2 * m), [clarabel.NonnegativeConeT(2 * m)], settings
-    ).solve().x
+    x = (
+        clarabel.DefaultSolver(
+            P, q, A, np.zeros(2 * m), [clarabel.NonnegativeConeT(2 * m)], settings
+        )
+        .solve()
+        .x
+    )
     w = np.array(x[:d])
     return 0.5 * w @ w + by_sorting(parts, w)
 
@@ -125,8 +131,8 @@ def test_examples_far_away_prove_less_but_nothing_false():
 
 
 def test_shares_that_make_no_sense_are_refused():
-    X, y, s = examples(0)
-    with pytest.raises(ValueError, match="nu must be positive and at most 1, not 1.5"):
+    X, y, _ = examples(0)
+    with pytest.raises(ValueError, match=r"nu must be positive and at most 1, not 1\.5"):
         AdaptiveMargin(Source(X, y), 1.5, intercept=False)
-    with pytest.raises(ValueError, match="at most 0.7, twice the share of the smaller class"):
+    with pytest.raises(ValueError, match=r"at most 0\.7, twice the share of the smaller class"):
         AdaptiveMargin(Source(X, y), 0.9, intercept=True)

@@ -39,8 +39,11 @@ def by_lbfgs(loss, K, y, s, alpha, intercept):
     def value(x):
         w, b = x[:m], x[m] * intercept
         z = Z @ w + b
-        losses = [loss.value(p, t) for p, t in zip(z, y, strict=True)]
-        slopes = s * [loss.slope(p, t) for p, t in zip(z, y, strict=True)] / m
+        lack = np.maximum(0.0, 1.0 - y * z)
+        losses, slopes = lack**2, -2.0 * y * lack
+        if isinstance(loss, Logistic):
+            losses, slopes = np.logaddexp(0.0, -y * z), -y / (1.0 + np.exp(y * z))
+        slopes = s * slopes / m
         gradient = np.append(alpha * w + Z.T @ slopes, intercept * slopes.sum())
         return 0.5 * alpha * w @ w + np.mean(s * losses), gradient
 
@@ -85,7 +88,9 @@ def test_bundles_are_certified(solver):
         X, y, s = examples(seed)
         risk = KernelRisk(
             Objective(Logistic(), SquaredL2(alpha), intercept=intercept),
-            Gram(Gaussian(0.5), X), y, s,
+            Gram(Gaussian(0.5), X),
+            y,
+            s,
         )
         known = minimize_expansion(risk, KernelNewton(), Stopping(gap=1e-10, passes=60)).objective
         result = minimize_expansion(risk, solver, Stopping(gap=1e-4, passes=300))
@@ -142,7 +147,9 @@ def test_the_systems_solutions_determinant_and_spread():
 
 def test_what_a_solver_cannot_do_is_told(monkeypatch):
     X, y, _ = examples(7)
-    with pytest.raises(ValueError, match="'newton' needs the curvature of Hinge; use solver='bundle'"):
+    with pytest.raises(
+        ValueError, match="'newton' needs the curvature of Hinge; use solver='bundle'"
+    ):
         KernelClassifier("hinge", solver="newton").fit(X, y)
     with pytest.raises(ValueError, match="there is no solver 'bundel': did you mean 'bundle'"):
         KernelClassifier(solver="bundel").fit(X, y)

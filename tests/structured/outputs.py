@@ -49,13 +49,13 @@ def examples(rng, m):
     return X, Y
 
 
-def optimum(model, X, Y, strength, s=None):
+def optimum(model, X, Y, strength, s=None, outputs=None):
     """min (λ/2)‖w‖² + Σ s_i ξ_i / Σ s_i over ξ_i ≥ each output's margin, as a quadratic programme."""
     m, d = len(X), model.d
     s = np.full(m, 1.0) if s is None else s
     rows, costs = [], []
     for i in range(m):
-        for other in model.outputs:
+        for other in outputs(X[i]) if outputs else model.outputs:
             margin = model.features(X[i], other) - model.features(X[i], Y[i])
             rows.append(np.concatenate([margin, -np.eye(m)[i]]))
             costs.append(-model.cost(Y[i], other))

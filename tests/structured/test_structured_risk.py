@@ -59,6 +59,21 @@ def test_forms_of_features_are_one_risk():
     np.testing.assert_allclose(dense.value_and_gradient(w)[1], pairs.value_and_gradient(w)[1])
 
 
+def test_a_model_may_use_its_arrays_again():
+    class Saving(SparseSubsets):
+        indices, values = np.zeros(10, dtype=np.int32), np.zeros(10)
+
+        def features(self, x, y):
+            self.indices[:], self.values[:] = super().features(x, y)
+            return self.indices, self.values
+
+    rng = np.random.default_rng(9)
+    X, Y = examples(rng, 6)
+    w = rng.normal(size=9)
+    saving, plain = (StructuredRisk(of, X, Y, SquaredL2(1.0)) for of in (Saving(), SparseSubsets()))
+    np.testing.assert_array_equal(saving.tangent(w, 0.0).plane.a, plain.tangent(w, 0.0).plane.a)
+
+
 def test_threads_change_nothing():
     class Threaded(Subsets):
         releases_gil = True
@@ -104,6 +119,10 @@ def broken(**methods):
         (
             broken(features=lambda self, x, y: (np.array([9]), np.array([1.0]))),
             "example 1 have indices from 9 to 9: they must be from 0 to 8",
+        ),
+        (
+            broken(features=lambda self, x, y: (np.array([1.0]), np.array([1.0]))),
+            "example 1 have indices of type float64: they must be whole numbers",
         ),
         (
             broken(features=lambda self, x, y: (np.array([1, 2]), np.array([1.0]))),

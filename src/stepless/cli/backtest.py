@@ -10,16 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cli.form import names_of
 from stepless.games import Comparison, compare_players, growths, wealth
-from stepless.games.players import PLAYERS, Player
+from stepless.games.players import ALIASES, PLAYERS
 from stepless.objective import Simplex
-from stepless.registry import UnknownName
 from stepless.report.atomic import write_atomically
 from stepless.report.text import counted, percent_up
 
 _HEAVIEST = 5  # assets that are named
 _TRACE = 5e-4  # a share below is shown as 0
-_ALSO = {"uniform": "constant"}  # what people call it where weights are shares
+_ELSEWHERE = {  # who holds no portfolio, and what it needs
+    "saddle-mirror-prox": "costs that are a maximum",
+    "soft-constraints": "constraints",
+}
 
 
 class Backtest(NamedTuple):
@@ -33,38 +36,41 @@ class Backtest(NamedTuple):
     best: NDArray
 
 
+def chosen(listed: str) -> tuple[str, ...]:
+    """The players that are named, with commas between; ValueError where one holds no portfolio."""
+    players = names_of(listed)
+    if not players:
+        able = [name for name in (*ALIASES, *PLAYERS) if name not in _ELSEWHERE]
+        raise ValueError(f"--players needs a name: {', '.join(able)}")
+    for name in players:
+        if name in _ELSEWHERE:
+            raise ValueError(f"{name} holds no portfolio, for it needs {_ELSEWHERE[name]}")
+        if players.count(name) > 1:
+            raise ValueError(f"--players has {name} twice: name it once")
+    return players
+
+
 def run(names: list[str], relatives: NDArray, players: tuple[str, ...], cost: float) -> Backtest:
     """Play."""
-    made = [_player(player) for player in players]
-    compared = compare_players(growths(relatives, names), made, Simplex(1.0))
-    ends = {
-        player: wealth(ledger.plays, relatives, cost)
-        for player, ledger in zip(players, compared.values(), strict=True)
-    }
+    compared = compare_players(growths(relatives, names), players, Simplex(1.0))
+    ends = {name: wealth(ledger.plays, relatives, cost) for name, ledger in compared.items()}
     best = np.broadcast_to(compared.best.w, relatives.shape)
     return Backtest(names, relatives, cost, compared, ends, wealth(best, relatives, cost))
-
-
-def _player(name: str) -> Player:
-    known = [*_ALSO, *PLAYERS]
-    if name not in known:
-        raise UnknownName("player", name, known)
-    return PLAYERS[_ALSO.get(name, name)]()
 
 
 def in_words(test: Backtest) -> str:
     """A table, and what is certain of the best portfolio in hindsight."""
     days, best = len(test.relatives), test.compared.best
     rows = [("player", "wealth", "a day", "regret", "bound", "seconds")]
-    for player, ledger in _ledgers(test):
+    for player, ledger in test.compared.items():
         rows.append(
             (
                 player,
                 f"{test.wealth[player][-1]:.6g}",
                 _daily(test.wealth[player]),
-                f"{ledger.regret[-1]:.4f}",
-                f"{ledger.bound[-1]:.4f}" if math.isfinite(ledger.bound[-1]) else "none",
-                f"{_seconds(test)[player]:.2f}",
+                _fixed(ledger.regret[-1]),
+                _fixed(ledger.bound[-1]) if math.isfinite(ledger.bound[-1]) else "none",
+                f"{test.compared.seconds[player]:.2f}",
             )
         )
     rows.append(("best in hindsight", f"{test.best[-1]:.6g}", _daily(test.best), "", "", ""))
@@ -110,9 +116,9 @@ def as_dict(test: Backtest) -> dict[str, Any]:
                 "regret": float(ledger.regret[-1]),
                 "bound": float(ledger.bound[-1]),
                 "theorem": ledger.theorem,
-                "seconds": _seconds(test)[player],
+                "seconds": test.compared.seconds[player],
             }
-            for player, ledger in _ledgers(test)
+            for player, ledger in test.compared.items()
         },
         "best": {
             "wealth": float(test.best[-1]),
@@ -150,14 +156,12 @@ def refuse_picture(path: Path) -> None:
         raise ValueError(f"{path}: a picture is a .png, .pdf or .svg file")
 
 
-def _ledgers(test: Backtest) -> Any:
-    return zip(test.wealth, test.compared.values(), strict=True)
-
-
-def _seconds(test: Backtest) -> dict[str, float]:
-    return dict(zip(test.wealth, test.compared.seconds.values(), strict=True))
-
-
 def _daily(wealth: NDArray) -> str:
     """Mean growth a day."""
-    return f"{100.0 * math.expm1(math.log(wealth[-1]) / len(wealth)):+.4f} %"
+    return f"{_fixed(100.0 * math.expm1(math.log(wealth[-1]) / len(wealth)), '+')} %"
+
+
+def _fixed(value: float, sign: str = "") -> str:
+    """Four digits after the point, with no sign where all are 0."""
+    told = f"{value:{sign}.4f}"
+    return told.lstrip("+-") if float(told) == 0.0 else told

@@ -16,7 +16,7 @@ def game(
         typer.Argument(
             metavar="PRICES",
             help="CSV, a row a day and a column an asset, with a header; plain or in gz, bz2 or "
-            "xz; - for standard input. A first column of dates is left out.",
+            "xz; - for standard input. A first column of dates, or without a name, is left out.",
         ),
     ],
     players: Annotated[
@@ -32,7 +32,9 @@ def game(
     cost: Annotated[
         float,
         typer.Option(
-            min=0.0, max=0.5, metavar="SHARE", help="What trading costs, of all bought and sold."
+            min=0.0,
+            metavar="SHARE",
+            help="What trading costs, of all bought and sold, from 0 to below 1.",
         ),
     ] = 0.0,
     plot: Annotated[
@@ -48,12 +50,10 @@ def game(
     theirs; the bound is what the player's theorem allows on this very run.
     """
     with sentences():
-        from stepless.cli.backtest import as_dict, draw, in_words, refuse_picture, run
-        from stepless.cli.form import names_of
+        from stepless.cli.backtest import as_dict, chosen, draw, in_words, refuse_picture, run
         from stepless.cli.prices import read_prices
         from stepless.cli.reading import refuse_overwriting
         from stepless.data import DataError
-        from stepless.games import relatives as relatives_of
         from stepless.report.atomic import refuse_output
         from stepless.report.strict_json import strict_json
 
@@ -61,15 +61,21 @@ def game(
             refuse_picture(plot)
             refuse_output(plot)
             refuse_overwriting(plot, prices)
-        names, table = read_prices(prices)
-        if not relatives and len(table) < 2:
+        named = chosen(players)
+        if not cost < 1.0:
+            raise ValueError(f"--cost is a share from 0 to below 1, not {cost:g}")
+        read = read_prices(prices)
+        if not relatives and len(read.table) < 2:
             raise DataError(f"{prices}: prices of two days at least are needed, not of one")
-        test = run(names, table if relatives else relatives_of(table), names_of(players), cost)
+        test = run(read.names, read.table if relatives else read.relatives(), named, cost)
         if plot is not None:
             draw(test, plot)
         if json:
-            typer.echo(strict_json({"data": str(prices)} | as_dict(test), indent=2))
+            facts = {"data": str(prices), "left_out": read.dates}
+            typer.echo(strict_json(facts | as_dict(test), indent=2))
         else:
+            if read.dates is not None:
+                typer.echo(f"The first column, {read.dates or 'without a name'}, is left out.")
             typer.echo(in_words(test))
             if plot is not None:
                 typer.echo(f"The picture is in {plot}.")

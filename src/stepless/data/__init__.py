@@ -4,20 +4,26 @@ from stepless.data.chunks import Chunk, Chunks, Skipped
 from stepless.data.csv_stream import csv_chunks, csv_columns
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
+from stepless.data.sequences import Sequences, Vocabulary
 from stepless.data.source import Source
 from stepless.data.svmlight import SvmlightData, read_svmlight
 from stepless.data.svmlight_stream import svmlight_chunks
+from stepless.data.templates import window_features, word_features
 
 __all__ = [
     "Chunk",
     "Chunks",
     "DataError",
     "Hashing",
+    "Sequences",
     "Skipped",
     "Source",
     "SvmlightData",
+    "Vocabulary",
     "csv_chunks",
     "csv_columns",
     "read_svmlight",
     "svmlight_chunks",
+    "window_features",
+    "word_features",
 ]

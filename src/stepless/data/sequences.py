@@ -51,9 +51,14 @@ class Sequences:
         return self.ends.size - 1
 
     @property
+    def lengths(self) -> list[int]:
+        """How many positions each sequence has."""
+        return np.diff(self.ends).tolist()
+
+    @property
     def longest(self) -> int:
         """Length of the longest sequence."""
-        return int(np.diff(self.ends).max(initial=0))
+        return max(self.lengths)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of sequences, one for each thread that is worth its while."""

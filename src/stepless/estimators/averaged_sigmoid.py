@@ -39,7 +39,7 @@ def averaged_sigmoid(mean: NDArray, variance: NDArray) -> NDArray:
     Examples
     --------
     >>> averaged_sigmoid(np.array([0.0, 2.0, 2.0]), np.array([9.0, 0.0, 9.0])).round(4)
-    array([0.5   , 0.8808, 0.7169])
+    array([0.5   , 0.8808, 0.7174])
     """
     z = _SCALES * mean[..., None] / np.sqrt(1.0 + _SCALES**2 * variance[..., None])
     return ndtr(z) @ _SHARES

@@ -94,8 +94,8 @@ class ChainClassifier(CertifiedModel):
     -----
     A sequence is a matrix, dense or sparse, with a row a position, or a list with, for each
     position, the names of its features or a dict from names to values (numbers, or strings).
-    `stepless.data.window_features` and `word_features` make such lists from words. Features that
-    were not seen in training are left out.
+    `window_features` and `word_features` of `stepless.data` make such lists from words. Features
+    that were not seen in training are left out.
 
     Examples
     --------
@@ -107,6 +107,11 @@ class ChainClassifier(CertifiedModel):
     >>> model.rel_gap_ <= 1e-3, model.solver_
     (True, 'lbfgs')
     """
+
+    classes_: NDArray
+    _vocabulary: Vocabulary
+    _layout: Pairs
+    _w: NDArray  # as `ChainRisk` lays them out
 
     def __init__(
         self,
@@ -157,7 +162,7 @@ class ChainClassifier(CertifiedModel):
         again = self.warm_start and hasattr(self, "_w")
         vocabulary = self._vocabulary if again else Vocabulary()
         sequences = (vocabulary.read if again else vocabulary.learn)(X, self._threads())
-        tags = _flat(y, sequences)
+        tags = _flat(y, sequences.lengths)
         s = self._weights(sample_weight, len(sequences))
         if again:
             classes, layout = self.classes_, self._layout
@@ -193,7 +198,7 @@ class ChainClassifier(CertifiedModel):
             self.classes_, self._vocabulary = np.unique(classes), Vocabulary()
         K = len(self.classes_)
         sequences = self._vocabulary.learn(X, self._threads())
-        numbers = _numbered(_flat(y, sequences), self.classes_, sequences)
+        numbers = _numbered(_flat(y, sequences.lengths), self.classes_, sequences)
         if not hasattr(self, "_stream"):
             start = None
             if hasattr(self, "_w"):
@@ -227,7 +232,7 @@ class ChainClassifier(CertifiedModel):
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """Return the share of positions whose tag is right."""
         predicted = self.predict(X)
-        tags = _flat(y, self._read(X))
+        tags = _flat(y, [len(labels) for labels in predicted])
         return float(np.mean(np.concatenate(predicted) == tags))
 
     @property
@@ -239,7 +244,7 @@ class ChainClassifier(CertifiedModel):
     def emission_(self) -> Any:
         check_is_fitted(self)
         K, layout = len(self.classes_), self._layout
-        w = self._w[: layout.count()]
+        w = self._w[: layout.weights()]
         if isinstance(layout, AllPairs):
             return w.reshape(-1, K)
         ends = layout.ends.astype(np.int64)
@@ -280,7 +285,7 @@ class ChainClassifier(CertifiedModel):
         if self.pairs == "all":
             return every
         seen = SeenPairs.of(sequences.X, numbers, K)
-        return every if seen.count() == every.count() else seen
+        return every if seen.weights() == every.weights() else seen
 
     def _risk(
         self,
@@ -303,7 +308,7 @@ class ChainClassifier(CertifiedModel):
     def _keep(self, layout: Pairs, w: NDArray) -> None:
         K = len(self.classes_)
         self._layout, self._w = layout, w
-        edges = w[layout.count() :]
+        edges = w[layout.weights() :]
         self.transition_ = edges[: K * K].reshape(K, K)
         self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]
 
@@ -316,9 +321,8 @@ class ChainClassifier(CertifiedModel):
         self.trace_ = Trace()
 
 
-def _flat(y: Sequence[Any], sequences: Sequences) -> NDArray:
-    """All tags, one after another."""
-    lengths = np.diff(sequences.ends)
+def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
+    """All tags, one after another, of sequences that are so long."""
     if len(y) != len(lengths):
         raise ValueError(f"there are {len(lengths)} sequences in X, but {len(y)} in y")
     for i, tags in enumerate(y):
@@ -326,7 +330,7 @@ def _flat(y: Sequence[Any], sequences: Sequences) -> NDArray:
             raise ValueError(
                 f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
             )
-    return np.concatenate([np.asarray(tags) for tags in y])
+    return np.concatenate([np.asarray(list(tags)) for tags in y])
 
 
 def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:

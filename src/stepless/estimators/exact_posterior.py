@@ -40,10 +40,10 @@ class ExactPosterior:
         risk = KernelRisk(objective, gram, signs)
         self.result = minimize_expansion(risk, KernelNewton(), stopping, watchers=watchers)
         self._kernel, self._X, self._variance = gram.kernel, gram.X, variance
-        slopes, h = np.empty(m), np.empty(m)
-        f = gram.predictions(self.result.w)
-        smooth.survey(risk.problem(table), f, 0.0, slopes, h, 0, m)
-        self._curved = Curved(table, h / m, strength)
+        self._slopes, self._h = np.empty(m), np.empty(m)
+        self._f = gram.predictions(self.result.w)
+        smooth.survey(risk.problem(table), self._f, 0.0, self._slopes, self._h, 0, m)
+        self._curved = Curved(table, self._h / m, strength)
         self.log_marginal_likelihood = (
             -m * self.result.objective - 0.5 * self._curved.log_determinant
         )
@@ -56,3 +56,21 @@ class ExactPosterior:
             mean[part] = kernels @ self.result.w
             variance[part] = lengths(self._kernel, X[part]) - self._curved.spread(kernels)
         return mean, self._variance * np.maximum(variance, 0.0)
+
+    def rises(self, table: NDArray, changes: list[NDArray]) -> NDArray:
+        """Slopes of the log marginal likelihood as v·K, K the table, changes in some directions.
+
+        Rasmussen and Williams 2006, Alg. 5.1: both by itself and because the mode moves.
+        """
+        K = self._variance * table
+        R = self._curved.inverse() / self._variance  # (K + W⁻¹)⁻¹
+        KR = K @ R
+        spread = K.diagonal() - np.einsum("ij,ij->i", KR, K)
+        bend = -0.5 * spread * self._h * -np.tanh(0.5 * self._f)  # ∂W/∂f = W(1 − 2π)
+        found = []
+        for C in changes:
+            along = C @ -self._slopes
+            moved = along - KR @ along  # of the mode
+            own = -0.5 * float(self._slopes @ along) - 0.5 * float(np.einsum("ij,ij->", R, C))
+            found.append(own + float(bend @ moved))
+        return np.array(found)

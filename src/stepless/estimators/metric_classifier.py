@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -148,6 +149,7 @@ class MetricClassifier(ClassifierMixin, LinearModel):
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
         self._store_strength(risk.objective)
         self._certify([result])
+        self._warn_of_zero(risk)
         return self
 
     def decision_function(self, X: Any) -> NDArray:
@@ -196,6 +198,18 @@ class MetricClassifier(ClassifierMixin, LinearModel):
         if self.solver != "auto":
             return self._named_solver()
         return ProximalBundle() if risk.objective.euclidean else Bundle()
+
+    def _warn_of_zero(self, risk: MetricRisk) -> None:
+        """Say so where the bound is too loose to tell weights from none at all."""
+        nothing = risk.worst(np.zeros(risk.m), 0.0).value
+        if self.lower_bound_ >= nothing * (1.0 - self.gap):
+            warnings.warn(
+                f"weights of 0 are as good as any, within the gap, for the bound of {self.metric}: "
+                "lower alpha or allow an intercept; where k is far below the number of positives "
+                "and the classes overlap, fit metric='roc_auc' and take its highest scores",
+                UserWarning,
+                stacklevel=3,
+            )
 
     # -- data ---------------------------------------------------------------------------------
 

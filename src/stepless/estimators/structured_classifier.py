@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,11 +154,19 @@ class StructuredClassifier(CertifiedModel):
     def _regularizer(self) -> Regularizer:
         if isinstance(self.penalty, Regularizer):
             return self.penalty
+        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
+            raise ValueError(f"alpha must be a number, not {self.alpha!r}")
         return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
 
 
 def _listed(values: Any) -> Sequence[Any]:
     """Examples one by one: rows of an array or of a sparse matrix, or what a sequence holds."""
+    if isinstance(values, str):
+        raise TypeError(
+            f"examples must be a sequence of inputs or outputs, not the text {values!r}"
+        )
+    if hasattr(values, "to_numpy"):  # a table's rows: on its own it is a sequence of columns
+        values = values.to_numpy()
     if hasattr(values, "tocsr"):
         rows = values.tocsr()
         return [rows[[i]] for i in range(rows.shape[0])]

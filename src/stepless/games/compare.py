@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from stepless.games.game import Game
+from stepless.games.game import Game, rounds_of
 from stepless.games.hindsight import Best
 from stepless.games.ledger import Ledger
-from stepless.games.players import PLAYERS, Player
+from stepless.games.players import ALIASES, PLAYERS, Player
+from stepless.games.players.refusals import refuse_nobody
 from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Domain, Regularizer
 from stepless.registry import UnknownName
@@ -98,9 +100,9 @@ def compare_players(
     Parameters
     ----------
     stream
-        A cost a round, or whatever `as_cost` takes for one.
+        A cost a round, or whatever `as_cost` takes for one; of a DataFrame, its rows.
     players
-        Names, as in `PLAYERS`, or players.
+        Names, as in `PLAYERS` and `ALIASES`, or players.
     domain, d, penalty, constraints, seed
         As of a `Game`.
 
@@ -114,7 +116,7 @@ def compare_players(
     (True, True)
     """
     called = _called(players)
-    costs = list(stream)
+    costs = list(rounds_of(stream))
     games, records, seconds = {}, {}, {}
     with single_threaded_blas():  # a round's matrices are too small for threads
         for name, player in called.items():
@@ -134,21 +136,27 @@ def _called(players: Sequence[str | Player]) -> dict[str, Player]:
         players = [players]
     if not players:
         raise ValueError(f"name a player: {', '.join(PLAYERS)}")
-    made = [_named(player) if isinstance(player, str) else player for player in players]
-    names = [player.name for player in made]
+    for player in players:
+        if not isinstance(player, str):
+            refuse_nobody(player)
+    names = [player if isinstance(player, str) else player.name for player in players]
     called: dict[str, Player] = {}
-    for player in made:
-        name = player.name if names.count(player.name) == 1 else repr(player)
-        if name in called:
-            raise ValueError(f"{name} is named twice: give one of the two other parameters")
-        called[name] = player
+    for name, given in zip(names, players, strict=True):
+        player = _named(given) if isinstance(given, str) else given
+        told = name if names.count(name) == 1 else repr(player)
+        if told in called:
+            raise ValueError(f"{told} is named twice: give one of the two other parameters")
+        called[told] = player
     return called
 
 
 def _named(name: str) -> Player:
-    if name not in PLAYERS:
-        raise UnknownName("player", name, PLAYERS)
-    return PLAYERS[name]()
+    known = [*ALIASES, *PLAYERS]
+    if name in known:
+        return PLAYERS[ALIASES.get(name, name)]()
+    if difflib.get_close_matches(name.lower(), known):
+        raise UnknownName("player", name, known)
+    raise ValueError(f"there is no player {name!r}: choose one of {', '.join(known)}")
 
 
 def _number(value: float) -> str:

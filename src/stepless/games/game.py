@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, NoGradient, Total, as_cost, total
+from stepless.games.costs import Cost, Growth, NoGradient, Total, Undefined, as_cost, total
+from stepless.games.costs.growth import RUIN
 from stepless.games.errors import GameError
-from stepless.games.hindsight import Best, best_fixed
+from stepless.games.hindsight import Best, best_fixed, refuse_empty
 from stepless.games.hindsight.task import total_of
 from stepless.games.ledger import Ledger
-from stepless.games.players import Player, Run
+from stepless.games.players import PLAYERS, Player, Run
+from stepless.games.players.refusals import refuse_nobody, told
 from stepless.kernels.blas import single_threaded_blas
+from stepless.kernels.vertices import enter
 from stepless.objective import Domain, Regularizer
 
-_OUTSIDE = 1e-9  # relative: how far a start may lie out of the domain by rounding
+_OUTSIDE = 1e-9  # relative: how far a decision may lie out of the domain by rounding
 _SAMPLE = 16  # decisions of a game from which the best is chosen where only values are shown
 
 
@@ -31,6 +34,7 @@ class Record:
     whole: Total
     run: Run
     losses: NDArray
+    entry: int  # which of the player's games it was
 
     def steps(self) -> NDArray:
         """‖∇f_t(w_{t−1}) − ∇f_{t−1}(w_{t−1})‖², f_0 = 0; NaN if there are only values."""
@@ -88,6 +92,18 @@ class Game:
         constraints: Sequence[Domain] = (),
         seed: int = 0,
     ) -> None:
+        refuse_nobody(player)
+        if isinstance(constraints, Domain):  # which is a tuple, of numbers
+            raise TypeError(f"constraints are a list: write [{constraints!r}]")
+        for given in (domain, *constraints):
+            if not isinstance(given, Domain):
+                raise TypeError(f"a domain is an object such as Simplex(), not {told(given)}")
+        for constraint in constraints:
+            if not constraint.offers("excess"):
+                raise ValueError(
+                    f"a constraint needs `excess`, which {type(constraint).__name__} has not: "
+                    "use it as the domain"
+                )
         self.player, self.domain, self.d = player, domain, d
         self.penalty, self.constraints, self.seed = penalty, tuple(constraints), seed
 
@@ -97,10 +113,12 @@ class Game:
         Parameters
         ----------
         stream
-            A cost a round.
+            A cost a round; of a DataFrame, its rows.
         best
             The best fixed decision, if it is known already.
         """
+        if not isinstance(best, Best | None):
+            raise TypeError(f"best is what `hindsight` returned, a Best, not {told(best)}")
         with single_threaded_blas():  # a round's matrices are too small for threads
             record = self.play(stream)
             return self.ledger(record, self.hindsight(record) if best is None else best)
@@ -113,9 +131,11 @@ class Game:
         losses: list[float] = []
         player, d = self.player, self.d
         blind = player.feedback == "values"
+        ours = type(player) in PLAYERS.values()  # who replace w, and stay inside: it is tested
+        asked: list[NDArray] = []
         if d is not None:  # an opponent may want to see the first decision
             self._enter(d)
-        for t, shown in enumerate(stream, 1):
+        for t, shown in enumerate(rounds_of(stream), 1):
             cost = _cost(t, shown)
             if d is None:
                 d = _weights(cost)
@@ -123,11 +143,13 @@ class Game:
             if cost.d is not None and cost.d != d:
                 raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
             w = player.play()
+            if not ours:
+                w = np.array(w)  # it may be written into
+                asked.append(w)
             costs.append(cost)
             if blind:
-                values = np.array([cost.value(v) for v in np.atleast_2d(w)])
-                _refuse(t, values.sum())
-                plays.append(player.w)
+                values = _values(t, cost, w)
+                plays.append(player.w if ours else player.w.copy())
                 losses.append(player.suffer(values))
                 player.observe(values)
             else:
@@ -136,13 +158,16 @@ class Game:
             gradients.append(player.g)
         if not costs:
             raise ValueError("a game needs a round: the stream is empty")
+        for t, (w, points) in enumerate(zip(plays, asked, strict=False), 1):
+            for v in (w, *np.atleast_2d(points)):
+                self._refuse_outside(t, v, "plays")
         whole, run = total(costs), Run(np.array(plays), np.array(gradients))
-        suffered = np.array(losses) if blind else whole.values(run.plays)
+        suffered = np.array(losses) if blind else _suffered(whole, costs, run.plays)
         if self.penalty is not None:
             suffered += np.array([total_of(self.penalty, w[:, None]) for w in run.plays])
         worst = int(np.argmin(np.isfinite(suffered)))
-        _refuse(worst + 1, suffered[worst])
-        return Record(costs, whole, run, suffered)
+        _refuse(worst + 1, costs[worst], suffered[worst])
+        return Record(costs, whole, run, suffered, player.entries)
 
     def hindsight(self, *records: Record) -> Best:
         """The best fixed decision of games on the same costs."""
@@ -154,6 +179,11 @@ class Game:
     def ledger(self, record: Record, best: Best) -> Ledger:
         """What the game cost against a fixed decision."""
         run, player = record.run, self.player
+        if player.entries != record.entry:
+            raise ValueError(
+                f"{player.name} has begun another game since, and its bound is of that one: "
+                "ask for a ledger before, or let another player play"
+            )
         violation = np.array([[c.excess(w) for c in self.constraints] for w in run.plays])
         return Ledger(
             player=player.name,
@@ -173,18 +203,44 @@ class Game:
         self.player.enter(
             self.domain, d, penalty=self.penalty, constraints=self.constraints, seed=self.seed
         )
-        w = self.player.w
+        self._refuse_outside(1, self.player.w, "starts")
+        if self.constraints:
+            refuse_empty(self.domain, self.constraints, d)
+
+    def _refuse_outside(self, t: int, w: NDArray, plays: str) -> None:
+        name, d = self.player.name, self.player.d
         if w.shape != (d,):
-            raise GameError(1, f"{self.player.name} plays weights of shape {w.shape}, not ({d},)")
-        inside = w.copy()
-        self.domain.project(inside)
+            raise GameError(t, f"{name} plays weights of shape {w.shape}, not ({d},)")
+        size = float(np.abs(w).max())
+        if not math.isfinite(size):
+            raise GameError(t, f"{name} plays weights that are not finite")
+        inside = w.astype(np.float64)
+        enter(self.domain, inside)
         away = float(np.abs(inside - w).max())
-        if not away <= _OUTSIDE * (1.0 + float(np.abs(w).max())):
+        if not away <= _OUTSIDE * (1.0 + size):
             raise GameError(
-                1,
-                f"{self.player.name} starts outside of the domain, {away:.3g} away from it; "
-                "start at a point of the domain",
+                t,
+                f"{name} {plays} outside of the domain, {away:.3g} away from it; "
+                "play points of the domain",
             )
+
+
+def rounds_of(stream: Any) -> Iterable[Any]:
+    """A stream's rounds: the rows of a DataFrame, which by itself yields the columns' names.
+
+    Examples
+    --------
+    >>> rounds_of(3)
+    Traceback (most recent call last):
+    ...
+    TypeError: a game needs a stream of costs, one a round, not int
+    """
+    if hasattr(stream, "to_numpy"):
+        rows: NDArray = stream.to_numpy()
+        return rows
+    if not isinstance(stream, Iterable):
+        raise TypeError(f"a game needs a stream of costs, one a round, not {told(stream)}")
+    return stream
 
 
 def _weights(cost: Cost) -> int:
@@ -200,9 +256,29 @@ def _cost(t: int, shown: Any) -> Cost:
         raise GameError(t, str(error)) from None
 
 
-def _refuse(t: int, loss: float) -> None:
+def _values(t: int, cost: Cost, points: NDArray) -> NDArray:
+    """f_t at the points that a bandit asks for."""
+    try:
+        values = np.array([cost.value(v) for v in np.atleast_2d(points)])
+    except Undefined as error:
+        raise GameError(t, str(error)) from None
+    _refuse(t, cost, values.sum())
+    return values
+
+
+def _suffered(whole: Total, costs: Sequence[Cost], plays: NDArray) -> NDArray:
+    """f_t(w_t) of each round."""
+    try:
+        return whole.values(plays)
+    except Undefined:  # it is the sum that was asked: ask for the round
+        each = enumerate(zip(costs, plays, strict=True), 1)
+        return np.array([_values(t, cost, w)[0] for t, (cost, w) in each])
+
+
+def _refuse(t: int, cost: Cost, loss: float) -> None:
     if not math.isfinite(loss):
-        raise GameError(t, f"the cost of the decision is {loss}, which is no finite number")
+        ruin = f": {RUIN}" if isinstance(cost, Growth) else ", which is no finite number"
+        raise GameError(t, f"the cost of the decision is {loss}{ruin}")
 
 
 def _sums(losses: NDArray) -> NDArray:

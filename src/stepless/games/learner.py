@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
+from stepless.games.players.refusals import refuse_nobody
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective, Regularizer, Zero
 from stepless.risk import Plane, Risk
@@ -82,6 +83,7 @@ class LearnerFromPlayer:
     def __init__(self, player: Player, iterate: Iterate = "average", seed: int = 0) -> None:
         if iterate not in ("average", "last"):
             raise ValueError(f"iterate must be 'average' or 'last', not {iterate!r}")
+        refuse_nobody(player)
         self.player, self.iterate, self.seed = player, iterate, seed
         self.name = player.name
 
@@ -145,15 +147,15 @@ class LearnerFromPlayer:
             f = ExampleLoss(loss, x, y[i], s[i])
             cost: Cost = Ridged(f, state.ridge) if state.ridge > 0.0 else f
             points, w = player.play(), player.w
-            player.observe(
-                np.array([cost.value(v) for v in np.atleast_2d(points)]) if blind else cost
-            )
             state.plays += w
             z, a = float(x @ w), f.gradient(w)
             value, slope = f.value(w), float(a @ w)
             scores[k] = z
             g += a
             sums += value - slope, abs(value) + abs(slope)
+            player.observe(
+                np.array([cost.value(v) for v in np.atleast_2d(points)]) if blind else cost
+            )
         state.rounds += order.size
         return scores
 

@@ -90,13 +90,18 @@ class Ledger:
         return self.loss.size
 
     def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({len(self)} rounds of {self.player}: "
+            f"regret {self.regret[-1]:.6g}{self._allowed()}, "
+            f"certified ≤ {self.certified_regret:.6g})"
+        )
+
+    def _allowed(self) -> str:
+        if self.theorem == "none":
+            return ", no theorem"
         sign = "≤" if self.holds else "above" if self.expected else "NOT ≤"
         mean = " in expectation" if self.expected else ""
-        regret, bound, kind = self.regret[-1], self.bound[-1], type(self).__name__
-        return (
-            f"{kind}({len(self)} rounds of {self.player}: regret {regret:.6g} {sign} {bound:.6g} "
-            f"by {self.theorem}{mean}, certified ≤ {self.certified_regret:.6g})"
-        )
+        return f" {sign} {self.bound[-1]:.6g} by {self.theorem}{mean}"
 
     def to_frame(self) -> Any:
         """Return the columns as a pandas DataFrame, indexed by round; needs pandas."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs import Growth
 
+_ROUNDING = 1e-9  # what weights may be off by
 _TRIALS = 60  # of a Newton's method that ends after a few
 
 
@@ -32,7 +33,16 @@ def relatives(prices: Any, names: Sequence[str] | None = None) -> NDArray:
     prices, names = _table(prices, names, "price")
     if len(prices) < 2:
         raise ValueError(f"prices of two days at least are needed, not of {len(prices)}")
-    return prices[1:] / prices[:-1]
+    with np.errstate(over="ignore", under="ignore"):
+        quotients = prices[1:] / prices[:-1]
+    good = (quotients > 0.0) & np.isfinite(quotients)
+    if not good.all():
+        t, j = np.argwhere(~good)[0]
+        raise ValueError(
+            f"row {t + 1}, {names[j]}: {prices[t + 1, j]:g} after {prices[t, j]:g} is a quotient "
+            "that no number can hold"
+        )
+    return quotients
 
 
 def growths(table: Any, names: Sequence[str] | None = None) -> list[Growth]:
@@ -80,6 +90,9 @@ def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> NDArray
         )
     if not 0.0 <= cost < 1.0:
         raise ValueError(f"a cost is a share from 0 to below 1, not {cost:g}")
+    if not (W >= -_ROUNDING).all() or not np.abs(W.sum(axis=1) - 1.0).max(initial=0.0) <= _ROUNDING:
+        raise ValueError("weights of a day must not be negative, and their sum must be 1")
+    _table(R, None, "price relative")
     grown = np.einsum("tj,tj->t", W, R)
     left = np.ones(len(W))
     if cost > 0.0:

@@ -44,9 +44,10 @@ class Labels(StructuredModel):
         self.n_parts = 1 + max(int(of.max()) for of in self.parts)
         self.d = self.n_parts * features
         self._number = {label: c for c, label in enumerate(self.labels)}
-        rows = np.repeat(np.arange(len(self.parts)), [of.size for of in self.parts])
-        ones = np.ones(rows.size), (rows, np.concatenate(self.parts))
-        self._belongs = sparse.csr_array(ones, shape=(len(self.labels), self.n_parts))
+        self._parts = np.concatenate(
+            self.parts
+        )  # of one label after the other, and where each begins
+        self._firsts = np.cumsum([0, *(of.size for of in self.parts[:-1])])
 
     def features(self, x: Any, y: Any) -> tuple[NDArray, NDArray]:
         at, values = _entries(x, self.n_features)
@@ -66,7 +67,8 @@ class Labels(StructuredModel):
     def _scores(self, w: NDArray, x: Any) -> NDArray:
         at, values = _entries(x, self.n_features)
         W = w.reshape(self.n_parts, self.n_features)
-        return self._belongs @ ((W[:, at] if sparse.issparse(x) else W) @ values)
+        z = (W[:, at] if sparse.issparse(x) else W) @ values
+        return np.add.reduceat(z[self._parts], self._firsts)
 
     def _index(self, label: Hashable) -> int:
         if label not in self._number:
@@ -85,7 +87,7 @@ def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
         row = x.tocoo()
         if row.shape[-1] != d:
             raise ValueError(f"an input has {row.shape[-1]} features, but the model has {d}")
-        return row.coords[-1], row.data
+        return row.col, row.data
     dense = np.asarray(x)
     if dense.shape != (d,):
         raise ValueError(f"an input has shape {dense.shape}, but the model has {d} features")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,8 +138,15 @@ class StructuredRisk(WholeRisk):
                 )
         return _Violation(cost, indices, values, margin)
 
+    def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:
+        """Ask the model; what it refuses, an unknown label perhaps, is of an example."""
+        try:
+            return method(*of)
+        except ValueError as error:
+            raise ValueError(f"example {self._numbers[i]}: {error}") from error
+
     def _cost(self, i: int, other: Any) -> float:
-        cost = float(self.model.cost(self._Y[i], other))
+        cost = float(self._asked(i, self.model.cost, self._Y[i], other))
         if not 0.0 <= cost < np.inf:
             raise ValueError(
                 f"the cost of an output of example {self._numbers[i]} is {cost:g}: it must be ≥ 0"
@@ -163,14 +170,21 @@ class StructuredRisk(WholeRisk):
 
     def _features(self, i: int, y: Any) -> tuple[NDArray, NDArray]:
         """φ(x_i, y) as indices and values; what a user's method may have made wrong is named."""
-        features = self.model.features(self._X[i], y)
+        features = self._asked(i, self.model.features, self._X[i], y)
         if isinstance(features, tuple):
-            indices, values = np.asarray(features[0]), np.asarray(features[1], dtype=np.float64)
+            # copies: a model may use its arrays again
+            indices, values = np.array(features[0]), np.array(features[1], dtype=np.float64)
             if indices.shape != values.shape or indices.ndim != 1:
                 raise ValueError(
                     f"the features of example {self._numbers[i]} are indices of shape "
                     f"{indices.shape} and values of shape {values.shape}: give as many of each"
                 )
+            if indices.size and indices.dtype.kind not in "iu":
+                raise ValueError(
+                    f"the features of example {self._numbers[i]} have indices of type "
+                    f"{indices.dtype}: they must be whole numbers"
+                )
+            indices = indices.astype(np.intp)
             if indices.size and not 0 <= indices.min() <= indices.max() < self.d:
                 raise ValueError(
                     f"the features of example {self._numbers[i]} have indices from {indices.min()} "

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from games.rounds import D, played, random
+from stepless.games import ExampleLoss, Game
 from stepless.games.players import Constant
-from stepless.objective import Box, L2Ball, Simplex
+from stepless.objective import Box, L2Ball, Logistic, Simplex
 
 
 def test_it_stays_where_it_is():
@@ -36,3 +37,14 @@ def test_a_decision_that_is_not_finite_is_refused(bad):
 def test_a_decision_of_another_game_is_refused():
     with pytest.raises(ValueError, match="but there are 2 weights"):
         Constant([1.0, 0.0, 0.0]).enter(L2Ball(1.0), 2)
+
+
+def test_values_alone_will_do():
+    ledger = Game(Constant([0.5, 0.0]), L2Ball(1.0), d=2).run([lambda w: float(w @ w)] * 3)
+    np.testing.assert_allclose(ledger.loss, [0.25, 0.5, 0.75])
+
+
+def test_a_first_gradient_of_next_to_nothing_will_do():
+    sure = ExampleLoss(Logistic(), [690.0, 0.0], 1.0)
+    ledger = Game(Constant([1.0, 0.0]), L2Ball(1.0)).run([sure, sure])
+    assert 0.0 < ledger.loss[-1] < 1e-290

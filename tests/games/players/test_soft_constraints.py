@@ -243,3 +243,11 @@ def test_refusals():
         SoftConstraints().enter(BALL, 2, constraints=[Simplex()])
     with pytest.raises(ValueError, match="let it be a part of each cost"):
         SoftConstraints().enter(BALL, 2, constraints=[HalfSpace()], penalty=L1(0.1))
+
+
+@pytest.mark.parametrize(
+    "given", [{"horizon": -1}, {"horizon": 0}, {"lipschitz": -1.0}, {"lipschitz": np.nan}], ids=str
+)
+def test_what_is_known_is_positive(given):
+    with pytest.raises(ValueError, match="leave it out if unknown"):
+        SoftConstraints(**given)

@@ -1,6 +1,6 @@
 """Losses of chains, against sums and maxima over all labelings, and other people's solvers."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import clarabel
 import numpy as np
@@ -37,9 +37,9 @@ def scores(X, ends, kept, w):
     for j in range(FEATURES):
         for k in range(*map(int, kept.span(j))):
             emission[j, kept.tag(j, k)] = w[k]
-    edges = w[kept.count() :]
+    edges = w[kept.weights() :]
     T, start, end = edges[: K * K].reshape(K, K), edges[K * K : -K], edges[-K:]
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends):
         z = X[first:last] @ emission
         labelings = list(product(range(K), repeat=last - first))
         yield (
@@ -49,7 +49,7 @@ def scores(X, ends, kept, w):
                     start[c[0]]
                     + end[c[-1]]
                     + sum(z[t, c[t]] for t in range(len(c)))
-                    + sum(T[a, b] for a, b in zip(c[:-1], c[1:], strict=True))
+                    + sum(T[a, b] for a, b in pairwise(c))
                     for c in labelings
                 ]
             ),
@@ -119,7 +119,7 @@ def test_tangents_lie_below_everywhere(kind):
 @pytest.mark.parametrize("scale", [1.0, 2000.0])
 def test_labelings_and_probabilities_are_those_of_all_labelings(scale):
     X, _, ends, words, kept, _ = chains(3)
-    w = scale * np.random.default_rng(3).normal(size=kept.count() + K * K + 2 * K)
+    w = scale * np.random.default_rng(3).normal(size=kept.weights() + K * K + 2 * K)
     labels, p = best_labelings(words, kept, K, w), tag_probabilities(words, kept, K, w)
     for i, (labelings, score) in enumerate(scores(X, ends, kept, w)):
         assert tuple(labels[ends[i] : ends[i + 1]]) == labelings[int(np.argmax(score))]
@@ -136,7 +136,7 @@ def test_threads_do_not_change_the_answer(monkeypatch):
     monkeypatch.setattr(sequences_module, "_WORTH_A_THREAD", 1)
     alone, together = chains(4), chains(4, threads=3)
     assert len(together[3].blocks()) == 3
-    w = np.random.default_rng(4).normal(size=AllPairs(FEATURES, K).count() + K * K + 2 * K)
+    w = np.random.default_rng(4).normal(size=AllPairs(FEATURES, K).weights() + K * K + 2 * K)
     for kind in ("crf", "hinge"):
         one = risk_of(kind, alone, SquaredL2(1.0)).value_and_gradient(w)
         three = risk_of(kind, together, SquaredL2(1.0)).value_and_gradient(w)

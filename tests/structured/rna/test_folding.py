@@ -7,6 +7,7 @@ from stepless import SquaredL2, StructuredClassifier
 from stepless.structured import StructuredRisk
 from stepless.structured.rna import Folding, accuracy, mates
 from stepless.structured.rna.loops import NAMES
+from structured.outputs import optimum
 
 CANONICAL = {"AU", "UA", "CG", "GC", "GU", "UG"}
 
@@ -86,6 +87,17 @@ def test_score_is_that_of_the_structure_that_is_traced(seed):
         if j > i:
             less = said[: i - 1] + "." + said[i : j - 1] + "." + said[j:]
             assert worth(model, w, x, less) <= worth(model, w, x, said) + 1e-9
+
+
+def test_optimum_is_that_of_the_quadratic_programme_of_all_structures():
+    rng = np.random.default_rng(5)
+    X = [sequence(rng, 12, "GCGCAU") for _ in range(6)]
+    Y = [max(structures(x), key=lambda y: (y.count("("), y)) for x in X]
+    known = optimum(Folding(), X, Y, 1e-2, outputs=structures)
+    clf = StructuredClassifier(Folding(), alpha=1e-2, gap=1e-4).fit(X, Y)
+    assert clf.stopped_by_ == "gap"
+    assert clf.lower_bound_ <= known * (1 + 1e-7)
+    assert known * (1 - 1e-7) <= clf.objective_ <= known * (1 + 2e-4)
 
 
 def features(x, y):

@@ -1,6 +1,6 @@
 """Costs: what a round shows, one a file."""
 
-from stepless.games.costs.cost import Cost, Sum, Total, total
+from stepless.games.costs.cost import Cost, Sum, Total, Undefined, total
 from stepless.games.costs.example_loss import ExampleLoss
 from stepless.games.costs.growth import Growth
 from stepless.games.costs.linear import Linear
@@ -18,6 +18,7 @@ __all__ = [
     "Saddle",
     "Sum",
     "Total",
+    "Undefined",
     "ValuesOnly",
     "as_cost",
     "total",

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from stepless.games.costs.column_sums import column_sums
 
 
+class Undefined(ValueError):
+    """A cost has no value, or no gradient, where it was asked for it; in one sentence."""
+
+
 class Total(Protocol):
     """The sum of all rounds' costs, for the best fixed decision in hindsight."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +29,16 @@ class ExampleLoss(Cost):
         self.loss, self.y, self.weight = loss, float(y), float(weight)
         self.x = np.asarray(x, dtype=np.float64)
         self.d = self.x.size
+        if self.x.ndim != 1:
+            raise ValueError(
+                f"an example is one number for each weight, not of shape {self.x.shape}"
+            )
+        if not 0.0 <= self.weight < math.inf:
+            raise ValueError(f"the weight of an example is at least 0, not {self.weight:g}")
+        if loss.targets == "signs" and abs(self.y) != 1.0:
+            raise ValueError(f"{type(loss).__name__} needs a target of -1 or 1, not {self.y:g}")
+        if loss.targets == "counts" and not self.y >= 0.0:
+            raise ValueError(f"{type(loss).__name__} needs a target of at least 0, not {self.y:g}")
         square = self.weight * float(self.x @ self.x)
         self.smoothness = float(loss.smoothness()) * square if square > 0.0 else 0.0
 

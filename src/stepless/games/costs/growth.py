@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.column_sums import column_sums
-from stepless.games.costs.cost import Cost, Total
+from stepless.games.costs.cost import Cost, Total, Undefined
+
+RUIN = "a portfolio that nothing is left of costs infinitely much: use a Simplex as the domain"
 
 
 class Growth(Cost):
@@ -43,7 +45,10 @@ class Growth(Cost):
         return -math.log(wealth) if wealth > 0.0 else math.inf
 
     def gradient(self, w: NDArray) -> NDArray:
-        return self.r / -(self.r @ w)
+        wealth = float(self.r @ w)
+        if not wealth > 0.0:
+            raise Undefined(RUIN)
+        return self.r / -wealth
 
     @classmethod
     def total(cls, costs: Sequence[Cost]) -> Total:
@@ -73,13 +78,17 @@ class GrowthTotal:
         return _lost(np.einsum("tj,tj->t", self.R, W))
 
     def gradients(self, W: NDArray) -> NDArray:
-        return self.R / -np.einsum("tj,tj->t", self.R, W)[:, None]
+        wealth = np.einsum("tj,tj->t", self.R, W)[:, None]
+        return self.R / -np.where(wealth > 0.0, wealth, np.nan)
 
     def rough(self, w: NDArray) -> tuple[float, NDArray]:
         return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
 
     def _scaled(self, w: NDArray) -> NDArray:
-        return self.R / (self.R @ w)[:, None]
+        wealth = self.R @ w
+        if not (wealth > 0.0).all():
+            raise Undefined(RUIN)
+        return self.R / wealth[:, None]
 
 
 def _lost(wealth: NDArray) -> NDArray:

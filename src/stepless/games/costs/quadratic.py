@@ -34,8 +34,14 @@ class Quadratic(Cost):
     def __init__(self, H: ArrayLike, c: ArrayLike, k: float = 0.0) -> None:
         self.c = np.asarray(c, dtype=np.float64)
         self.d = self.c.size
+        if self.c.ndim != 1:
+            raise ValueError(
+                f"c of a quadratic cost is one number for each weight, not of shape {self.c.shape}"
+            )
         self.k = float(k)
         H = np.asarray(H, dtype=np.float64)
+        if not np.isfinite(H).all():
+            raise ValueError("H of a quadratic cost needs finite numbers")
         self._H: NDArray | float = float(H) if H.ndim == 0 else H
         if H.ndim and (H.shape != (self.d, self.d) or not np.allclose(H, H.T)):
             raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs.cost import Cost
+from stepless.games.costs.cost import Cost, Undefined
 from stepless.games.costs.linear import Linear
 
 
@@ -23,10 +23,14 @@ class Own(Cost):
         self.exp_concavity = float(getattr(f, "exp_concavity", 0.0))
 
     def value(self, w: NDArray) -> float:
-        return float(self.f.value(w))
+        return _number(self.f.value(w))
 
     def gradient(self, w: NDArray) -> NDArray:
-        return np.asarray(self.f.gradient(w), dtype=np.float64)
+        g = self.f.gradient(w)
+        try:
+            return np.asarray(g, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise Undefined(f"the gradient is no array of numbers, but {_told(g)}") from None
 
 
 class ValuesOnly(Cost):
@@ -36,7 +40,7 @@ class ValuesOnly(Cost):
         self._value = value
 
     def value(self, w: NDArray) -> float:
-        return float(self._value(w))
+        return _number(self._value(w))
 
     def gradient(self, w: NDArray) -> NDArray:
         raise NoGradient
@@ -47,7 +51,7 @@ class NoGradient(Exception):
 
 
 def as_cost(f: Any) -> Cost:
-    """A cost; an array of costs; an object with value and gradient, or with value alone; f(w).
+    """A cost; an array or Series of costs; an object with value and gradient, or value; f(w).
 
     Examples
     --------
@@ -56,7 +60,9 @@ def as_cost(f: Any) -> Cost:
     """
     if isinstance(f, Cost):
         return f
-    if isinstance(f, np.ndarray | list | tuple) and not hasattr(f, "value"):
+    if isinstance(f, np.ndarray) or hasattr(f, "to_numpy"):  # a Series may have the label "value"
+        return Linear(f)
+    if isinstance(f, list | tuple) and not hasattr(f, "value"):
         return Linear(f)
     if hasattr(f, "value"):
         return Own(f) if hasattr(f, "gradient") else ValuesOnly(f.value)
@@ -66,3 +72,21 @@ def as_cost(f: Any) -> Cost:
         "a round needs an array of costs, an object with value(w) and gradient(w), "
         f"or a function of w, not {type(f).__name__}"
     )
+
+
+def _number(value: Any) -> float:
+    """What a function returned, once it is sure to be one number."""
+    if isinstance(value, float):
+        return value
+    try:
+        number = np.asarray(value)
+        if number.ndim == 0:
+            return float(number[()])
+    except (TypeError, ValueError):
+        pass
+    raise Undefined(f"the cost of a decision must be one number, not {_told(value)}")
+
+
+def _told(value: Any) -> str:
+    shape = getattr(value, "shape", ())
+    return f"{type(value).__name__} of shape {shape}" if shape else type(value).__name__

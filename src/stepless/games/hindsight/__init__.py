@@ -1,5 +1,5 @@
 """The best fixed decision, once all costs are known, with a certificate."""
 
-from stepless.games.hindsight.best import Best, best_fixed
+from stepless.games.hindsight.best import Best, best_fixed, refuse_empty
 
-__all__ = ["Best", "best_fixed"]
+__all__ = ["Best", "best_fixed", "refuse_empty"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, ValuesOnly, total
+from stepless.games.costs import Cost, Linear, ValuesOnly, total
 from stepless.games.costs.cost import Sum
 from stepless.games.hindsight.accelerated import accelerate
-from stepless.games.hindsight.constrained import within
+from stepless.games.hindsight.constrained import refuse_unknown, within
 from stepless.games.hindsight.cutting import cut
 from stepless.games.hindsight.newton import newton
 from stepless.games.hindsight.task import Task, total_of
@@ -92,6 +92,25 @@ def best_fixed(
     w, bound = within(domain, constraints, d, solve) if constraints else solve(domain)
     losses = whole.losses(w) + _fixed(penalty, w)
     return Best(w, losses, max(math.fsum(losses) - bound, 0.0))
+
+
+def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
+    """Raise ValueError where no decision obeys all constraints.
+
+    Examples
+    --------
+    >>> refuse_empty(Simplex(), [L2Ball(0.1)], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: no decision of Simplex obeys all constraints: loosen one
+    """
+    refuse_unknown((domain, *constraints))
+    try:
+        best_fixed([Linear(np.zeros(d))], domain, d, constraints=constraints)
+    except ValueError:  # of the polytope that cuts have left: it is empty
+        raise ValueError(
+            f"no decision of {type(domain).__name__} obeys all constraints: loosen one"
+        ) from None
 
 
 def _solve(task: Task) -> tuple[NDArray, float]:

@@ -29,13 +29,7 @@ def within(
     sets = (domain, *constraints)
     balls = [S.bound for S in sets if isinstance(S, L2Ball)]
     flat = [inequalities(S, d) for S in sets if isinstance(S, _FLAT)]
-    others = [S for S in sets if not isinstance(S, (L2Ball, *_FLAT))]
-    for S in others:
-        if not S.offers("excess", "outward"):
-            raise ValueError(
-                f"the best decision in {type(S).__name__} and other sets at once is not known, "
-                "for it has no `excess` and `outward`"
-            )
+    others = refuse_unknown(sets)
     radius = min(domain.radius(), math.sqrt(d) * domain.reach(), *balls)
     A = np.vstack([np.empty((0, d)), *(rows for rows, _ in flat)])
     b = np.concatenate([np.empty(0), *(heights for _, heights in flat)])
@@ -48,6 +42,18 @@ def within(
         b = np.append(b, [height for _, height in cuts])
         w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
     return _inside(domain, constraints, w), bound
+
+
+def refuse_unknown(sets: Sequence[Domain]) -> list[Domain]:
+    """The sets that are neither balls nor flat; ValueError where one of them cannot be cut."""
+    others = [S for S in sets if not isinstance(S, (L2Ball, *_FLAT))]
+    for S in others:
+        if not S.offers("excess", "outward"):
+            raise ValueError(
+                f"the best decision in {type(S).__name__} and other sets at once is not known, "
+                "for it has no `excess` and `outward`"
+            )
+    return others
 
 
 def _outer(radius: float, round_: bool, A: NDArray, b: NDArray) -> Domain:

@@ -47,8 +47,10 @@ PLAYERS: dict[str, type[Player]] = {
         StrictlyConvexMirrorProx,
     )
 }
+ALIASES = {"uniform": "constant"}  # what people call one where weights are shares
 
 __all__ = [
+    "ALIASES",
     "FTPL",
     "FTRL",
     "IFTRL",

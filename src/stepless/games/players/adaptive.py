@@ -56,7 +56,7 @@ class Adaptive(Player):
     def begin(self) -> None:
         refuse_penalty(self)
         self.first = self.w = self.center()
-        self.reach = self._reach()
+        self.reach = self._reach() or 1.0  # of a single point: no gradient along it is not 0
         self.height = 0.0  # S_t
         self.added: list[float] = []  # τ
         self.steps: list[float] = []  # ‖g + τ(w − w_1)‖²/S − τ‖w − w_1‖²

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, as_cost
+from stepless.games.costs import Cost, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.games.players.player import Player
+from stepless.games.players.refusals import refuse_penalty
 from stepless.kernels.vertices import enter
 from stepless.mirrors.interior import interior
 
@@ -45,8 +46,7 @@ class Bandit(Player):
     share: float
 
     def begin(self) -> None:
-        if self.penalty is not None:
-            raise ValueError(f"{self.name} knows no penalty apart: let it be a part of each cost")
+        refuse_penalty(self)
         self.heart, self.room, self.basis = interior(self.domain, self.d)
         self.k = self.d if self.basis is None else self.basis.shape[1]
         self.across = self.diameter
@@ -89,7 +89,10 @@ class Bandit(Player):
         """The values at the points, once they are sure to be numbers."""
         if hasattr(f, "value") or callable(f):
             cost = as_cost(f)
-            values = np.array([cost.value(w) for w in np.atleast_2d(self.points)])
+            try:
+                values = np.array([cost.value(w) for w in np.atleast_2d(self.points)])
+            except Undefined as error:
+                raise GameError(self.t, str(error)) from None
         else:
             values = np.atleast_1d(np.asarray(f, dtype=np.float64))
         count = np.atleast_2d(self.points).shape[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepless.games.costs import Cost
+from stepless.games.costs import Cost, ValuesOnly
 from stepless.games.players.player import Player, Run
 from stepless.kernels.vertices import enter
 
@@ -19,7 +21,7 @@ class Constant(Player):
                 are equal, which for a portfolio is uniform rebalancing
     Theorem     none: its regret may grow as t
     Cost        nothing
-    Needs       gradients, for the ledger's sake only
+    Needs       nothing: values alone will do, and gradients of any size
 
     Parameters
     ----------
@@ -57,6 +59,12 @@ class Constant(Player):
                 f"the given decision lies outside of {type(self.domain).__name__}, by {away:.3g} "
                 "in a weight: project it first"
             )
+
+    def gradient_of(self, cost: Cost, w: NDArray) -> NDArray:
+        return np.zeros(self.d) if isinstance(cost, ValuesOnly) else super().gradient_of(cost, w)
+
+    def extreme(self, g: NDArray, top: float) -> NDArray:
+        return g if math.isfinite(top) else super().extreme(g, top)
 
     def learn(self, g: NDArray, cost: Cost) -> None:
         pass

@@ -7,16 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, NoGradient, as_cost
+from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.objective import Domain, Regularizer, Simplex
 
-_LEAST, _MOST = 1e-64, 1e64  # of gradients: even rounding's share of one, squared, is a number
+_LEAST, _MOST = (
+    1e-64,
+    1e64,
+)  # of gradients and domains: even rounding's share of one, squared, is a number
 _NOTHING = 1e-16 * _LEAST  # beside any that was large enough
 
 
@@ -66,6 +70,7 @@ class Player(ABC):
 
     domain: Domain
     d: int
+    entries: int = 0  # how many games it has begun
     t: int
     moved: bool
     w: NDArray
@@ -98,12 +103,22 @@ class Player(ABC):
         seed
             Of the player's own dice.
         """
-        domain.admit(d)
-        if math.isinf(min(domain.radius(), domain.reach())):
+        if not isinstance(d, Integral) or d < 1:
+            raise ValueError(f"a decision has a whole number of weights, at least 1, not d={d}")
+        for admitted in (domain, *constraints):
+            admitted.admit(d)
+        extent = float(min(domain.radius(), domain.reach()))
+        if math.isinf(extent):
             raise ValueError(
                 f"{self.name} needs a bounded domain, and {type(domain).__name__} is not: "
                 "use domain='ball' with the largest norm that a good decision may have"
             )
+        if not _LEAST <= extent <= _MOST:
+            raise ValueError(
+                f"{type(domain).__name__} extends to {extent:.3g}; between {_LEAST:g} and "
+                f"{_MOST:g} squares of distances are sure to be numbers: scale the weights"
+            )
+        self.entries += 1
         self.domain, self.d, self.t = domain, d, 0
         self.moved = False  # whether a gradient was not 0
         self.penalty, self.constraints = penalty, tuple(constraints)
@@ -150,6 +165,8 @@ class Player(ABC):
                 f"{self.name} needs gradients, but only values are shown: give the cost a "
                 "gradient, or play bandit-two-point",
             ) from None
+        except Undefined as error:
+            raise GameError(self.t, str(error)) from None
         if g.shape != (self.d,):
             raise GameError(
                 self.t, f"the gradient has shape {g.shape}, but a decision has {self.d} weights"
@@ -158,9 +175,9 @@ class Player(ABC):
         if _LEAST <= top <= _MOST:
             self.moved = True
             return g
-        return self._extreme(g, top)
+        return self.extreme(g, top)
 
-    def _extreme(self, g: NDArray, top: float) -> NDArray:
+    def extreme(self, g: NDArray, top: float) -> NDArray:
         """Return g, or 0 where it is nothing beside others; refuse one that no player can use."""
         if not math.isfinite(top):
             j = int(np.argmin(np.isfinite(g)))

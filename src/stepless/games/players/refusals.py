@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stepless.games.players.player import Player
 from stepless.objective import Simplex
+
+
+def refuse_nobody(player: Any) -> None:
+    """Raise TypeError where a name, a class or anything else is given for a player.
+
+    Examples
+    --------
+    >>> refuse_nobody("ogd")
+    Traceback (most recent call last):
+    ...
+    TypeError: a player is an object such as OGD(), not 'ogd'
+    """
+    if not isinstance(player, Player):
+        raise TypeError(f"a player is an object such as OGD(), not {told(player)}")
+
+
+def told(given: Any) -> str:
+    """What was given in place of an object: a name, a class, or something of another class."""
+    if isinstance(given, str):
+        return repr(given)
+    return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
 def refuse_penalty(player: Player) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import refuse_penalty
 from stepless.kernels.vertices import enter
 
 _FIRST = 8  # rounds of the first epoch: enough for a δ, whatever m
@@ -97,6 +98,12 @@ class SoftConstraints(Player):
         lipschitz: float | None = None,
         horizon: int | None = None,
     ) -> None:
+        if lipschitz is not None and not 0.0 < lipschitz < math.inf:
+            raise ValueError(
+                f"lipschitz must be positive, not {lipschitz:g}; leave it out if unknown"
+            )
+        if horizon is not None and not 1 <= horizon < math.inf:
+            raise ValueError(f"a horizon is at least 1, not {horizon:g}; leave it out if unknown")
         self.zero_violation, self.lipschitz, self.horizon = zero_violation, lipschitz, horizon
 
     @property
@@ -104,8 +111,7 @@ class SoftConstraints(Player):
         return "MAH Theorem 9.24" if self.zero_violation else "MAH Theorem 9.19"
 
     def begin(self) -> None:
-        if self.penalty is not None:
-            raise ValueError(f"{self.name} knows no penalty apart: let it be a part of each cost")
+        refuse_penalty(self)
         if not self.constraints:
             raise ValueError(f"{self.name} needs constraints: give Game constraints=[…]")
         for constraint in self.constraints:

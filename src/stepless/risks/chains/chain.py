@@ -17,7 +17,7 @@ _SAFE = 600.0  # e to the minus this is far from where numbers lose digits
 def emissions(z: Any, pairs: Any, X: Any, w: Any, first: int, last: int) -> None:
     """Write z (positions × tags): the scores that the features of each position give its tags."""
     n, K = last - first, z.shape[1]
-    offset = pairs.count()
+    offset = pairs.weights()
     for t in range(n):
         row = z[t]
         row[:] = 0.0
@@ -49,7 +49,7 @@ def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int)
             here, there = pairs.span(j)
             for k in range(here, there):
                 g[k] += s * x * row[pairs.tag(j, k)]
-    edges = pairs.count() + K * K
+    edges = pairs.weights() + K * K
     for c in range(K):
         g[edges + c] += s * p[0, c]
         g[edges + K + c] += s * p[n - 1, c]

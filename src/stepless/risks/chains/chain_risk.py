@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -75,8 +75,6 @@ class ChainRisk(WholeRisk):
         A weight for each sequence; None: all alike.
     """
 
-    smooth: ClassVar[bool] = False
-
     def __init__(
         self,
         sequences: Sequences,
@@ -88,7 +86,7 @@ class ChainRisk(WholeRisk):
     ) -> None:
         m = len(sequences)
         self.K, self.sequences = tags, sequences
-        super().__init__(pairs.count() + tags * tags + 2 * tags, regularizer, m=m)
+        super().__init__(pairs.weights() + tags * tags + 2 * tags, regularizer, m=m)
         s = np.ones(m) if s is None else s * (m / s.sum())
         self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
         # of sums over positions, entries and neighbours, in whatever order they are taken
@@ -114,7 +112,7 @@ class ChainRisk(WholeRisk):
         sizes = np.empty(self.d)
         lengths = np.diff(self.problem.ends)
         _sizes(sizes, self.problem, self.K)
-        edges = self.problem.pairs.count() + self.K**2
+        edges = self.problem.pairs.weights() + self.K**2
         sizes[edges - self.K**2 : edges] = self.problem.s @ (lengths - 1)
         sizes[edges:] = self.problem.s.sum()
         return 2.0 * sizes / self.m

@@ -45,7 +45,7 @@ class CRFRisk(ChainRisk):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> float:
     """Write g, the gradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
-    offset, K = problem.pairs.count(), room.E.shape[0]
+    offset, K = problem.pairs.weights(), room.E.shape[0]
     g[:] = 0.0
     room.joint[:] = 0.0
     edges = chain.exponentials(room.E, w[offset : offset + K * K].reshape(K, K))
@@ -65,7 +65,7 @@ def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> flo
     pairs, X, y, ends, s = problem
     if s[i] == 0.0:
         return 0.0
-    K, offset, (most, apart) = room.E.shape[0], pairs.count(), edges
+    K, offset, (most, apart) = room.E.shape[0], pairs.weights(), edges
     T = w[offset : offset + K * K].reshape(K, K)
     G = g[offset : offset + K * K].reshape(K, K)
     first, last = ends[i], ends[i + 1]

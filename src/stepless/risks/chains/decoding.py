@@ -42,7 +42,7 @@ def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray)
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
     """Write labels of sequences lo to hi."""
-    K, offset = room.E.shape[0], pairs.count()
+    K, offset = room.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     for i in range(lo, hi):
         first, last = ends[i], ends[i + 1]
@@ -54,7 +54,7 @@ def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: in
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
     """Write p of sequences lo to hi."""
-    K, offset = room.E.shape[0], pairs.count()
+    K, offset = room.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     _, apart = chain.exponentials(room.E, T)
     room.joint[:] = 0.0

@@ -68,7 +68,7 @@ def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
     pairs, X, y, ends, s = problem
     if s[i] == 0.0:
         return 0.0
-    K, offset = cost.shape[0], pairs.count()
+    K, offset = cost.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     G = g[offset : offset + K * K].reshape(K, K)
     first, last = ends[i], ends[i + 1]

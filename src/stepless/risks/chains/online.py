@@ -126,7 +126,7 @@ def _rounds(
     """Change memory, by sequences lo to hi; return what they lost before. w and g are room, 0."""
     pairs, X, _, ends, _ = problem
     cost, crf = told
-    K, offset = room.E.shape[0], pairs.count()
+    K, offset = room.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     total = 0.0
     for i in range(lo, hi):

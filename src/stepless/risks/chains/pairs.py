@@ -17,14 +17,14 @@ class AllPairs(Term):
 
     Examples
     --------
-    >>> AllPairs(features=5, tags=3).span(1), AllPairs(5, 3).tag(1, 4), AllPairs(5, 3).count()
+    >>> AllPairs(features=5, tags=3).span(1), AllPairs(5, 3).tag(1, 4), AllPairs(5, 3).weights()
     ((3, 6), 1, 15)
     """
 
     features: int
     tags: int
 
-    def count(self) -> Any:
+    def weights(self) -> Any:
         """Return the number of weights."""
         return self.features * self.tags
 
@@ -62,7 +62,7 @@ class SeenPairs(Term):
         np.cumsum(present.sum(axis=1), out=ends[1:])
         return cls(ends, np.nonzero(present)[1].astype(np.uint16))
 
-    def count(self) -> Any:
+    def weights(self) -> Any:
         """Return the number of weights."""
         return self.seen.size
 

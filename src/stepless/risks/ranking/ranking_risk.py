@@ -43,7 +43,9 @@ class RankingRisk(WholeRisk):
     >>> from stepless import SquaredL2
     >>> from stepless.risks.ranking import Pairwise
     >>> X, y = np.array([[0.0], [1.0], [4.0]]), np.array([0, 1, 1])
-    >>> RankingRisk(Pairwise(), X, y, SquaredL2(0.1)).value_and_gradient(np.array([0.5]))
+    >>> risk = RankingRisk(Pairwise(), X, y, SquaredL2(0.1))
+    >>> value, g = risk.value_and_gradient(np.array([0.5]))
+    >>> round(value, 12), g
     (0.25, array([-0.5]))
     """
 

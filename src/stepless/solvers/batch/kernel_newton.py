@@ -130,6 +130,12 @@ class Curved:
         right = (kernels * self._root).T
         return np.einsum("ij,ij->j", right, cho_solve(self._factor, right, check_finite=False))
 
+    def inverse(self) -> NDArray:
+        """H^½ (λI + H^½KH^½)⁻¹ H^½."""
+        out = cho_solve(self._factor, np.diag(self._root), overwrite_b=True, check_finite=False)
+        out *= self._root[:, None]
+        return out
+
     @property
     def log_determinant(self) -> float:
         """The logarithm of |I + H^½KH^½/λ|."""

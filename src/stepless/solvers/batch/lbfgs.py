@@ -21,6 +21,8 @@ _DECREASE = 1e-4  # share of the slope's promise that a step must keep (Armijo)
 _FLATTER = 0.9  # share of the slope that may be left after a step (Wolfe)
 _FARTHER = 4.0  # the next step where the slope still points on
 _WITHIN = 0.1  # of a bracket's ends a trial keeps away by this share
+_BENT = 1e-14  # curvature along a step, relative to what was guessed, that is not rounding
+_SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
 _GUESS = 0.25  # curvature of a loss, of which only its features' sizes are known
 
 
@@ -58,8 +60,9 @@ class LBFGS:
     Needs       a smooth loss, or a whole risk that says it is smooth; penalty l2, l1 or elasticnet,
                 no domain
     Differs     H begins with 1/(λ + curvature) of each weight, the curvature guessed from the size
-                of features, not with a multiple of I: CoNLL-2000, λ = 2e-4, …. A free intercept is
-                minimised out in the oracle.
+                of features, not with a multiple of I: a chain's CoNLL-2000, λ = 2.2e-4, is 2 %
+                above the optimum after 50 passes, not 11 %. A free intercept is minimised out in
+                the oracle.
 
     Examples
     --------
@@ -141,7 +144,7 @@ class LBFGS:
             if value <= state.value + _DECREASE * promised + rounding:
                 return True
             state.t *= 0.5
-            return False
+            return state.t < _SHORTEST
         slope = float(g @ state.direction)
         t, (low, height, steep) = state.t, state.low
         promised = _DECREASE * t * state.slope
@@ -162,7 +165,7 @@ class LBFGS:
         if state.high == t and math.isfinite(value) and math.isfinite(slope):
             at = _cubic(low, height, steep, t, value, slope)
         state.t = min(max(at, low + _WITHIN * width), state.high - _WITHIN * width)
-        return width <= 1e-9 * state.high  # rounding decides: no better place is to be found
+        return width <= _SHORTEST * state.high
 
     def _move(
         self, state: State, v: NDArray, b: Any, value: float, g: NDArray, corner: float
@@ -170,17 +173,28 @@ class LBFGS:
         """Go to v, learn the curvature on the way, and choose the next direction."""
         if state.g.size:
             move, change = v - state.w, g - state.g
-            if float(move @ change) > 1e-14 * float(change @ (state.scales * change)):
+            if float(move @ change) > _BENT * float(change @ (state.scales * change)):
                 state.moves.append(move)
                 state.changes.append(change)
                 del state.moves[:-_MEMORY], state.changes[:-_MEMORY]
+            elif not move.any():  # the memory leads nowhere: begin anew
+                state.moves.clear()
+                state.changes.clear()
         state.w, state.b, state.value, state.g = v, b, value, g
-        steepest = _steepest(v, g, corner)
+        self._aim(state, corner)
+        if not state.slope < 0.0 and state.moves:  # by rounding
+            state.moves.clear()
+            state.changes.clear()
+            self._aim(state, corner)
+        state.t, state.low, state.high = 1.0, (0.0, value, state.slope), math.inf
+
+    @staticmethod
+    def _aim(state: State, corner: float) -> None:
+        steepest = _steepest(state.w, state.g, corner)
         state.direction = -_times_inverse_hessian(state, steepest)
-        if corner > 0.0:
+        if corner > 0.0:  # no weight moves against its own slope
             state.direction[state.direction * steepest >= 0.0] = 0.0
         state.slope = float(steepest @ state.direction)
-        state.t, state.low, state.high = 1.0, (0.0, value, state.slope), math.inf
 
 
 def _corner(objective: Objective) -> float:
