@@ -33,6 +33,7 @@ METRICS: tuple[tuple[str, float | None], ...] = (
     ("f1", None),
     ("roc_auc", None),
     ("precision_at_k", 0.01),
+    ("recall_at_k", 0.1),
     ("prbep", None),
 )
 MOST_ROWS = 100_000  # of covtype's training part

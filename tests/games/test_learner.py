@@ -145,3 +145,29 @@ def test_a_player_that_knows_the_penalty_is_given_it():
 def test_which_iterate():
     with pytest.raises(ValueError, match="'average' or 'last'"):
         LearnerFromPlayer(OGD(), iterate="middle")
+
+
+class InPlace(OGD):
+    """Writes each decision over the one before."""
+
+    def learn(self, g, cost):
+        before = self.w
+        super().learn(g, cost)
+        before[:] = self.w
+        self.w = before
+
+
+def test_a_player_that_writes_into_its_decision_is_the_same_learner():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    fitted = [
+        LinearClassifier(
+            domain="ball(3)",
+            penalty="none",
+            fit_intercept=False,
+            solver=LearnerFromPlayer(player),
+            passes=1,
+        ).fit(X[:100], y[:100])
+        for player in (OGD(), InPlace())
+    ]
+    np.testing.assert_array_equal(fitted[0].coef_, fitted[1].coef_)

@@ -95,6 +95,7 @@ class Game:
         refuse_nobody(player)
         if isinstance(constraints, Domain):  # which is a tuple, of numbers
             raise TypeError(f"constraints are a list: write [{constraints!r}]")
+        constraints = tuple(constraints)
         for given in (domain, *constraints):
             if not isinstance(given, Domain):
                 raise TypeError(f"a domain is an object such as Simplex(), not {told(given)}")
@@ -105,7 +106,7 @@ class Game:
                     "use it as the domain"
                 )
         self.player, self.domain, self.d = player, domain, d
-        self.penalty, self.constraints, self.seed = penalty, tuple(constraints), seed
+        self.penalty, self.constraints, self.seed = penalty, constraints, seed
 
     def run(self, stream: Iterable[Any], best: Best | None = None) -> Ledger:
         """Play all rounds of a stream: costs, or whatever `as_cost` takes for one.
@@ -155,7 +156,7 @@ class Game:
             else:
                 plays.append(w)
                 player.observe(cost)
-            gradients.append(player.g)
+            gradients.append(player.g if ours else player.g.copy())
         if not costs:
             raise ValueError("a game needs a round: the stream is empty")
         for t, (w, points) in enumerate(zip(plays, asked, strict=False), 1):

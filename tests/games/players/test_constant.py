@@ -48,3 +48,10 @@ def test_a_first_gradient_of_next_to_nothing_will_do():
     sure = ExampleLoss(Logistic(), [690.0, 0.0], 1.0)
     ledger = Game(Constant([1.0, 0.0]), L2Ball(1.0)).run([sure, sure])
     assert 0.0 < ledger.loss[-1] < 1e-290
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-320])
+def test_gradients_of_next_to_nothing_leave_a_ledger(scale):
+    ledger = Game(Constant(), L2Ball(1.0)).run(scale * np.eye(3))
+    assert ledger.gap >= 0.0
+    assert not np.isnan(ledger.regret).any()

@@ -10,6 +10,7 @@ from stepless.games.players import (
     PLAYERS,
     AdaGrad,
     CompositeMirrorProx,
+    Constant,
     MirrorProx,
     StrictlyConvexMirrorProx,
 )
@@ -59,6 +60,8 @@ def test_bounds_hold_after_a_first_gradient_of_another_size(player, domain):
 @pytest.mark.parametrize("kind", GRADIENT)
 @pytest.mark.parametrize("scale", [1e-170, 1e-320, 1e160, 1e300])
 def test_sizes_whose_squares_are_no_numbers_are_refused(kind, scale):
+    if kind is Constant and scale < 1.0:
+        pytest.skip("it uses no gradient, and hindsight none that is too small")
     rows = np.random.default_rng(0).normal(size=(3, 4))
     rows[1] *= scale
     rows[0] = 0.0

@@ -60,11 +60,15 @@ def cuts(name, k, y):
         return
     k = P if name == "prbep" else k
     q = P if name == "recall_at_k" else k
-    choices = [np.isin(np.arange(m), chosen) for chosen in combinations(range(m), k)]
-    most = max((chosen & positive).sum() for chosen in choices)
-    right = np.mean([chosen for chosen in choices if (chosen & positive).sum() == most], axis=0)
-    for chosen in choices:
-        yield 1 - (chosen & positive).sum() / q, (chosen - right) / q
+    more, fewer = max(k - P, 0), max(P - k, 0)
+    yield 1 - min(k, P) / q, np.zeros(m)
+    for n in range(1, min(k, P, N - more) + 1):
+        for high in combinations(np.flatnonzero(~positive), n + more):
+            for low in combinations(np.flatnonzero(positive), n + fewer):
+                a = np.zeros(m)
+                a[list(high)] = n / len(high) / q
+                a[list(low)] = -n / len(low) / q
+                yield 1 - (min(k, P) - n) / q, a
 
 
 def risk_of(name, k, X, y, penalty, intercept=False, s=None):

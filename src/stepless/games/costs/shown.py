@@ -77,7 +77,7 @@ def as_cost(f: Any) -> Cost:
 def _number(value: Any) -> float:
     """What a function returned, once it is sure to be one number."""
     if isinstance(value, float):
-        return value
+        return float(value)
     try:
         number = np.asarray(value)
         if number.ndim == 0:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,7 +19,7 @@ class Constant(Player):
                 are equal, which for a portfolio is uniform rebalancing
     Theorem     none: its regret may grow as t
     Cost        nothing
-    Needs       nothing: values alone will do, and gradients of any size
+    Needs       nothing: values alone will do, and gradients that are next to nothing
 
     Parameters
     ----------
@@ -64,7 +62,7 @@ class Constant(Player):
         return np.zeros(self.d) if isinstance(cost, ValuesOnly) else super().gradient_of(cost, w)
 
     def extreme(self, g: NDArray, top: float) -> NDArray:
-        return g if math.isfinite(top) else super().extreme(g, top)
+        return g if top < 1.0 else super().extreme(g, top)
 
     def learn(self, g: NDArray, cost: Cost) -> None:
         pass

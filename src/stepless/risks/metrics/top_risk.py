@@ -11,33 +11,44 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 
 
 class TopRisk(MetricRisk):
-    """R(w) = max_{|ȳ| = k} 1 − a(ȳ)/q + (Σ_{i ∈ ȳ} z_i − Σ_i r_i z_i)/q, a positives among k.
+    """R(w) = max_n 1 − (min(k, P) − n)/q + (n/q)(mean of high negatives − mean of low positives).
 
-    q is k for precision and the number P of positives for recall, so that margins of 1 suffice.
-    r is the mean of the best choices of k: k/P for every positive or, where k > P, 1 for positives
-    and (k − P)/N for negatives. No k scores add up to more than the k highest, so R ≥ 1 − a/q of
-    these. For k = P this is Joachims' (ICML 2005); for other k his y is no choice of k, and his
-    risk, which has it for r, neither bounds the metric nor is ≥ 0. For k < P it is the average
-    surrogate of Kar, Narasimhan and Jain (ICML 2015).
+    n counts the positives that the k highest scores lack of the most, min(k, P); q is k for
+    precision and P for recall, so that margins of 1 suffice. High are the n + max(k − P, 0) highest
+    negatives, low the n + max(P − k, 0) lowest positives. With n such errors these negatives are
+    among the k highest and these positives are not, so what their means differ by is ≥ 0, and
+    R ≥ 1 − metric. It is convex: a maximum of largest and least means.
 
-    Among k picked each positive costs 1 less, so the worst choice is the k highest of
-    z_i − [y_i = 1], in O(m).
+    For k = P this is Joachims' (ICML 2005). For other k his y is no choice of k, and his risk
+    neither bounds the metric nor is ≥ 0; this one is below the average surrogate of Kar, Narasimhan
+    and Jain (ICML 2015) by (P − k)/q times what the mean of low positives is below that of all.
     """
 
     def __init__(self, source: Source, regularizer: Regularizer, k: int, q: int) -> None:
-        self._k, self._q = k, q
-        self._positive = (source.y > 0.0).astype(float)
-        m, P = source.shape[0], self._positive.sum()
-        self._right = min(k / P, 1.0) * self._positive
-        self._right += max(k - P, 0.0) / (m - P) * (1.0 - self._positive)
-        # |a_i| ≤ 1/q, and Σ|a_i| ≤ 2k/q
-        super().__init__(source, regularizer, float(np.sqrt(2.0 * k * m)) / q)
+        self._positive = np.flatnonzero(source.y > 0.0)
+        self._negative = np.flatnonzero(source.y <= 0.0)
+        m, P = source.shape[0], self._positive.size
+        self._spare = max(k - P, 0), max(P - k, 0)
+        self._least = 1.0 - min(k, P) / q
+        errors = min(k, P, m - P - self._spare[0])
+        self._errors, self._q = np.arange(1.0, errors + 1.0), q
+        # |a_i| ≤ 1/q, and Σ|a_i| ≤ 2n/q
+        super().__init__(source, regularizer, float(np.sqrt(2.0 * min(k, P) * m)) / q)
 
     def worst(self, z: NDArray, b: float) -> Violation:
-        z = centred(z)
-        first = z.size - self._k
-        picked = np.argpartition(z - self._positive, first)[first:]
-        a = self._right / -self._q
-        a[picked] += 1.0 / self._q
-        cost = 1.0 - float(self._positive[picked].sum()) / self._q
-        return Violation(cost + float(a @ z), 0.0, cost, a)
+        z, n = centred(z), self._errors
+        high = self._negative[np.argsort(-z[self._negative])]
+        low = self._positive[np.argsort(z[self._positive])]
+        more, fewer = self._spare
+        apart = np.cumsum(z[high])[more : more + n.size] / (n + more)
+        apart -= np.cumsum(z[low])[fewer : fewer + n.size] / (n + fewer)
+        values = n + n * apart
+        a = np.zeros(z.size)
+        if values.max(initial=0.0) <= 0.0:
+            return Violation(self._least, 0.0, self._least, a)
+        best = int(np.argmax(values))
+        count = best + 1
+        a[high[: count + more]] = count / (count + more) / self._q
+        a[low[: count + fewer]] = -count / (count + fewer) / self._q
+        cost = self._least + count / self._q
+        return Violation(self._least + float(values[best]) / self._q, 0.0, cost, a)
