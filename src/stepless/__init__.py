@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
+    from stepless.whole_risk import OffsetRisk, WholeRisk
 
 __version__ = "0.1.0"
 
@@ -109,6 +110,7 @@ _HOME = {
     "Nonnegative": "objective",
     "NuClassifier": "estimators",
     "Objective": "objective",
+    "OffsetRisk": "whole_risk",
     "OneClass": "estimators",
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
@@ -128,6 +130,7 @@ _HOME = {
     "Stopping": "stopping",
     "StructuredClassifier": "estimators",
     "StructuredModel": "structured",
+    "WholeRisk": "whole_risk",
     "Zero": "objective",
     "alpha_path": "estimators",
     "check_constraint": "checks",
@@ -178,6 +181,7 @@ __all__ = [
     "Nonnegative",
     "NuClassifier",
     "Objective",
+    "OffsetRisk",
     "OneClass",
     "PSDCone",
     "Polynomial",
@@ -196,6 +200,7 @@ __all__ = [
     "Stopping",
     "StructuredClassifier",
     "StructuredModel",
+    "WholeRisk",
     "Zero",
     "alpha_path",
     "check_constraint",

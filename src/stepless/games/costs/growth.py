@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.column_sums import column_sums
@@ -34,8 +35,8 @@ class Growth(Cost):
         self.d = self.r.size
         if self.r.ndim != 1 or not self.d:
             raise ValueError(f"a day has a price relative for each asset, not {self.r.shape}")
-        if not 0.0 < self.r.min() <= self.r.max() < np.inf:
-            j = int(np.argmin(np.where(np.isfinite(self.r), self.r, -np.inf)))
+        j = _bad(self.r)
+        if j >= 0:
             raise ValueError(
                 f"a price relative must be a positive number, but asset {j} has {self.r[j]:g}"
             )
@@ -94,3 +95,12 @@ class GrowthTotal:
 def _lost(wealth: NDArray) -> NDArray:
     """−log, infinite where nothing is left."""
     return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))
+
+
+@njit(cache=True, nogil=True)
+def _bad(r: NDArray) -> int:
+    """The first entry that is no positive number, or −1."""
+    for j in range(r.size):
+        if not 0.0 < r[j] < math.inf:
+            return j
+    return -1

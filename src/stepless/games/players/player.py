@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
@@ -171,7 +172,7 @@ class Player(ABC):
             raise GameError(
                 self.t, f"the gradient has shape {g.shape}, but a decision has {self.d} weights"
             )
-        top = float(np.maximum.reduce(np.abs(g)))
+        top = _largest(g)
         if _LEAST <= top <= _MOST:
             self.moved = True
             return g
@@ -207,3 +208,15 @@ class Player(ABC):
         given = {name: getattr(self, name) for name in signature(type(self)).parameters}
         told = [f"{name}={value!r}" for name, value in given.items() if value is not None]
         return f"{type(self).__name__}({', '.join(told)})"
+
+
+@njit(cache=True, nogil=True)
+def _largest(g: NDArray) -> float:
+    """The largest |g_j|; NaN if one of them is."""
+    top = 0.0
+    for j in range(g.size):
+        size = abs(g[j])
+        if math.isnan(size):
+            return size
+        top = max(top, size)
+    return top
