@@ -232,3 +232,18 @@ def test_templates_name_what_they_see():
     assert "w+0+1=He|reckons" in rows[0]
     (first, _) = word_features(["McX-2", "is"])
     assert {"shape=XxX-0", "short=XxX-0", "prefix=mcx-", "suffix=2", "w+1=is"} <= set(first)
+
+
+def test_a_chunk_that_is_refused_leaves_no_trace():
+    X, y = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
+    model = ChainClassifier()
+    with pytest.raises(ValueError, match="tag"):
+        model.partial_fit([[["new"], ["newer"]]], [["A", "C"]], classes=["A", "B"])
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X, y, classes=["A", "B"])
+    before = [list(tags) for tags in model.predict(X)]
+    with pytest.raises(ValueError, match="tag"):
+        model.partial_fit([[["new"], ["newer"]]], [["A", "C"]])
+    assert [list(tags) for tags in model.predict(X)] == before
+    model.predict([[["new"], ["newer"]]])
+    model.partial_fit(X, y)

@@ -71,7 +71,8 @@ class Planes:
             self._make_room()
         n = self.size
         self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
-        self._sizes = plane.sizes
+        if plane.sizes is not None:
+            self._sizes = plane.sizes
         self.size += 1
         self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.products(plane.a)
         self._duals[:, n] = 0.0

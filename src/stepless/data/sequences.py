@@ -114,6 +114,13 @@ class Vocabulary:
         self.columns: dict[str, int] | None = None
         self.width = 0
 
+    def copy(self) -> Vocabulary:
+        """One that can grow while this one does not."""
+        other = Vocabulary()
+        other.columns = None if self.columns is None else dict(self.columns)
+        other.width = self.width
+        return other
+
     def learn(self, X: Any, threads: int | None = None) -> Sequences:
         """Stack sequences; features not seen before get new columns."""
         return self._stack(X, threads, grow=True)

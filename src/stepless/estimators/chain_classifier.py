@@ -195,10 +195,13 @@ class ChainClassifier(CertifiedModel):
         if not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all tags: classes=")
-            self.classes_, self._vocabulary = np.unique(classes), Vocabulary()
-        K = len(self.classes_)
-        sequences = self._vocabulary.learn(X, self._threads())
-        numbers = _numbered(_flat(y, sequences.lengths), self.classes_, sequences)
+            tags, vocabulary = np.unique(classes), Vocabulary()
+        else:
+            tags, vocabulary = self.classes_, self._vocabulary.copy()
+        K = len(tags)
+        # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
+        sequences = vocabulary.learn(X, self._threads())
+        numbers = _numbered(_flat(y, sequences.lengths), tags, sequences)
         if not hasattr(self, "_stream"):
             start = None
             if hasattr(self, "_w"):
@@ -207,6 +210,7 @@ class ChainClassifier(CertifiedModel):
                 start = dense, self._w[-K * (K + 2) :]
             cost = None if _is_crf(self) else self._costs(K)
             self._stream = ChainStream(regularizer, K, cost, start)
+        self.classes_, self._vocabulary = tags, vocabulary
         self._stream.learn(sequences, numbers)
         emission, edges = self._stream.weights()
         self._keep(AllPairs(len(emission), K), np.concatenate([emission.ravel(), edges]))

@@ -69,7 +69,8 @@ class FRisk(MetricRisk):
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
         z = self.source.predictions(w)
-        return _Ranks(z, self._positive, self._negative, self._square).cut(float(b)).value
+        ranks = _Ranks(z, self._positive, self._negative, self._square)
+        return ranks.cut(float(b)).value + self.blur(w)
 
 
 class _Ranks:

@@ -63,7 +63,11 @@ class MetricRisk(WholeRisk):
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         found = self.worst(self.source.predictions(w), 0.0)
-        return found.value, self.source.combination(found.a)
+        return found.value + self.blur(w), self.source.combination(found.a)
+
+    def blur(self, w: NDArray) -> float:
+        """By how much R(w) may be higher than computed: scores that are large and alike cancel."""
+        return 2.0 * self.rounding * (1.0 + float(self.sizes @ np.abs(w)))
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
@@ -72,7 +76,7 @@ class MetricRisk(WholeRisk):
         haze = 2.0 * self.rounding
         g = self.source.combination(found.a)
         plane = Plane(g, found.cost - haze, haze=haze, sizes=self.sizes)
-        return Tangent(found.value, found.b, plane)
+        return Tangent(found.value + self.blur(w), found.b, plane)
 
 
 def centred(z: NDArray) -> NDArray:
