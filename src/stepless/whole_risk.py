@@ -98,12 +98,34 @@ class WholeRisk(ABC):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
-        return self.value_and_gradient(w)[0]
+        return self._looked(w)[0] + self.blur(w)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane that touches R there."""
+        value, a = self._looked(w)
+        plane = self.plane(value, a, w)
+        return Tangent(value + self.blur(w), 0.0, plane)
+
+    def blur(self, w: NDArray) -> float:
+        """By how much R(w) may be above what was computed: terms that are large and alike cancel.
+
+        It is added to every value that is reported, so that none lies below the optimum.
+        """
+        return 2.0 * self.rounding * float(self.sizes @ np.abs(w))
+
+    def _looked(self, w: NDArray) -> tuple[float, NDArray]:
+        """Value and gradient, once they are sure to be such."""
         value, a = self.value_and_gradient(w)
-        return Tangent(value, 0.0, self.plane(value, a, w))
+        if np.shape(a) != (self.d,):
+            raise ValueError(
+                f"value_and_gradient gave a gradient of shape {np.shape(a)} for {self.d} weights"
+            )
+        if not value >= -self.rounding * (1.0 + float(np.abs(a) @ np.abs(w))):
+            raise ValueError(
+                f"value_and_gradient gave R(w) = {value:g}: a risk is a number of at least 0; "
+                "add a constant to it"
+            )
+        return value, a
 
     def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
         """The plane through (w, value) with slopes a, lowered by what rounding may have added."""
@@ -143,7 +165,7 @@ class OffsetRisk(WholeRisk):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
-        return self.section(w).cut(float(b))[0]
+        return self.section(w).cut(float(b))[0] + self.blur(w)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
@@ -158,7 +180,7 @@ class OffsetRisk(WholeRisk):
         left, right = bracket(cut, float(b), smooth=False)
         best = min(left, right, key=lambda found: found.value)
         if not left.slope <= 0.0 <= right.slope:  # it falls without end: only R ≥ 0 is known
-            return Tangent(best.value, best.b, Plane(np.zeros(self.d), 0.0))
+            return Tangent(best.value + self.blur(w), best.b, Plane(np.zeros(self.d), 0.0))
         first, second = levelling(left, right)
         plane = self._at(section, left, w)
         if second > 0.0:
@@ -169,7 +191,7 @@ class OffsetRisk(WholeRisk):
                 haze=self.rounding,
                 sizes=self.sizes,
             )
-        return Tangent(best.value, best.b, plane)
+        return Tangent(best.value + self.blur(w), best.b, plane)
 
     def _at(self, section: Section, cut: Cut, w: NDArray) -> Plane:
         """The plane at an intercept, as if level: its offset is where it meets b = 0."""

@@ -129,6 +129,4 @@ class AdaptiveMargin(WholeRisk):
             quantiles.append(lowest_share(shares, margins[side], s, self._worst))
             beta[side] -= self.source.y[side] * shares / self._worst
         value = float((beta * self.source.y) @ margins)
-        # margins that are large and alike cancel: R(w) may be that much higher
-        blur = self.rounding * float(self._sizes @ np.abs(w))
-        return max(value, 0.0) + blur, beta, quantiles
+        return max(value, 0.0) + self.blur(w), beta, quantiles

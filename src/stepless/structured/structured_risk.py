@@ -83,7 +83,7 @@ class StructuredRisk(WholeRisk):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
-        return self._mean_margin(self._violations(w))
+        return self._mean_margin(self._violations(w)) + self.blur(w)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), and the plane of the worst outputs: its offset is their mean cost, exactly."""
@@ -97,7 +97,7 @@ class StructuredRisk(WholeRisk):
         offset = float(self._s @ [violation.cost for violation in found])
         offset -= self.rounding * offset
         plane = Plane(mean - self._true_mean, offset, haze=self.rounding, sizes=self._sizes)
-        return Tangent(self._mean_margin(found), 0.0, plane)
+        return Tangent(self._mean_margin(found) + self.blur(w), 0.0, plane)
 
     def _mean_margin(self, found: list[_Violation]) -> float:
         # the truth is among the outputs: a margin below 0 is rounding
@@ -136,6 +136,7 @@ class StructuredRisk(WholeRisk):
                     f"with its cost is {missed:.3g} below that of one that it returned before: "
                     "it must find the largest"
                 )
+            margin += max(missed, 0.0)  # the larger of the two, of which R has the largest
         return _Violation(cost, indices, values, margin)
 
     def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:

@@ -218,3 +218,26 @@ def test_features_far_from_zero_prove_nothing_false(loss):
         found = minimize(risk, SOLVERS["bundle"](), Stopping(gap=0.0, passes=60))
         assert known * 0.9 <= found.lower_bound <= known * (1 + 1e-7)
         assert known * (1 - 1e-7) <= found.objective <= known * 1.1
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_slopes_are_no_steeper_than_the_loss_says(loss):
+    rng = np.random.default_rng(3)
+    for n in (2, 3, 7, 20):
+        for _ in range(30):
+            y = np.sort(rng.integers(0, 2 if n % 2 else 3, n).astype(float))[::-1].copy()
+            y[0], y[-1] = max(y[0], 1.0), 0.0
+            z, a = 3.0 * rng.normal(size=n), np.empty(n)
+            loss.plane(a, z, y, np.argsort(-z))
+            assert np.abs(a).sum() <= loss.steepness() * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_no_value_lies_below_the_risk_where_scores_are_large_and_alike(loss):
+    # Scores of 2^36 differ by a rounded number: in their order, if it looks right, a = 0
+    far = 2.0**36
+    X, y = np.array([[far + 1.0], [far]]), np.array([1.0, 0.0])
+    near = RankingRisk(loss, X - far, y, SquaredL2(0.1))
+    risk = RankingRisk(loss, X, y, SquaredL2(0.1))
+    for w in 1.0 - 3e-6 * np.linspace(-1.0, 1.0, 41):
+        assert risk.value(np.array([w]), 0.0) >= near.value(np.array([w]), 0.0) - 1e-14

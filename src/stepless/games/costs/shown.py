@@ -78,12 +78,9 @@ def _number(value: Any) -> float:
     """What a function returned, once it is sure to be one number."""
     if isinstance(value, float):
         return float(value)
-    try:
-        number = np.asarray(value)
-        if number.ndim == 0:
-            return float(number[()])
-    except (TypeError, ValueError):
-        pass
+    number = np.asarray(value)
+    if number.ndim == 0 and number.dtype.kind in "biuf":
+        return float(number[()])
     raise Undefined(f"the cost of a decision must be one number, not {_told(value)}")
 
 

@@ -90,7 +90,9 @@ class ChainRisk(WholeRisk):
         s = np.ones(m) if s is None else s * (m / s.sum())
         self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
         # of sums over positions, entries and neighbours, in whatever order they are taken
-        self.rounding = (sequences.X.shape[0] + sequences.X.shape[1] + tags + 16) * 2.0**-53
+        # and of as many normalised steps of `tags` terms each as the longest sequence has
+        terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
+        self.rounding = (terms + sequences.longest * (tags + 4)) * 2.0**-53
         blocks = len(sequences.blocks())
         self._rooms = [Room.of(sequences.longest, tags) for _ in range(blocks)]
         self._g = np.empty((blocks, self.d + _LINE))

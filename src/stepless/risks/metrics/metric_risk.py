@@ -65,9 +65,9 @@ class MetricRisk(WholeRisk):
         found = self.worst(self.source.predictions(w), 0.0)
         return found.value + self.blur(w), self.source.combination(found.a)
 
-    def blur(self, w: NDArray) -> float:
-        """By how much R(w) may be higher than computed: scores that are large and alike cancel."""
-        return 2.0 * self.rounding * (1.0 + float(self.sizes @ np.abs(w)))
+    def value(self, w: NDArray, b: Any) -> float:
+        """R(w)."""
+        return self.value_and_gradient(w)[0]
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), with the best intercept if it is free, and a plane under R that is level in b."""

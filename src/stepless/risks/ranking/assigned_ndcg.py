@@ -47,6 +47,12 @@ class AssignedNDCG(RankingLoss):
     def tells(self, y: NDArray) -> Any:
         return y[0] > y[-1]
 
+    def steepness(self) -> Any:
+        most = 0.0
+        for r in range(self.k):
+            most += 2.0 * discount(r)
+        return most
+
     def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
         return _plane(a, z, y, self.k)
 

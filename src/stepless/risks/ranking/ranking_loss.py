@@ -13,7 +13,8 @@ class RankingLoss(Term):
     """A convex loss L(z) ≥ 0 of the scores of one query's documents: the largest of many planes.
 
     Each plane, level + ⟨a, z⟩, belongs to a ranking: the level is that ranking's error, or the
-    number of its wrong pairs, and a says by how much its scores exceed those of the right order.
+    number of its wrong pairs, and a says by how much its scores exceed those of the right order:
+    its entries add up to 0, for what all scores of a query share ranks nothing.
     Documents come in the order of their grades y, the best first.
 
     Examples
@@ -33,6 +34,14 @@ class RankingLoss(Term):
     def tells(self, y: NDArray) -> Any:
         """Whether some order of these documents is better than another."""
         raise NotImplementedError
+
+    def steepness(self) -> Any:
+        """The most that Σ|a_i| of a plane of one query can be: 4, as of means over wrong pairs.
+
+        A loss of one's own whose slopes may add up to more must say so: what rounding may hide of
+        the risk is relative to it.
+        """
+        return 4.0
 
     def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
         """Write a; return the level of the plane that is highest at z.

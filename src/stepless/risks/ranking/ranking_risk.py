@@ -71,8 +71,10 @@ class RankingRisk(WholeRisk):
         queries = queries.only(np.array(tell))
         self.loss, self.starts = loss, queries.starts
         X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-        self.source = Source(X[queries.rows], y[queries.rows], threads=threads)
+        X = X[queries.rows]
+        self.source = Source(X, y[queries.rows], threads=threads)
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
+        self._largest = _largest(X, self.starts)
 
     @property
     def sizes(self) -> NDArray:
@@ -112,9 +114,28 @@ class RankingRisk(WholeRisk):
         a /= count
         # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
         haze = self.rounding * math.sqrt(self.m * float(a @ a))
-        value = max(level + float(a @ z), 0.0)
-        # scores that are large and alike within queries cancel: R(w) may be that much higher
-        return value + haze * float(self.sizes @ np.abs(w)), level, a, haze
+        # slopes of a query add up to 0: what its scores share, they had better not see
+        apart = z - np.repeat(z[self.starts[:-1]], np.diff(self.starts))
+        return max(level + float(a @ apart), 0.0) + self.blur(w), level, a, haze
+
+    def blur(self, w: NDArray) -> float:
+        """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
+
+        A score is off by its d products' rounding, the sum of a query's slopes by one of each
+        document's; the mean over queries by no more than `rounding` of itself.
+        """
+        terms = int(np.diff(self.starts).max()) + self.d + 16
+        return float(self.loss.steepness()) * terms * 2.0**-53 * float(self._largest @ np.abs(w))
+
+
+def _largest(X: Any, starts: NDArray) -> NDArray:
+    """The mean over queries of the largest |x_ij| in each, or more, feature by feature."""
+    count = starts.size - 1
+    if sparse.issparse(X):
+        return np.asarray(abs(X).sum(axis=0), dtype=np.float64).ravel() / count
+    highest = np.maximum.reduceat(X, starts[:-1], axis=0)
+    lowest = np.minimum.reduceat(X, starts[:-1], axis=0)
+    return np.asarray(np.maximum(np.abs(highest), np.abs(lowest)).mean(axis=0), dtype=np.float64)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)

@@ -87,8 +87,8 @@ class KernelNewton:
         b = 0.0
         if risk.objective.intercept:
             of_one = system.solve(h)
-            total = float(of_one.sum())
-            b = float(target.sum()) / total if total > 0.0 else state.b
+            mass = float(of_one.sum())
+            b = float(target.sum()) / mass if mass > 0.0 else state.b
             target -= b * of_one
         turn, turn_b = target - state.coefficients, b - state.b
         across = K @ turn

@@ -118,7 +118,8 @@ class LBFGS:
             self._move(state, v, tangent.b, value, g, corner)
         if state.planes is None:
             return Finding(v, tangent.b, objective=value, plane=tangent.plane)
-        state.planes.add(tangent.plane)
+        if math.isfinite(value) and math.isfinite(float(g @ g)):  # a trial may have overflowed
+            state.planes.add(tangent.plane)
         bound = state.planes.lower_bound(objective)[0]
         return Finding(v, tangent.b, objective=value, lower_bound=bound)
 
