@@ -247,3 +247,10 @@ def test_a_chunk_that_is_refused_leaves_no_trace():
     assert [list(tags) for tags in model.predict(X)] == before
     model.predict([[["new"], ["newer"]]])
     model.partial_fit(X, y)
+
+
+def test_values_and_strengths_that_are_none_are_told():
+    with pytest.raises(ValueError, match="alpha must be a number, not 'auto'"):
+        ChainClassifier(alpha="auto").fit([[["a"]], [["b"]]], [["A"], ["B"]])
+    with pytest.raises(ValueError, match="the value of feature 'x' is None: it must be a number"):
+        ChainClassifier().fit([[{"x": None}], [{"x": 1.0}]], [["A"], ["B"]])

@@ -138,7 +138,7 @@ def test_watchers_and_progress(web, capsys):
         ({"loss": "ndgc"}, "there is no loss 'ndgc': did you mean 'ndcg'"),
         ({"k": 0}, "k must be a whole number of documents, at least 1, not 0"),
         ({"k": 2.5}, "k must be a whole number of documents, at least 1, not 2.5"),
-        ({"alpha": "auto"}, "alpha must be a number, not 'auto', for a ranking"),
+        ({"alpha": "auto"}, "alpha must be a number, not 'auto': a LinearRanker chooses none"),
         ({"solver": "newton"}, "'newton' needs a risk that is a sum over examples"),
         ({"penalty": "l3"}, "there is no penalty 'l3'"),
         ({"passes": 0}, "passes must be at least 1"),

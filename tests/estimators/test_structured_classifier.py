@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from stepless import StructuredClassifier
+from stepless.structured import Multiclass
 from stepless.structured.rna import Folding
 from structured.outputs import Subsets, examples, optimum
 
@@ -77,3 +78,12 @@ def test_other_examples_are_refused():
         StructuredClassifier(Folding()).fit("GGG", ["..."])
     with pytest.raises(ValueError, match=r"example 1: the structure has 4 signs, but .* 3 bases"):
         StructuredClassifier(Folding()).fit(["GAAAC", "GGG"], ["(...)", "...."])
+
+
+def test_what_cannot_be_predicted_or_scored_is_told():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    clf = StructuredClassifier(Multiclass.of(X, y), alpha=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="an input holds NaN or infinity"):
+        clf.predict([[np.nan, 0.0, 0.0, 0.0]])
+    with pytest.raises(ValueError, match="there are 4 inputs, but 3 outputs"):
+        clf.score(X, y[:3])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import chain, pairwise, repeat
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,7 +224,7 @@ def _named(features: Any) -> list[tuple[str, float]]:
     """Names and values of the features of one position."""
     if isinstance(features, Mapping):
         return [
-            (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), float(value))
+            (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), _value(name, value))
             for name, value in features.items()
         ]
     if isinstance(features, str):
@@ -232,3 +232,11 @@ def _named(features: Any) -> list[tuple[str, float]]:
             f"the features of a position are a list of names or a dict, not the string {features!r}"
         )
     return [(name, 1.0) for name in features]
+
+
+def _value(name: Any, value: Any) -> float:
+    if not isinstance(value, SupportsFloat):
+        raise ValueError(
+            f"the value of feature {name!r} is {value!r}: it must be a number or a string"
+        )
+    return float(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from stepless.minimize import Result, minimize
+from stepless.objective import Regularizer, penalty_of
 from stepless.registry import UnknownName
-from stepless.solvers import SOLVERS, Solver
+from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import relative
 from stepless.watchers import Progress, Watcher
+from stepless.whole_risk import WholeRisk
 
 LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 ACCEPTED: dict[str, Any] = {
@@ -45,13 +47,15 @@ def one_digit_up(share: float) -> str:
 class CertifiedModel(BaseEstimator):
     """Runs and certificates of an estimator.
 
-    A subclass has the parameters `solver`, `gap`, `passes`, `seconds`, `random_state`, `n_jobs` and
-    `verbose`.
+    A subclass has the parameters `penalty`, `alpha`, `solver`, `gap`, `passes`, `seconds`,
+    `random_state`, `n_jobs` and `verbose`.
     """
 
     _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
     _easier: ClassVar[str] = "raise alpha"  # what makes a gap easier to certify
 
+    penalty: Any
+    alpha: float | str
     solver: str | Solver
     gap: float
     passes: int | None
@@ -68,6 +72,24 @@ class CertifiedModel(BaseEstimator):
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
         return SOLVERS[self.solver]()
+
+    def _fixed_penalty(self) -> Regularizer:
+        """The penalty, of a strength that is a number: only sums over examples can choose one."""
+        if isinstance(self.penalty, Regularizer):
+            return self.penalty
+        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
+            raise ValueError(
+                f"alpha must be a number, not {self.alpha!r}: a {type(self).__name__} chooses none"
+            )
+        return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
+
+    def _whole_solver(self, risk: WholeRisk) -> Solver:
+        """Return the solver that is named, or the one that suits a risk that is no sum."""
+        if self.solver != "auto":
+            return self._named_solver()
+        if LBFGS().lacks(risk.objective) is None:
+            return LBFGS()
+        return ProximalBundle() if risk.objective.euclidean else Bundle()
 
     def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
         """When a run ends; `seconds` is shared by the runs that are left (one a class)."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.certified_model import CertifiedModel
-from stepless.objective import Regularizer, penalty_of
+from stepless.objective import Regularizer
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
     AllPairs,
@@ -25,7 +25,6 @@ from stepless.risks.chains import (
 )
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 from stepless.risks.chains.online import ChainStream
-from stepless.solvers import LBFGS, Bundle, ProximalBundle, Solver
 from stepless.trace import Trace
 from stepless.watchers import Watcher
 
@@ -174,7 +173,7 @@ class ChainClassifier(CertifiedModel):
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
         risk = self._risk(sequences, numbers, layout, len(classes), regularizer, s)
         start = (self._w, 0.0) if again else None
-        result = self._minimize(risk, self._chosen(risk), self._stopping(), start, watchers)
+        result = self._minimize(risk, self._whole_solver(risk), self._stopping(), start, watchers)
         self.classes_, self._vocabulary = classes, vocabulary
         self._keep(layout, result.w)
         self.__dict__.pop("_stream", None)
@@ -263,16 +262,7 @@ class ChainClassifier(CertifiedModel):
             raise ValueError(f"pairs must be 'seen' or 'all', not {self.pairs!r}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
-        if isinstance(self.penalty, Regularizer):
-            return self.penalty
-        return penalty_of(str(self.penalty), self.alpha)
-
-    def _chosen(self, risk: ChainRisk) -> Solver:
-        if self.solver != "auto":
-            return self._named_solver()
-        if LBFGS().lacks(risk.objective) is None:
-            return LBFGS()
-        return ProximalBundle() if risk.objective.euclidean else Bundle()
+        return self._fixed_penalty()
 
     def _costs(self, K: int) -> NDArray:
         if self.cost is None:

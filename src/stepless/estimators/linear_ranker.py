@@ -10,7 +10,6 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from stepless.estimators.linear_model import LinearModel
-from stepless.objective import Regularizer
 from stepless.registry import named
 from stepless.risks.ranking import (
     NDCG,
@@ -22,7 +21,6 @@ from stepless.risks.ranking import (
     ReciprocalRank,
     ndcg_at_k,
 )
-from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.watchers import Watcher
 
 
@@ -135,7 +133,7 @@ class LinearRanker(LinearModel):
         for each row, in any order. Without either, all rows are one query. Watchers are called with
         every event and the best (w, b) so far; True ends the run.
         """
-        loss, regularizer = self._ranking_loss(), self._regularizer()
+        loss, regularizer = self._ranking_loss(), self._fixed_penalty()
         X, y = self._examples(X, y, reset=True, y_numeric=True, ensure_min_samples=2)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
@@ -143,7 +141,7 @@ class LinearRanker(LinearModel):
                 raise ValueError("warm_start=True needs the features of the last fit")
             start = self.coef_, 0.0
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
-        solver = self._solver_of(risk)
+        solver = self._whole_solver(risk)
         result = self._minimize(risk, solver, self._stopping(), start, watchers)
         self.coef_: NDArray = result.w
         self.intercept_ = 0.0
@@ -184,13 +182,3 @@ class LinearRanker(LinearModel):
             "mrr": ReciprocalRank,
         }
         return named("loss", self.loss, known)
-
-    def _regularizer(self) -> Regularizer:
-        if isinstance(self.alpha, str):
-            raise ValueError(f"alpha must be a number, not {self.alpha!r}, for a ranking")
-        return super()._regularizer()
-
-    def _solver_of(self, risk: RankingRisk) -> Solver:
-        if self.solver != "auto":
-            return self._named_solver()
-        return ProximalBundle() if risk.objective.euclidean else Bundle()

@@ -14,9 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from stepless.data import Source
 from stepless.estimators.linear_model import LinearModel
 from stepless.minimize import Result
-from stepless.objective import Regularizer
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
-from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.watchers import Watcher
 
 
@@ -134,14 +132,14 @@ class MetricClassifier(ClassifierMixin, LinearModel):
         Only ``"roc_auc"`` knows sample weights: a pair counts as the product of its two. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        metric, regularizer = self._metric(), self._regularizer()
+        metric, regularizer = self._metric(), self._fixed_penalty()
         X, y = self._examples(X, y, reset=True)
         classes, label = self._classes(y)
         s = self._sample_weights(metric, sample_weight, y)
         source = Source(X, np.where(y == label, 1.0, -1.0), s, self._threads())
         risk = metric.risk(source, regularizer, bool(self.fit_intercept))
         start = self._start(classes, label, source.shape[1])
-        solver = self._solver_of(risk)
+        solver = self._whole_solver(risk)
         result = self._minimize(risk, solver, self._stopping(), start, watchers)
         sign = 1.0 if label == classes[1] else -1.0
         self.classes_, self.pos_label_ = classes, label
@@ -188,16 +186,6 @@ class MetricClassifier(ClassifierMixin, LinearModel):
         if not isinstance(self.metric, str):
             raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
         return metric_of(self.metric, self.k)
-
-    def _regularizer(self) -> Regularizer:
-        if isinstance(self.alpha, str):
-            raise ValueError(f"alpha must be a number, not {self.alpha!r}: metrics know no other")
-        return super()._regularizer()
-
-    def _solver_of(self, risk: MetricRisk) -> Solver:
-        if self.solver != "auto":
-            return self._named_solver()
-        return ProximalBundle() if risk.objective.euclidean else Bundle()
 
     def _warn_of_zero(self, risk: MetricRisk) -> None:
         """Say so where the bound is too loose to tell weights from none at all."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, SupportsFloat
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.estimators.certified_model import CertifiedModel
-from stepless.objective import Regularizer, SquaredL2, penalty_of
-from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.structured import StructuredModel, StructuredRisk
 from stepless.structured.threads import for_each
 from stepless.watchers import Watcher
@@ -115,11 +113,11 @@ class StructuredClassifier(CertifiedModel):
         if not inputs:
             raise ValueError("there is no example: give one or more inputs with their outputs")
         s = self._weights(sample_weight, len(inputs))
-        regularizer = self._regularizer()
+        regularizer = self._fixed_penalty()
         risk = StructuredRisk(
             self.model, inputs, outputs, regularizer, s=s, threads=self._threads()
         )
-        solver = self._named_solver() if self.solver != "auto" else _suited(regularizer)
+        solver = self._whole_solver(risk)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
             if self.coef_.size != risk.d:
@@ -146,17 +144,11 @@ class StructuredClassifier(CertifiedModel):
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""
-        costs = [
-            self.model.cost(y, said) for y, said in zip(_listed(Y), self.predict(X), strict=True)
-        ]
+        truths, said = _listed(Y), self.predict(X)
+        if len(truths) != len(said):
+            raise ValueError(f"there are {len(said)} inputs, but {len(truths)} outputs")
+        costs = [self.model.cost(y, other) for y, other in zip(truths, said, strict=True)]
         return -float(np.mean(costs))
-
-    def _regularizer(self) -> Regularizer:
-        if isinstance(self.penalty, Regularizer):
-            return self.penalty
-        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
-            raise ValueError(f"alpha must be a number, not {self.alpha!r}")
-        return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
 
 
 def _listed(values: Any) -> Sequence[Any]:
@@ -171,7 +163,3 @@ def _listed(values: Any) -> Sequence[Any]:
         rows = values.tocsr()
         return [rows[[i]] for i in range(rows.shape[0])]
     return values.tolist() if getattr(values, "ndim", 0) == 1 else list(values)
-
-
-def _suited(regularizer: Regularizer) -> Solver:
-    return ProximalBundle() if isinstance(regularizer, SquaredL2) else Bundle()

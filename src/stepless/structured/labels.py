@@ -44,9 +44,8 @@ class Labels(StructuredModel):
         self.n_parts = 1 + max(int(of.max()) for of in self.parts)
         self.d = self.n_parts * features
         self._number = {label: c for c, label in enumerate(self.labels)}
-        self._parts = np.concatenate(
-            self.parts
-        )  # of one label after the other, and where each begins
+        # of one label after the other, and where each begins
+        self._parts = np.concatenate(self.parts)
         self._firsts = np.cumsum([0, *(of.size for of in self.parts[:-1])])
 
     def features(self, x: Any, y: Any) -> tuple[NDArray, NDArray]:
@@ -62,7 +61,10 @@ class Labels(StructuredModel):
         return self.labels[int(np.argmax(self._scores(w, x) + self.costs[self._index(y)]))]
 
     def predict(self, w: NDArray, x: Any) -> Any:
-        return self.labels[int(np.argmax(self._scores(w, x)))]
+        scores = self._scores(w, x)
+        if not np.isfinite(scores).all():
+            raise ValueError("an input holds NaN or infinity: every feature must be finite")
+        return self.labels[int(np.argmax(scores))]
 
     def _scores(self, w: NDArray, x: Any) -> NDArray:
         at, values = _entries(x, self.n_features)
