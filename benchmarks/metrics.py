@@ -48,6 +48,10 @@ class Ours:
     def __init__(self, metric: str, k: float | None, gap: float) -> None:
         self._model = MetricClassifier(metric, k=k, gap=gap, seconds=PATIENCE, warm_start=True)
 
+    def anew(self) -> Ours:
+        """One that has seen nothing."""
+        return Ours(self._model.metric, self._model.k, self._model.gap)
+
     @property
     def gap(self) -> float:
         """What the last fit certified."""
@@ -109,13 +113,15 @@ def compare(name: str, gap: float) -> list[dict[str, Any]]:
         }
         if metric == "f1":
             grids["Logistic, tuned"] = tuned
+        if k is not None:
+            grids["MetricClassifier(roc_auc)"] = Ours("roc_auc", None, gap)
         for label, train in grids.items():
             found = {}
             for alpha in ALPHAS:
                 _, scores, _ = fit(label, train, alpha, kept)
                 found[alpha] = measure.score(y[held] > 0, scores(X[held]))
             alpha = max(found, key=lambda a: found[a])
-            cold = Ours(metric, k, gap) if isinstance(train, Ours) else train
+            cold = train.anew() if isinstance(train, Ours) else train
             seconds, scores, certified = fit(label, cold, alpha, every)
             records.append(
                 {

@@ -1,4 +1,16 @@
+import re
+
 from benchmarks.game_pictures import PAGE, draw
+
+
+def test_the_page_beyond_sums_runs_and_every_run_is_certified(capsys):
+    page = (PAGE.parent / "beyond_sums.md").read_text(encoding="utf-8")
+    scope = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), scope)
+    models = [scope[name] for name in ("clf", "ranker", "tagger", "folding", "normal")]
+    assert [model.stopped_by_ for model in models] == ["gap"] * 5
+    assert scope["result"].stopped_by == "gap"
+    assert "((((....))))" in capsys.readouterr().out
 
 
 def test_the_page_of_games_runs_and_draws_the_pictures_that_it_shows(tmp_path, capsys):
