@@ -10,10 +10,9 @@ are best on fold 9 after training on folds 1 to 8.
 
 from __future__ import annotations
 
-import lzma
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -27,41 +26,13 @@ from sklearn.svm import LinearSVC
 from benchmarks.datasets import ROOT
 from benchmarks.tables import table, timed
 from stepless import ChainClassifier
-from stepless.data.templates import window_features
+from stepless.data import read_columns, window_features
+from stepless.report import chunk_scores
 
-Sentence = list[list[str]]
 PATIENCE = 60.0  # seconds of one of our fits
 
 
 # -- CoNLL-2000 -----------------------------------------------------------------------------------
-
-
-def sentences(part: str) -> list[Sentence]:
-    """Sentences of (word, part of speech, chunk tag)."""
-    with lzma.open(ROOT / f"conll2000.{part}.txt.xz", "rt") as file:
-        blocks = file.read().strip().split("\n\n")
-    return [[line.split() for line in block.split("\n")] for block in blocks]
-
-
-def chunks(tags: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Chunks that tags B-X, I-X and O say there are, as conlleval reads them."""
-    begin, kind = 0, "O"
-    for t, tag in enumerate([*tags, "O"]):
-        mark, _, name = tag.partition("-")
-        if kind != "O" and (mark in "BO" or name != kind):
-            yield kind, begin, t
-            kind = "O"
-        if mark != "O" and kind == "O":
-            begin, kind = t, name
-
-
-def chunk_f1(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
-    """Harmonic mean of the precision and recall of whole chunks."""
-    right = there = said = 0
-    for a, b in zip(truth, found, strict=True):
-        own, ours = set(chunks(a)), set(chunks(b))
-        right, there, said = right + len(own & ours), there + len(own), said + len(ours)
-    return 2.0 * right / (there + said)
 
 
 def _crfsuite(X: Any, y: Any, path: Path) -> None:
@@ -79,7 +50,10 @@ def _tags(path: Path, X: Any) -> list[list[str]]:
 
 
 def conll() -> None:
-    train, test = sentences("train"), sentences("test")
+    # sentences of (word, part of speech, chunk tag)
+    train, test = (
+        read_columns(ROOT / f"conll2000.{part}.txt.xz").sentences for part in ("train", "test")
+    )
     X, X_test = ([window_features(s) for s in part] for part in (train, test))
     y, y_test = ([[token[2] for token in s] for s in part] for part in (train, test))
     rows: list[tuple[Any, ...]] = []
@@ -89,7 +63,7 @@ def conll() -> None:
         taken, model = timed(fit)
         spent = process_time() - began
         passes, gap = getattr(model, "n_passes_", ""), getattr(model, "rel_gap_", "")
-        rows.append((name, taken, spent, passes, gap, chunk_f1(y_test, predict())))
+        rows.append((name, taken, spent, passes, gap, chunk_scores(y_test, predict()).f1))
         print(rows[-1], file=sys.stderr, flush=True)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -54,6 +54,13 @@ def test_impossible_limits_get_one_clear_sentence(name, value):
         Stopping(**{name: value})
 
 
+@pytest.mark.parametrize("name", ["gap", "passes", "seconds"])
+@pytest.mark.parametrize("value", ["1", None, [1]])
+def test_limits_are_numbers(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be a number, not "):
+        Stopping(**{name: value})
+
+
 def test_no_pass_at_all_is_refused():
     with pytest.raises(ValueError, match="passes must be at least 1, not 0"):
         Stopping(passes=0)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from stepless import SOLVERS, Objective, Risk, Source, SquaredL2, Stopping
+from stepless import SOLVERS, Box, L1Ball, Objective, Risk, Source, SquaredL2, Stopping, Zero
 from stepless.minimize import minimize
-from stepless.objective import Hinge
-from stepless.solvers import LBFGS, TANGENTS_ONLY, Newton
+from stepless.objective import L1, Free, Hinge, Logistic
+from stepless.solvers import Accelerated, Bundle, BundleLinesearch, Newton, ProximalBundle
 from stepless.whole_risk import OffsetRisk, WholeRisk
 
 rng = np.random.default_rng(0)
@@ -34,7 +34,7 @@ class MeanHinge(OffsetRisk):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    "kind", [kind for kind in TANGENTS_ONLY if kind is not LBFGS], ids=lambda kind: kind.name
+    "kind", [Bundle, ProximalBundle, BundleLinesearch], ids=lambda kind: kind.name
 )
 def test_a_whole_risk_has_the_optimum_of_the_sum_that_it_is(kind, intercept):
     known = Risk(Objective(Hinge(), SquaredL2(0.05), intercept=intercept), Source(X, y))
@@ -90,3 +90,74 @@ def test_a_risk_that_falls_without_end_in_its_intercept_proves_nothing():
 def test_without_a_value_and_gradient_there_is_no_risk():
     with pytest.raises(TypeError, match="value_and_gradient"):
         WholeRisk(2, SquaredL2(1.0))
+
+
+class MeanLogistic(WholeRisk):
+    """The logistic loss, as if it were no sum; `off` spoils its gradient, `bend` its convexity."""
+
+    smooth = True
+
+    def __init__(self, regularizer, domain=None, off=1.0, bend=0.0):
+        super().__init__(X.shape[1], regularizer, domain, m=len(y))
+        self.off, self.bend = off, bend
+
+    def curvatures(self):
+        return (X * X).mean(axis=0) / 4.0
+
+    def value_and_gradient(self, w):
+        z = y * (X @ w)
+        a = -(y / (1.0 + np.exp(z))) @ X / len(y)
+        wave, slope = self.bend * np.sin(3.0 * w[0]) ** 2, 3.0 * self.bend * np.sin(6.0 * w[0])
+        a[0] += slope
+        return float(np.logaddexp(0.0, -z).mean()) + wave, self.off * a
+
+
+@pytest.mark.parametrize(
+    ("name", "regularizer", "domain"),
+    [
+        ("lbfgs", SquaredL2(0.01), None),
+        ("accelerated", SquaredL2(0.01), None),
+        ("accelerated", L1(0.02), None),
+        ("accelerated", L1(0.02), Box(-0.3, 0.5)),
+        ("gradient", SquaredL2(0.01), Box(-0.3, 0.5)),
+        ("mirror-prox", Zero(), L1Ball(1.0)),
+        ("frank-wolfe", Zero(), L1Ball(1.0)),
+    ],
+)
+def test_smooth_whole_risks_have_the_optimum_of_the_sum_that_they_are(name, regularizer, domain):
+    objective = Objective(Logistic(), regularizer, domain or Free(), intercept=False)
+    known = minimize(Risk(objective, Source(X, y)), Accelerated(), Stopping(1e-6, passes=3000))
+    whole = MeanLogistic(regularizer, domain)
+    found = minimize(whole, SOLVERS[name](), Stopping(gap=1e-4, passes=3000))
+    assert (known.stopped_by, found.stopped_by) == ("gap", "gap")
+    assert known.lower_bound <= found.objective <= known.objective * 1.0002
+    assert found.lower_bound <= known.objective
+
+
+@pytest.mark.parametrize("name", ["accelerated", "lbfgs"])
+def test_what_is_not_smooth_is_refused_by_solvers_that_need_it(name):
+    with pytest.raises(ValueError, match=f"'{name}' needs a risk that is smooth"):
+        minimize(MeanHinge(0.1, False), SOLVERS[name](), Stopping())
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("bundle", {"off": 1.5}),
+        ("bundle", {"off": -1.0}),
+        ("bundle", {"bend": 0.1}),
+        ("proximal-bundle", {"off": 1.5}),
+        ("lbfgs", {"off": 1.5}),
+        ("lbfgs", {"bend": 0.5}),
+        ("accelerated", {"off": 1.5}),
+    ],
+)
+def test_a_wrong_oracle_is_caught_and_named(name, wrong):
+    risk = MeanLogistic(SquaredL2(0.01), **wrong)
+    with pytest.raises(ValueError, match=r"R is not convex, or its gradient of call \d+ is none"):
+        minimize(risk, SOLVERS[name](), Stopping(gap=1e-9, passes=30), start=(np.full(4, 0.4), 0.0))
+
+
+def test_a_gradient_that_is_no_number_is_named():
+    with pytest.raises(ValueError, match="a gradient not finite"):
+        minimize(MeanLogistic(SquaredL2(0.01), off=np.inf), Bundle(), Stopping())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         check_domain,
         check_loss,
         check_regularizer,
+        check_risk,
         check_solver,
     )
     from stepless.data import Source, read_svmlight
@@ -137,6 +138,7 @@ _HOME = {
     "check_domain": "checks",
     "check_loss": "checks",
     "check_regularizer": "checks",
+    "check_risk": "checks",
     "check_solver": "checks",
     "excess_risk_bound": "certificates",
     "load_model": "report",
@@ -207,6 +209,7 @@ __all__ = [
     "check_domain",
     "check_loss",
     "check_regularizer",
+    "check_risk",
     "check_solver",
     "excess_risk_bound",
     "load_model",

@@ -25,6 +25,31 @@ class Cut:
         return self.value - self.slope * self.b
 
 
+@dataclass(frozen=True)
+class Bottom:
+    """The cut at which R is least, and two whose tangents, blended by shares, are level in b."""
+
+    best: Cut
+    cuts: tuple[Cut, Cut]
+    shares: tuple[float, float]
+    level: bool = True  # not where R falls without end: then only R ≥ 0 is known
+
+    @property
+    def parts(self) -> list[tuple[Cut, float]]:
+        """The cuts that have a share in the level plane."""
+        both = zip(self.cuts, self.shares, strict=True)
+        return [(cut, share) for cut, share in both if self.level and share > 0.0]
+
+
+def bottom(cut: Callable[[float], Cut], b: float, *, smooth: bool, free: bool) -> Bottom:
+    """Minimise b ↦ R(w, b), starting from b; at 0 if the intercept is not free."""
+    left, right = bracket(cut, b, smooth) if free else (cut(0.0),) * 2
+    best = min(left, right, key=lambda found: found.value)
+    if free and not left.slope <= 0.0 <= right.slope:
+        return Bottom(best, (best, best), (1.0, 0.0), level=False)
+    return Bottom(best, (left, right), levelling(left, right))
+
+
 def bracket(cut: Callable[[float], Cut], b: float, smooth: bool) -> tuple[Cut, Cut]:
     """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
 

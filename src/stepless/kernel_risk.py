@@ -29,6 +29,13 @@ class Expansion:
     norm: float  # of f
     risk: float  # the objective without the penalty
     plane: Plane
+    blur: float  # by how much rounding may have put the objective below the truth
+
+    @property
+    def height(self) -> float:
+        """The objective, lifted by that; what is not a number lies above all."""
+        height = self.objective + self.blur
+        return math.inf if math.isnan(height) else height
 
 
 class KernelRisk:
@@ -67,16 +74,17 @@ class KernelRisk:
         anchor = ray.anchor(np.ones(1), b)
         tangent, square = anchor.tangent, max(float(coefficients @ f), 0.0)
         level = anchor.a / self.m
-        over = self._blur(coefficients, float(np.abs(level).sum()))
+        steepness = float(np.abs(level).sum())
         if not tangent.plane.a.any() and tangent.plane.offset == 0.0:
             level = np.zeros(self.m)  # it falls without end in b: only R ≥ 0 is known
         return Expansion(
             coefficients,
             float(tangent.b),
-            0.5 * self.objective.strength * square + float(tangent.value) + over,
+            0.5 * self.objective.strength * square + float(tangent.value),
             math.sqrt(square),
-            float(tangent.value) + over,
+            float(tangent.value),
             Plane(level, tangent.plane.offset, haze=tangent.plane.haze),
+            self._blur(coefficients, steepness) + ray.blur(np.ones(1), tangent.b, tangent.value),
         )
 
     def tangent(self, coefficients: NDArray, b: float) -> Tangent:
@@ -85,7 +93,7 @@ class KernelRisk:
         return Tangent(found.risk, found.b, found.plane)
 
     def _blur(self, coefficients: NDArray, steepness: float) -> float:
-        """By how much the kernels' rounding may have lowered an objective, where that is known."""
+        """By how much the kernels' own rounding may have lowered it, where that is known."""
         if not math.isfinite(self.gram.rounding):
             return 0.0
         size = float(np.abs(coefficients).sum())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Aggregate, Certifier, Planes
+from stepless.certificates import Aggregate, Certifier, Planes, Witness
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import TANGENTS_ONLY, Solver
@@ -32,7 +32,9 @@ class Result:
     risk: float  # the objective without the penalty
     lower_bound: float
     trace: Trace
-    stopped_by: str  # "gap", "passes", "seconds", "watcher", or "solver": its theorem is satisfied
+    # "gap", "passes", "seconds", "watcher"; "solver", whose theorem is satisfied; or "rounding",
+    # which is all that is left of the gap
+    stopped_by: str
     state: Any  # the solver's, with which a later run can go on
     planes: Planes | Aggregate  # under the risk, that the run left
     runner: str  # the solver's name
@@ -107,7 +109,10 @@ def _run(
             "a run goes on from a result on the same examples with the same loss and intercept, "
             "at another strength; for another problem start from (result.w, result.b)"
         )
+    if isinstance(risk, WholeRisk):
+        risk = Witness(risk)
     w, b, lowest = _begin(risk, start)
+    seen = math.inf  # the lowest objective as it was computed, by which solvers go
     certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
     if before and before.runner == solver.name and isinstance(solver, Resumable):
         state = solver.resume(risk, before.state)
@@ -120,21 +125,25 @@ def _run(
         objective = finding.objective
         if objective is None:
             objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
-        if objective < lowest:
-            w, b, lowest = finding.w, finding.b, objective
+        seen = min(seen, objective)
+        lifted = _lifted(risk, finding.w, finding.b, objective)
+        if lifted < lowest:
+            w, b, lowest = finding.w, finding.b, lifted
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
-            lowest = risk.objective.penalty(w) + risk.value(w, b)
+            lowest = _lifted(risk, w, b, risk.objective.penalty(w) + risk.value(w, b))
         if finding.plane is not None:
             certifier.learn(finding.plane, lowest)
         certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
+        # Bounds count on weights whose penalty is no more than an objective that was seen, and so
+        # hold up to there; where an optimum is met exactly, rounding may lift them above.
+        most = min(lowest, seen)
 
         event = Event(
             passes=passes,
             examples=passes * risk.m,
             seconds=perf_counter() - began,
             objective=lowest,
-            # rounding may lift a bound above an optimum that was met exactly
-            lower_bound=min(certifier.lower_bound, lowest),
+            lower_bound=min(certifier.lower_bound, most),
             norm=float(np.sqrt(w @ w)),
             nonzeros=int(np.count_nonzero(w)),
             solver=finding.solver or solver.name,
@@ -144,6 +153,8 @@ def _run(
         reason = stopping.reason(event)
         if reason is None and finding.finished:
             reason = "solver"
+        if reason is None and (finding.spent or certifier.lower_bound >= most):
+            reason = "rounding"
         if reason is None and any(stops):
             reason = "watcher"
         if reason is not None:
@@ -178,5 +189,19 @@ def _begin(
     if not risk.objective.intercept:
         b = np.zeros_like(b) if np.ndim(b) else 0.0
     known = isinstance(start, Result) and np.array_equal(w, given)
-    value = start.risk if known else risk.value(w, b)  # type: ignore[union-attr]
-    return w, b, risk.objective.penalty(w) + value
+    penalty = risk.objective.penalty(w)
+    if known:  # its risk has been lifted
+        return w, b, penalty + start.risk + _blur(risk.d, penalty)  # type: ignore[union-attr]
+    return w, b, _lifted(risk, w, b, penalty + risk.value(w, b))
+
+
+def _lifted(risk: Risk | WholeRisk, w: NDArray, b: Any, objective: float) -> float:
+    """The objective, by so much higher that rounding cannot have put it below the truth."""
+    penalty = risk.objective.penalty(w)
+    blur = risk.blur(w, b, max(objective - penalty, 0.0))
+    return objective + blur + _blur(risk.d, penalty)
+
+
+def _blur(d: int, penalty: float) -> float:
+    """By how much a sum over d weights, none of whose terms is negative, may be too low."""
+    return (d + 4) * 2.0**-53 * penalty

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Certifier, Planes
 from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data.gram import TABLED
-from stepless.kernel_risk import Expansion, KernelRisk
+from stepless.kernel_risk import KernelRisk
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import Result
 from stepless.objective import Objective
@@ -100,39 +101,41 @@ def _run(
     while True:
         finding = solver.step(risk, state, rng)
         found = risk.expansion(finding.w, finding.b)
-        best = min(best, found, key=_height)
+        best = min(best, found, key=attrgetter("height"))
         if certifier is not None and math.isinf(finding.lower_bound):
             if finding.plane is not None:
-                certifier.learn(finding.plane, best.objective)
-            w = certifier.learn(found.plane, best.objective)
+                certifier.learn(finding.plane, best.height)
+            w = certifier.learn(found.plane, best.height)
             if w is not None:
                 found = risk.expansion(w, best.b)
-                certifier.learn(found.plane, best.objective)
+                certifier.learn(found.plane, best.height)
                 if np.count_nonzero(w) <= budget:
-                    best = min(best, found, key=_height)
+                    best = min(best, found, key=attrgetter("height"))
+        bound = -math.inf
         if certifier is not None:
-            certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
+            bound = certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
         event = Event(
             passes=len(trace) + 1,
             examples=(len(trace) + 1) * risk.m,
             seconds=perf_counter() - began,
-            objective=best.objective,
+            objective=best.height,
             # rounding may lift a bound above an optimum that was met exactly
-            lower_bound=min(certifier.lower_bound, best.objective) if certifier else -math.inf,
+            lower_bound=min(bound, best.objective),
             norm=best.norm,
             nonzeros=int(np.count_nonzero(best.coefficients)),
             solver=solver.name,
         )
         trace.append(event)
         stops = [watcher(event, best.coefficients, best.b) for watcher in watchers]
-        reason = stopping.reason(event) or ("solver" if finding.finished else None)
+        spent = finding.spent or bound >= best.objective
+        reason = stopping.reason(event) or ("rounding" if spent else None)
         reason = reason or ("watcher" if any(stops) else None)
         if reason is not None:
             return Result(
                 w=best.coefficients,
                 b=best.b,
-                objective=best.objective,
-                risk=best.risk,
+                objective=best.height,
+                risk=best.risk + best.blur,
                 lower_bound=event.lower_bound,
                 trace=trace,
                 stopped_by=reason,
@@ -153,8 +156,3 @@ def _remark(risk: KernelRisk) -> str:
         f"no gap is certified: {risk.gram.kernel} does not say its steepness. The run ends by "
         "passes= or seconds=; say gap=0 if that is meant"
     )
-
-
-def _height(point: Expansion) -> float:
-    """The objective; what is not a number lies above all."""
-    return point.objective if point.objective == point.objective else math.inf

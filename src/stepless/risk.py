@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.source import Source
-from stepless.intercept import Cut, bracket, levelling
+from stepless.design import Sparse
+from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
 
@@ -128,32 +130,48 @@ class Risk:
         self.source.map(
             lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
         )
-        if self.objective.intercept:
-            left, right = bracket(self._cut, b, self._smooth)
-        else:
-            left = right = self._cut(0.0)
-        best = min(left, right, key=lambda cut: cut.value)
-        level = not self.objective.intercept or left.slope <= 0.0 <= right.slope
-        if not level:
-            left = right = best
+        low = bottom(self._cut, b, smooth=self._smooth, free=self.objective.intercept)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
-        shifts, shares = (left.b, right.b), levelling(left, right)
-        a = np.empty(self.m)
+        (left, right), shares, a = low.cuts, low.shares, np.empty(self.m)
+        shifts = left.b, right.b
         self.source.map(
             lambda k, lo, hi: oracle.blend(self.problem, self._z, shifts, shares, a, lo, hi)
         )
         g = self.source.combination(a) / self.m
-        plane = Plane(np.zeros(self.d), 0.0)  # where it falls without end, only R ≥ 0 is known
-        if level:
+        plane = Plane(np.zeros(self.d), 0.0)
+        if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
             haze = shares[0] * left.haze + shares[1] * right.haze
             plane = Plane(g, offset, haze=haze, sizes=self.sizes)
-        return Anchor(Tangent(best.value, best.b, plane), self._z + best.b, a, g)
+        return Anchor(Tangent(low.best.value, low.best.b, plane), self._z + low.best.b, a, g)
 
-    def prediction_rounding(self, w: NDArray, b: float) -> float:
-        """How far predictions are off on average: relative to what cancels in them."""
-        cancelling = float(self.sizes @ np.abs(w)) + abs(b)
-        return (self.rounding + self.d * 2.0**-53) * cancelling
+    def prediction_rounding(self, w: NDArray, b: Any) -> float:
+        """Bound how far predictions are off, root mean square, relative to what cancels in them.
+
+        A sum of n products errs by n roundings of Σ|x_ij w_j|, whose root mean square is at most
+        ⟨sizes, |w|⟩ (Minkowski); adding b, and taking y off, by one of their sizes each.
+        """
+        W = np.abs(w).reshape(-1, self.objective.loss.outputs())
+        cancelling = (self._longest + 4) * (self.source.sizes @ W)
+        return float(np.linalg.norm(cancelling + 4.0 * (np.abs(b) + self._target))) * 2.0**-53
+
+    @cached_property
+    def _longest(self) -> int:
+        """How many entries a row has at most."""
+        X = self.source.X
+        return int(np.diff(X.indptr).max()) if isinstance(X, Sparse) else X.shape[1]
+
+    def blur(self, w: NDArray, b: Any, value: float) -> float:
+        """By how much R(w, b) may lie above what was computed: that rounding counts is the rule.
+
+        ℓ(z + δ) ≤ ℓ(z) + min(L|δ|, ℓ'δ + βδ²/2), and of these Cauchy's inequality knows the mean; a
+        sum of losses, none of which is negative, errs by `rounding` of itself.
+        """
+        off, beta = self.prediction_rounding(w, b), self.objective.loss.smoothness()
+        bend = 0.5 * beta * off if beta < math.inf else 0.0
+        # an exponential's slope is at most 3ℓ + y/2
+        steep = min(self._steepness(value, 3.0 * value) + bend, self.objective.loss.lipschitz())
+        return steep * off + self.rounding * value
 
     @property
     def sizes(self) -> NDArray:
@@ -164,16 +182,21 @@ class Risk:
         """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.
 
         They cancel near the optimum, and all the more with features far from 0, so it is relative
-        to the root of the mean of a_i²: a_i ≤ L, and a_i² ≤ 2βℓ_i where ℓ is β-smooth.
+        to the root of the mean of a_i².
         """
+        # an intercept is about as large as the predictions that it is added to
+        twice = 2.0 if self.objective.intercept else 1.0
+        return self.rounding * self._steepness(value, rough) * twice
+
+    def _steepness(self, value: float, rough: float) -> float:
+        """Bound the root of the mean of a_i²: a_i ≤ L, and a_i² ≤ 2βℓ_i where ℓ is β-smooth."""
         loss = self.objective.loss
         steep = loss.lipschitz()
         if loss.smoothness() < math.inf:
             steep = min(steep, math.sqrt(2.0 * loss.smoothness() * max(value, 0.0)))
         if math.isinf(steep):  # |a| ≤ |az| beyond |z| = 1; within, an exponential has e + y
             steep = rough + 3.0 + self._target
-        # an intercept is about as large as the predictions that it is added to
-        return self.rounding * steep * (2.0 if self.objective.intercept else 1.0)
+        return steep
 
     def _cut(self, b: float) -> Cut:
         if self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from stepless.trace import Event
 
@@ -25,7 +26,9 @@ class Stopping:
     def __post_init__(self) -> None:
         for name, least in (("gap", 0.0), ("passes", 1.0), ("seconds", 0.0)):
             value = getattr(self, name)
-            if not value >= least:
+            if not isinstance(value, Real):
+                raise ValueError(f"{name} must be a number, not {value!r}")
+            if not float(value) >= least:
                 raise ValueError(f"{name} must be at least {least:g}, not {value:g}")
 
     def reason(self, event: Event) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.intercept import Cut, bracket, levelling
+from stepless.intercept import Cut, bottom
 from stepless.objective import Domain, Free, Objective, Regularizer, SmoothWhole, Whole
 from stepless.risk import Plane, Tangent
 
@@ -19,8 +19,9 @@ class WholeRisk(ABC):
     """A convex risk R(w) ≥ 0 of weights alone; a subclass says its value and a subgradient.
 
     It is minimised by the solvers that ask for nothing but tangent planes: `bundle`,
-    `proximal-bundle`, `bundle-linesearch`, and, if the subclass says that it is `smooth`, `lbfgs`,
-    with certificates as always.
+    `proximal-bundle`, `bundle-linesearch`, `mirror-descent`, and, if the subclass says that it is
+    `smooth`, `lbfgs`, `accelerated`, `gradient`, `mirror-prox`, `frank-wolfe`, with certificates as
+    always. `check_risk` tells in one line what is wrong with it.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class WholeRisk(ABC):
     ('gap', array([0., 1., 2.]))
     """
 
-    smooth: ClassVar[bool] = False  # whether there is a gradient everywhere, that `lbfgs` can use
+    smooth: ClassVar[bool] = False  # whether there is a gradient everywhere
 
     def __init__(
         self,
@@ -98,20 +99,19 @@ class WholeRisk(ABC):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
-        return self._looked(w)[0] + self.blur(w)
+        return self._looked(w)[0]
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane that touches R there."""
         value, a = self._looked(w)
-        plane = self.plane(value, a, w)
-        return Tangent(value + self.blur(w), 0.0, plane)
+        return Tangent(value, 0.0, self.plane(value, a, w))
 
-    def blur(self, w: NDArray) -> float:
-        """By how much R(w) may be above what was computed: terms that are large and alike cancel.
+    def blur(self, w: NDArray, b: Any, value: float) -> float:
+        """By how much R may lie above the value computed: terms that are large and alike cancel.
 
-        It is added to every value that is reported, so that none lies below the optimum.
+        The loop adds it to every objective that it reports, so that none lies below the optimum.
         """
-        return 2.0 * self.rounding * float(self.sizes @ np.abs(w))
+        return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + value)
 
     def _looked(self, w: NDArray) -> tuple[float, NDArray]:
         """Value and gradient, once they are sure to be such."""
@@ -120,6 +120,8 @@ class WholeRisk(ABC):
             raise ValueError(
                 f"value_and_gradient gave a gradient of shape {np.shape(a)} for {self.d} weights"
             )
+        if np.isfinite(value) and not np.isfinite(a).all():
+            raise ValueError(f"value_and_gradient gave R(w) = {value:g}, and a gradient not finite")
         if not value >= -self.rounding * (1.0 + float(np.abs(a) @ np.abs(w))):
             raise ValueError(
                 f"value_and_gradient gave R(w) = {value:g}: a risk is a number of at least 0; "
@@ -165,7 +167,7 @@ class OffsetRisk(WholeRisk):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
-        return self.section(w).cut(float(b))[0] + self.blur(w)
+        return self.section(w).cut(float(b))[0]
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
@@ -177,21 +179,13 @@ class OffsetRisk(WholeRisk):
             value, slope = section.cut(at)
             return Cut(at, value, slope, 0.0, 0.0)
 
-        left, right = bracket(cut, float(b), smooth=False)
-        best = min(left, right, key=lambda found: found.value)
-        if not left.slope <= 0.0 <= right.slope:  # it falls without end: only R ≥ 0 is known
-            return Tangent(best.value + self.blur(w), best.b, Plane(np.zeros(self.d), 0.0))
-        first, second = levelling(left, right)
-        plane = self._at(section, left, w)
-        if second > 0.0:
-            other = self._at(section, right, w)
-            plane = Plane(
-                first * plane.a + second * other.a,
-                first * plane.offset + second * other.offset,
-                haze=self.rounding,
-                sizes=self.sizes,
-            )
-        return Tangent(best.value + self.blur(w), best.b, plane)
+        low = bottom(cut, float(b), smooth=False, free=True)
+        a, offset = np.zeros(self.d), 0.0
+        for at, share in low.parts:
+            plane = self._at(section, at, w)
+            a, offset = a + share * plane.a, offset + share * plane.offset
+        plane = Plane(a, offset, haze=self.rounding, sizes=self.sizes)
+        return Tangent(low.best.value, low.best.b, plane)
 
     def _at(self, section: Section, cut: Cut, w: NDArray) -> Plane:
         """The plane at an intercept, as if level: its offset is where it meets b = 0."""

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from stepless.certificates import Certifier, Planes
+from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import (
@@ -141,3 +141,20 @@ def test_haze_lowers_a_bound_by_what_the_slopes_may_be_off():
     expected = 1e-6 * (sizes @ [0.6, 0.8])
     fall = clear.lower_bound(objective)[0] - hazy.lower_bound(objective)[0]
     assert fall == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Planes, Aggregate])
+def test_planes_of_an_earlier_run_keep_their_haze(kind):
+    """A later run of the same data may have met smaller terms when its first plane comes."""
+    objective, a = Objective(Hinge(), SquaredL2(0.5)), np.array([0.3, 0.4])
+    bounds = []
+    for later in (np.array([1.0, 100.0]), np.zeros(2)):
+        planes = kind(2)
+        for plane in (
+            Plane(a, 1.0, haze=1e-6, sizes=np.array([1.0, 100.0])),
+            Plane(a, 0.0, haze=1e-6, sizes=later),
+        ):
+            planes.add(plane)
+            bound = planes.lower_bound(objective, 1.0)[0]
+        bounds.append(bound)
+    assert bounds[0] == bounds[1]

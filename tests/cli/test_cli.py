@@ -19,11 +19,11 @@ from rich.console import Console
 from rich.live import Live
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import scale
-from typer.testing import CliRunner
 
 import stepless
+from cli.commands import refused, run
 from stepless import LinearClassifier, __version__
-from stepless.cli import app, progress
+from stepless.cli import progress
 from stepless.report import load_model, read_header, save_model
 from stepless.stopping import Stopping
 from stepless.trace import Event
@@ -61,25 +61,6 @@ def folder(tmp_path, monkeypatch, texts):
 def labels_of(path):
     with open(path) as file:
         return np.array([int(line.split()[0]) for line in file])
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def refused(*arguments):
-    """The one sentence with which bad input is refused; nothing is written."""
-    before = sorted(os.listdir())
-    result = run(*arguments, code=1)
-    assert result.stdout == ""
-    assert sorted(os.listdir()) == before
-    assert result.stderr.startswith("stepless: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("stepless: ").rstrip("\n")
 
 
 FAST = ("--alpha", "1e-2", "--gap", "1e-2")

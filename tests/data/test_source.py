@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stepless.data import Source
-from stepless.data import source as module
-from stepless.data.source import available_cores
+from stepless.data import Source, threads
+from stepless.data.threads import available_cores
 from stepless.design import Dense, Sparse
 
 
@@ -139,10 +138,10 @@ def test_threads_are_those_the_process_may_use():
 
 
 def test_pools_are_shared_between_sources():
-    before = module._pool.cache_info().misses
+    before = threads._pool.cache_info().misses
     for _ in range(3):
         _wide(100, 200_000, threads=2).map(lambda *_: None)
-    assert module._pool.cache_info().misses <= before + 1
+    assert threads._pool.cache_info().misses <= before + 1
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork on this system")

@@ -1,12 +1,16 @@
 """Tagging sequences: what users give, what they get, and what they are told."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from stepless import ChainClassifier
+from stepless import ChainClassifier, SquaredL2
 from stepless.data.templates import window_features, word_features
+from stepless.risks.chains import CRFRisk
+from stepless.solvers import AdaGrad
 
 
 def language(n, seed, length=(1, 9)):
@@ -72,7 +76,10 @@ def test_marginals_are_probabilities_and_only_a_crf_has_them():
     for rows, s in zip(p, X_TEST, strict=True):
         assert rows.shape == (len(s), 3)
         np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
-    assert not hasattr(ChainClassifier("hinge"), "predict_marginals")
+    hinge = ChainClassifier("hinge", gap=0.1).fit(X, y)
+    assert not hasattr(hinge, "predict_marginals")
+    with pytest.raises(ValueError, match="learned by the hinge: they model no probabilities"):
+        hinge.set_params(loss="crf").predict_marginals(X)
 
 
 def test_weights_are_told_by_feature_and_tag():
@@ -122,10 +129,20 @@ def test_weights_of_sequences_are_repetitions():
 
 def test_a_warm_start_begins_where_the_last_fit_ended():
     model = ChainClassifier(alpha=1e-2, gap=1e-4, warm_start=True).fit(X, y)
-    before = model.n_passes_
-    model.fit(X, y)
-    assert model.n_passes_ < before
-    assert clone(model).get_params() == model.get_params()
+    cold = model.n_passes_
+    assert model.fit(X, y).n_passes_ == 1  # what was proved is known
+    weaker = clone(model).set_params(alpha=5e-3).fit(X, y)
+    assert model.set_params(alpha=5e-3).fit(X, y).n_passes_ < weaker.n_passes_
+    assert model.lower_bound_ <= weaker.objective_
+    assert weaker.lower_bound_ <= model.objective_
+    new = [[[*at, "new"] for at in s] for s in X]
+    assert model.fit(new, y).n_passes_ < cold
+    assert model.emission_.shape == (5, 3)
+    every = model.objective_
+    model.set_params(pairs="all").fit(new, y)
+    assert model.objective_ <= every * (1.0 + 1e-4)
+    with pytest.raises(ValueError, match="tag tag9 in sequence 0 is not among the tags"):
+        model.fit([[["any"]]], [["tag9"]])
 
 
 @pytest.mark.parametrize("loss", ["crf", "hinge"])
@@ -146,7 +163,7 @@ def test_a_stream_is_learned_and_may_bring_new_features(loss):
 def test_a_stream_goes_on_from_a_fit():
     model = ChainClassifier(alpha=1e-2).fit(X, y)
     score = model.score(X_TEST, Y_TEST)
-    model.partial_fit(X[:2], y[:2])
+    model.partial_fit(*language(120, 4))  # until η has been found
     assert model.score(X_TEST, Y_TEST) == pytest.approx(score, abs=0.05)
 
 
@@ -159,6 +176,19 @@ def test_a_stream_goes_on_from_a_fit():
         ([[["a"]], []], [["A"], []], {}, "sequence 1 is empty"),
         ([[["a"], ["b"]]], [["A", "A"]], {}, "y holds one tag only"),
         ([["ab"]], [["A"]], {}, "not the string 'ab'"),
+        (["ab"], [["A", "B"]], {}, "sequence 0 is 'ab': it must be a matrix or a list"),
+        ([np.ones(2)], [["A", "B"]], {}, "sequence 0 has .*1.0.* for a position: give the names"),
+        ([[[0.5, 1.0], [1.0, 2.0]]], [["A", "B"]], {}, "names of features are strings, not 0.5"),
+        ([[["a", ["b"]]]], [["A"]], {}, r"names of features are strings, not \['b'\]"),
+        ([np.ones((2, 2)) * 1j], [["A", "B"]], {}, "sequence 0 is a matrix of complex128"),
+        ([np.array([["a", "b"]])], [["A"]], {}, "sequence 0 is a matrix of <U1, not of numbers"),
+        ([[["a"], ["b"]]], [["A", 1]], {}, "some tags in y are strings and others are not"),
+        ([[None]], [["A"]], {}, "sequence 0 has None for a position"),
+        (3, [["A"]], {}, "X must be a list of sequences, not 3"),
+        ([[["a"], ["b"]]], [3], {}, "y must be a list with, for each sequence, a list of tags"),
+        ([[["a"], ["b"]]], [[("A", 1), ("B", 2)]], {}, r"tags must be strings or numbers, not \('A', 1\)"),
+        ([[["a"], ["b"]]], [["A", None]], {}, "sequence 0 has no tag at position 1: None"),
+        ([[["a"], ["b"]]], [[0.0, np.nan]], {}, "sequence 0 has no tag at position 1: nan"),
         ([[{"a": np.nan}]], [["A"]], {}, "X holds nan in sequence 0, position 0, feature 'a'"),
         ([np.ones((1, 2)), np.full((2, 2), np.inf)], [[0], [0, 1]], {}, "inf in sequence 1, position 0, feature 0"),
         ([np.ones((1, 2)), np.ones((1, 3))], [[0], [1]], {}, "sequence 1 has 3 features, not 2"),
@@ -186,6 +216,15 @@ def test_unknown_tags_and_missing_classes_are_named():
         model.partial_fit([[["a"]], [["a"]]], [["tag0"], ["tag9"]])
     with pytest.raises(ValueError, match="all matrices, or all lists"):
         model.predict([np.ones((1, 4))])
+    with pytest.raises(ValueError, match=r"classes= differs from the tags .*: tag0, tag1, tag2"):
+        model.partial_fit(X[:2], y[:2], classes=["tag0", "tag1"])
+    with pytest.raises(ValueError, match="classes= must name tags, not None or NaN"):
+        ChainClassifier().partial_fit(X, y, classes=[0.0, np.nan])
+    with pytest.raises(ValueError, match="classes= must name two tags or more"):
+        ChainClassifier().partial_fit(X, y, classes=["tag0"])
+    for solver in ("lbfgs", AdaGrad(matrix="full")):
+        with pytest.raises(ValueError, match="cannot learn sequences from a stream: choose 'auto'"):
+            ChainClassifier(solver=solver).partial_fit(X, y, classes=["tag0", "tag1", "tag2"])
 
 
 def test_features_not_seen_before_are_left_out():
@@ -195,32 +234,63 @@ def test_features_not_seen_before_are_left_out():
         assert a.tolist() == b.tolist()
 
 
-def test_likelihoods_are_crfsuites(tmp_path):
+@pytest.mark.parametrize(("penalty", "share"), [("l2", "c2"), ("l1", "c1")])
+def test_likelihoods_and_the_optimum_are_crfsuites(tmp_path, penalty, share):
+    """It has no weights of the first and the last tag, but features can say the same."""
     pycrfsuite = pytest.importorskip("pycrfsuite")
     trainer = pycrfsuite.Trainer(verbose=False)
     for features, tags in zip(X, y, strict=True):
-        trainer.append(features, tags)
-    trainer.set_params({"c2": 0.5, "feature.possible_transitions": 1, "feature.possible_states": 1})
+        trainer.append(_with_ends(features), tags)
+    strength = {"c1": 0.0, "c2": 0.0} | {share: 0.7}
+    exact = {"epsilon": 1e-9, "delta": 1e-10, "max_iterations": 2000}
+    every = {"feature.possible_transitions": 1, "feature.possible_states": 1}
+    trainer.set_params(strength | exact | every)
     trainer.train(str(tmp_path / "model"))
     tagger = pycrfsuite.Tagger()
     tagger.open(str(tmp_path / "model"))
     info = tagger.info()
-    model = ChainClassifier(pairs="all", alpha=1.0).fit(X, y)
-    w = np.zeros_like(model._w)
-    names = model.classes_.tolist()
+
+    alpha = {"c2": 2.0, "c1": 1.0}[share] * 0.7 / len(X)  # c2 = αm/2, c1 = αm
+    ours = ChainClassifier(penalty=penalty, alpha=alpha, pairs="all", gap=1e-6).fit(X, y)
+    model, names = clone(ours).fit(X, y), ours.classes_.tolist()
+    w, K = np.zeros_like(ours._w), 3
+    row = {**ours.vocabulary_, "<first>": 4 + K, "<last>": 5 + K}
     for (feature, tag), weight in info.state_features.items():
-        w[3 * model.vocabulary_[feature] + names.index(tag)] = weight
+        w[K * row[feature] + names.index(tag)] = weight
     for (a, b), weight in info.transitions.items():
-        w[12 + 3 * names.index(a) + names.index(b)] = weight
+        w[K * (4 + names.index(a)) + names.index(b)] = weight
     model._keep(model._layout, w)
+
+    def log_loss(w, s, tags):
+        words = ours._vocabulary.read([s])
+        numbers = np.array([names.index(tag) for tag in tags])
+        return CRFRisk(words, numbers, ours._layout, K, SquaredL2(1.0)).value(w, 0.0)
+
     for s, found, p in zip(
         X_TEST[:20], model.predict(X_TEST[:20]), model.predict_marginals(X_TEST[:20]), strict=True
     ):
-        tagger.set(s)
+        tagger.set(_with_ends(s))
         for t in range(len(s)):
             expected = [tagger.marginal(tag, t) for tag in names]
             np.testing.assert_allclose(p[t], expected, atol=1e-5)  # it writes weights in decimals
-        assert tagger.tag(s) == found.tolist()
+        assert tagger.tag() == found.tolist()
+        assert np.exp(-log_loss(w, s, found)) == pytest.approx(
+            tagger.probability(found.tolist()), abs=1e-5
+        )
+    size = 0.5 * w @ w if penalty == "l2" else np.abs(w).sum()
+    mean = np.mean([log_loss(w, s, tags) for s, tags in zip(X, y, strict=True)])
+    assert mean + alpha * size == pytest.approx(ours.objective_, rel=2e-6)
+    assert ours.lower_bound_ <= mean + alpha * size
+    if penalty == "l2":  # of the other there may be several
+        assert np.linalg.norm(ours._w - w) <= 2.0 * np.sqrt(2.0 * ours.gap_ / alpha)
+
+
+def _with_ends(features):
+    """The features of a sequence, with names for its first and its last position."""
+    named = [list(at) for at in features]
+    named[0].append("<first>")
+    named[-1].append("<last>")
+    return named
 
 
 def test_templates_name_what_they_see():
@@ -254,3 +324,34 @@ def test_values_and_strengths_that_are_none_are_told():
         ChainClassifier(alpha="auto").fit([[["a"]], [["b"]]], [["A"], ["B"]])
     with pytest.raises(ValueError, match="the value of feature 'x' is None: it must be a number"):
         ChainClassifier().fit([[{"x": None}], [{"x": 1.0}]], [["A"], ["B"]])
+
+
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [("crf", "auto"), ("hinge", "adagrad"), ("crf", AdaGrad("cmd"))],
+    ids=["crf", "hinge", "cmd"],
+)
+def test_it_makes_no_difference_how_a_stream_is_cut(loss, solver):
+    sequences, tags = language(450, 7)
+    new = [[[*at, f"since{i // 70}"] for at in s] for i, s in enumerate(sequences)]
+
+    def learned(cuts):
+        model = ChainClassifier(loss, alpha=1e-3, solver=solver)
+        for lo, hi in pairwise([0, *cuts, len(new)]):
+            model.partial_fit(new[lo:hi], tags[lo:hi], classes=["tag0", "tag1", "tag2"])
+        return model
+
+    whole = learned([])
+    for cuts in ([1, 2, 99, 101, 300], [400, 401, 415, 430]):  # 70 by 70, features are new
+        np.testing.assert_array_equal(learned(cuts)._w, whole._w)
+    assert whole.solver_ == "adagrad"
+
+
+def test_a_stream_may_mix_kinds_of_matrices():
+    dense, thin = matrices(X, "dense"), matrices(X, "sparse")
+    mixed, alike = (ChainClassifier(alpha=1e-3) for _ in range(2))
+    for lo, hi in ((0, 30), (30, 60)):
+        alike.partial_fit(thin[lo:hi], y[lo:hi], classes=["tag0", "tag1", "tag2"])
+    mixed.partial_fit(dense[:30], y[:30], classes=["tag0", "tag1", "tag2"])
+    mixed.partial_fit(thin[30:], y[30:])
+    np.testing.assert_allclose(mixed._w, alike._w, atol=1e-12)

@@ -280,6 +280,12 @@ def test_a_loss_of_ones_own(cancer):
         ({"gap": -1.0}, "gap must be at least 0, not -1"),
         ({"passes": 0}, "passes must be at least 1, not 0"),
         ({"n_jobs": 0}, "n_jobs must be positive, or -1"),
+        ({"n_jobs": 1.5}, "n_jobs must be positive, or -1 for all cores, not 1.5"),
+        ({"n_jobs": "2"}, "n_jobs must be positive, or -1 for all cores, not '2'"),
+        ({"alpha": 1e-60}, "alpha must be positive, not 1e-60 (weights overflow below 1e-50)"),
+        ({"gap": "x"}, "gap must be a number, not 'x'"),
+        ({"seconds": -1.0}, "seconds must be at least 0, not -1"),
+        ({"solver": 3}, "solver must be a name or a solver, not 3"),
         ({"loss": "squared_hinge", "solver": "subgradient"}, "use solver='pegasos'"),
         ({"penalty": "none", "solver": "pegasos"}, "needs a strongly convex penalty; use"),
         ({"domain": "ball(1)", "solver": "proximal-bundle"}, "use solver='bundle'"),
@@ -295,6 +301,22 @@ def test_bad_parameters(cancer, change, sentence):
         LinearClassifier(**change).fit(X, y)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e308])
+def test_only_ratios_of_weights_count(cancer, size):
+    X, y = cancer
+    alike = LinearClassifier().fit(X, y, sample_weight=np.full(len(y), size))
+    assert alike.objective_ == LinearClassifier().fit(X, y).objective_
+
+
+@pytest.mark.parametrize("weights", [["a"], [1j]])
+def test_weights_are_numbers(cancer, weights):
+    X, y = cancer
+    with pytest.raises(
+        ValueError, match=r"^sample_weight must hold numbers, one for each example$"
+    ):
+        LinearClassifier().fit(X, y, sample_weight=weights * len(y))
 
 
 def test_bad_data(cancer):

@@ -9,7 +9,14 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stepless import L1, LinearRanker, ndcg_at_k
+from stepless import (
+    L1,
+    LinearRanker,
+    mean_average_precision,
+    mean_reciprocal_rank,
+    ndcg_at_k,
+    precision_at_k,
+)
 from stepless.risks.ranking import Pairwise, RankingLoss
 
 NAMES = ("pairwise", "ndcg", "map", "mrr")
@@ -19,7 +26,7 @@ NAMES = ("pairwise", "ndcg", "map", "mrr")
 def web():
     """40 queries of different difficulty; documents of three grades, some queries of one only."""
     rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(40), rng.integers(1, 25, size=40))
+    qid = np.repeat(np.arange(40), rng.integers(2, 25, size=40))
     X = rng.normal(size=(qid.size, 6)) + rng.normal(size=(40, 6))[qid]
     hidden = X @ [1.0, -0.5, 0.5, 0.0, 0.0, 0.0] + 0.8 * rng.normal(size=qid.size)
     relative = hidden - np.bincount(qid, hidden)[qid] / np.bincount(qid)[qid]
@@ -89,14 +96,34 @@ def test_sparse_float32_pickles_and_other_penalties(web):
     np.testing.assert_array_equal(given.coef_, thin.coef_)
 
 
-def test_a_warm_start_goes_on(web):
+def test_measures_of_the_score(web):
     X, y, qid = web
-    ranker = LinearRanker(alpha=1e-2, warm_start=True).fit(X, y, qid=qid)
-    first = ranker.objective_
-    ranker.set_params(passes=1).fit(X, y, qid=qid)
-    assert ranker.objective_ <= first
-    with pytest.raises(ValueError, match="warm_start=True needs the features of the last fit"):
-        ranker.fit(X[:, :3], y, qid=qid)
+    ranker = LinearRanker(alpha=1e-2, k=3).fit(X, y, qid=qid)
+    z = X @ ranker.coef_
+    known = {
+        "ndcg": ndcg_at_k(y, z, 3, qid=qid),
+        "precision": precision_at_k(y, z, 3, qid=qid),
+        "map": mean_average_precision(y, z, qid=qid),
+        "mrr": mean_reciprocal_rank(y, z, qid=qid),
+    }
+    assert len(set(known.values())) == 4
+    for measure, value in known.items():
+        assert ranker.score(X, y, qid=qid, measure=measure) == pytest.approx(value)
+    with pytest.raises(ValueError, match="there is no measure 'ndgc': did you mean 'ndcg'"):
+        ranker.score(X, y, qid=qid, measure="ndgc")
+
+
+def test_queries_that_are_left_out_are_counted_and_lonely_documents_told(web):
+    X, y, qid = web
+    grades = [np.unique(y[qid == q]).size for q in range(40)]
+    ranker = LinearRanker(alpha=1e-2).fit(X, y, qid=qid)
+    assert ranker.n_queries_left_out_ == grades.count(1) > 0
+    assert ranker.n_queries_ == 40 - grades.count(1)
+    alone = qid.copy()
+    alone[0], alone[5] = 40, 41
+    with pytest.warns(UserWarning, match="2 of 42 queries have one document") as told:
+        ranker.fit(X, y, qid=alone)
+    assert told[0].filename == __file__
 
 
 def test_a_loss_of_ones_own(web):
@@ -138,6 +165,7 @@ def test_watchers_and_progress(web, capsys):
         ({"loss": "ndgc"}, "there is no loss 'ndgc': did you mean 'ndcg'"),
         ({"k": 0}, "k must be a whole number of documents, at least 1, not 0"),
         ({"k": 2.5}, "k must be a whole number of documents, at least 1, not 2.5"),
+        ({"k": True}, "k must be a whole number of documents, at least 1, not True"),
         ({"alpha": "auto"}, "alpha must be a number, not 'auto': a LinearRanker chooses none"),
         ({"solver": "newton"}, "'newton' needs a risk that is a sum over examples"),
         ({"penalty": "l3"}, "there is no penalty 'l3'"),

@@ -61,7 +61,8 @@ def test_scale_of_the_targets_does_not_matter(diabetes, loss):
     X, y = diabetes
     for scale in (1e-6, 1e6):
         fit = LinearRegressor(loss, alpha=1e-2, passes=3000).fit(X, scale * y)
-        assert fit.rel_gap_ <= 1e-3, (loss, scale)
+        # all of 1e-6·y may lie within ε: then the objective is 0 but for rounding
+        assert fit.rel_gap_ <= 1e-3 or fit.objective_ <= 1e-15, (loss, scale)
 
 
 # without `subgradient`, whose first step of 1/λ no ball holds back, and those that begin at 0

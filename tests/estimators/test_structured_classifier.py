@@ -48,20 +48,6 @@ def test_tables_are_read_by_rows():
     np.testing.assert_array_equal(listed.coef_, tabled.coef_)
 
 
-def test_a_warm_start_begins_where_the_last_fit_ended():
-    clf = StructuredClassifier(Subsets(), alpha=1e-2, warm_start=True, passes=5, gap=0.0).fit(X, Y)
-    before = clf.objective_
-    assert clf.fit(X, Y).trace_[0].objective <= before
-
-    class Wider(Subsets):
-        d = 10
-
-    clf.model = Wider()
-    clf.model.features = lambda x, y: np.append(Subsets().features(x, y), 1.0)
-    with pytest.raises(ValueError, match="needs a model with the features of the last fit"):
-        clf.fit(X, Y)
-
-
 def test_other_examples_are_refused():
     clf = StructuredClassifier(Subsets())
     with pytest.raises(ValueError, match="there are 20 inputs, but 19 outputs"):
@@ -74,7 +60,9 @@ def test_other_examples_are_refused():
         StructuredClassifier("multiclass").fit(X, Y)
     with pytest.raises(ValueError, match="alpha must be a number, not 'auto'"):
         StructuredClassifier(Subsets(), alpha="auto").fit(X, Y)
-    with pytest.raises(TypeError, match="a sequence of inputs or outputs, not the text 'GGG'"):
+    with pytest.raises(TypeError, match="a sequence of inputs or outputs, not None"):
+        clf.fit(None, Y)
+    with pytest.raises(TypeError, match="a sequence of inputs or outputs, not 'GGG'"):
         StructuredClassifier(Folding()).fit("GGG", ["..."])
     with pytest.raises(ValueError, match=r"example 1: the structure has 4 signs, but .* 3 bases"):
         StructuredClassifier(Folding()).fit(["GAAAC", "GGG"], ["(...)", "...."])

@@ -30,7 +30,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def summary(wine):
-    return Summary.of(wine[0], Score(40, accuracy=0.9))
+    return Summary.of(wine[0], Score({"examples": 40}, {"accuracy": 0.9}, 0))
 
 
 def test_facts(wine, summary):
@@ -131,15 +131,17 @@ def test_many_classes_are_not_all_listed():
 def test_scores_are_those_of_scikit_learn(wine):
     model, X, y = wine
     score = score_model(model, X, y)
-    assert score.accuracy == model.score(X, y)
+    assert score.measures["accuracy"] == model.score(X, y)
     assert score.unseen == 0
     X, y = load_diabetes(return_X_y=True)
     regressor = LinearRegressor("quantile(0.9)", alpha=1e-3, gap=0.1).fit(X, y)
     score = score_model(regressor, X, y)
-    assert score.r2 == regressor.score(X, y)
+    assert score.measures["r2"] == regressor.score(X, y)
     residual = y - regressor.predict(X)
-    assert score.mean_loss == pytest.approx(np.maximum(0.9 * residual, -0.1 * residual).mean())
-    assert score_model(regressor, X[:1], y[:1]).r2 is None
+    assert score.measures["mean_loss"] == pytest.approx(
+        np.maximum(0.9 * residual, -0.1 * residual).mean()
+    )
+    assert score_model(regressor, X[:1], y[:1]).measures["r2"] is None
     assert "no R²" in score_in_words(score_model(regressor, X[:1], y[:1]))
 
 
@@ -153,9 +155,9 @@ def test_unseen_labels_are_told(wine):
 def test_labels_of_other_types():
     model = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [-1.0, -1.0, 1.0])
     score = score_model(model, [[0.0], [2.0]], np.array([-1, 1]))
-    assert (score.accuracy, score.unseen) == (1.0, 0)
+    assert (score.measures["accuracy"], score.unseen) == (1.0, 0)
     model = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], ["0", "0", "1"])
-    assert score_model(model, [[0.0], [2.0]], np.array([0, 1])).accuracy == 1.0
+    assert score_model(model, [[0.0], [2.0]], np.array([0, 1])).measures["accuracy"] == 1.0
 
 
 # -- forecasts -------------------------------------------------------------------------------------

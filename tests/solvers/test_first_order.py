@@ -41,7 +41,7 @@ from stepless.objective import (
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.frank_wolfe import lower_bound
 from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, PNorm, mirror_map
-from stepless.solvers.batch.smoothness import Metric
+from stepless.solvers.batch.smoothness import FeatureMetric
 
 SMOOTH = [Gradient(), Accelerated(), MirrorProx()]
 RNG = np.random.default_rng(0)
@@ -422,7 +422,7 @@ def textbook(domain=Free()):
     """Least squares without a penalty, a point near its minimum (the theorems hold for any)."""
     risk = risk_of(Zero(), domain, intercept=False, m=60, d=8, spread=10.0)
     best = minimize(risk, Accelerated(), Stopping(gap=0.0, passes=100))
-    return risk, best.w, best.objective, Metric.of(risk)
+    return risk, best.w, best.objective, FeatureMetric.of(risk)
 
 
 def largest(solver, risk, steps):
@@ -554,7 +554,7 @@ def test_mirror_steps_are_minima(penalty, domain):
 
 def test_euclidean_steps_are_minima():
     risk = risk_of(ElasticNet(0.2, 0.5), Box(-0.2, 0.3), intercept=False)
-    mirror = Euclidean(risk.objective, Metric.of(risk))
+    mirror = Euclidean(risk.objective, FeatureMetric.of(risk))
     rng = np.random.default_rng(0)
     for _ in range(5):
         w, g = mirror.enter(rng.normal(size=risk.d)), rng.normal(size=risk.d)

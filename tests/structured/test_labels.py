@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from stepless import LinearClassifier, SquaredL2, StructuredClassifier
-from stepless.structured import LabelTree, Multiclass, StructuredRisk
+from stepless.structured import LabelRisk, LabelTree, Multiclass, StructuredRisk, label_risk
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 5))
@@ -29,6 +29,45 @@ def test_sparse_rows_are_the_same_examples():
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-8)
     assert thin.predict(rows) == dense.predict(holes)
     assert thin.predict(sparse.csr_array(rows)[:3]) == dense.predict(holes[:3])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_all_examples_at_once_are_each_by_itself(kind, monkeypatch):
+    monkeypatch.setattr(label_risk, "_ROOM", 100)  # so that there are several blocks
+    holes = np.where(np.abs(X) > 0.5, X, 0.0)
+    inputs, s = list(kind(holes)), rng.integers(0, 3, size=90).astype(float)
+    costs = rng.random((4, 4)) * (1.0 - np.eye(4))
+    tree = LabelTree.of(X, {0: "even", 2: "even", 1: "odd", 3: "odd"})
+    for model in (Multiclass.of(X, y, costs), tree):
+        of = model, inputs, y.tolist(), SquaredL2(0.1)
+        one, all_ = StructuredRisk(*of, s=s), LabelRisk(*of, s=s)
+        for w in rng.normal(size=(5, model.d)):
+            here, there = one.tangent(w, 0.0), all_.tangent(w, 0.0)
+            assert there.value == pytest.approx(here.value, rel=1e-13)
+            assert all_.value(w, 0.0) == there.value
+            assert there.plane.offset == pytest.approx(here.plane.offset, rel=1e-13)
+            np.testing.assert_allclose(there.plane.a, here.plane.a, atol=1e-13)
+            np.testing.assert_allclose(there.plane.sizes, here.plane.sizes, rtol=1e-12)
+
+
+def test_a_search_of_ones_own_is_heeded():
+    class Dear(Multiclass):
+        def cost(self, y, other):
+            return 2.0 * super().cost(y, other)
+
+    risk = label_risk.structured_risk(Dear.of(X, y), X, y.tolist(), SquaredL2(0.1))
+    assert not isinstance(risk, LabelRisk)
+    assert risk.value(np.zeros(risk.d), 0.0) == pytest.approx(2.0)
+
+
+def test_inputs_that_are_no_numbers_are_named():
+    model = StructuredClassifier(Multiclass.of(X, y), alpha=1e-2, gap=0.1).fit(X, y)
+    hole = X[:3].copy()
+    hole[2, 1] = np.nan
+    with pytest.raises(ValueError, match="example 2: an input holds NaN or infinity"):
+        model.predict(hole)
+    with pytest.raises(ValueError, match="example 2 hold nan at index 1"):
+        model.fit(hole, y[:3])
 
 
 def test_costs_are_heeded():
@@ -71,6 +110,15 @@ def test_a_tree_adds_the_scores_of_a_path():
         (lambda: Multiclass.of(X, y, np.eye(4) - 1.0), "costs must be finite and ≥ 0"),
         (lambda: LabelTree.of(X, {}), "parents has no leaf"),
         (lambda: LabelTree.of(X, {"a": "b", "b": "c", "c": "b"}), "'b' is its own ancestor"),
+        (lambda: LabelTree.of(X, {"a": "b"}), r"two labels or more to tell apart, not \['a'\]"),
+        (lambda: LabelTree.of(X, None), "parents must be a dict from labels to their parents"),
+        (lambda: Multiclass.of(None, y), r"X must be a matrix .* not of shape \(\)"),
+        (
+            lambda: Multiclass.of(X, y[:, None]),
+            r"y must be a list of labels, not of shape \(90, 1\)",
+        ),
+        (lambda: Multiclass.of(X, y).cost(0, [7]), r"label \[7\] is not among"),
+        (lambda: Multiclass.of(X, y).features(1j * X[0], 0), "type complex128: it must hold numb"),
         (lambda: Multiclass.of(X, y).cost(0, 7), "label 7 is not among the model's labels"),
         (lambda: Multiclass.of(X, y).features(X[0, :3], 0), r"has shape \(3,\), but .* 5 features"),
         (

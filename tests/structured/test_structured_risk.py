@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,63 @@ def test_planes_are_kept_under_a_weaker_penalty():
     assert warm.lower_bound <= optimum(MODEL, X, Y, 0.03) <= warm.objective * (1 + 1e-8)
 
 
+@pytest.mark.parametrize("offset", [2.0**29, 2.0**36])
+def test_features_that_cancel_prove_nothing_false(offset):
+    """What all outputs have in common changes no difference of scores, but rounds them."""
+
+    class Far(Subsets):
+        def features(self, x, y):
+            return self.dense(x, y) + offset
+
+    for seed in range(4):
+        X, Y = examples(np.random.default_rng(seed), 8)
+        X = [np.round(x * 256.0) / 256.0 for x in X]  # exact beside the offset
+        known = optimum(MODEL, X, Y, 0.05)
+        risk = StructuredRisk(Far(), X, Y, SquaredL2(0.05))
+        for start in np.random.default_rng(seed).normal(size=(3, 9)):
+            first = (start - start.mean(), 0.0)
+            found = minimize(
+                risk, SOLVERS["proximal-bundle"](), Stopping(gap=0.0, passes=25), start=first
+            )
+            plain = StructuredRisk(MODEL, X, Y, SquaredL2(0.05)).value(found.w, 0.0)
+            assert found.objective >= plain + 0.025 * found.w @ found.w - 1e-12
+            for event in found.trace:
+                assert event.objective >= known * (1.0 - 1e-8)
+                assert event.lower_bound <= known * (1.0 + 1e-8)
+
+
+class Apart(Subsets):
+    """Two outputs, whose features are nothing, or large ones that nearly cancel."""
+
+    d, outputs = 2, (0, 1)
+
+    def features(self, x, y):
+        return y * x
+
+    def cost(self, y, other):
+        return float(y != other)
+
+    def most_violated(self, w, x, y):
+        exact = sum(Fraction(a) * Fraction(b) for a, b in zip(x.tolist(), w.tolist(), strict=True))
+        return int(exact + (1 if y == 0 else -1) > 0)
+
+    def predict(self, w, x):
+        return self.most_violated(w, x, 0.5)
+
+
+def test_what_is_asked_first_is_lifted_as_well():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = [np.array([2.0**40 + u, 2.0**40]) for u in rng.integers(-4, 5, size=3)]
+        risk = StructuredRisk(Apart(), X, [0, 0, 0], SquaredL2(1e-3))
+        start = (rng.normal() * np.array([1.0, -1.0]), 0.0)
+        found = minimize(risk, SOLVERS["bundle"](), Stopping(gap=0.0, passes=2), start=start)
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, found.w, strict=True)) for x in X]
+        loss = sum(max(score + 1, 0) for score in exact) / 3
+        size = sum(Fraction(v) ** 2 for v in found.w.tolist())
+        assert Fraction(found.objective) >= loss + Fraction(5e-4) * size
+
+
 def broken(**methods):
     return type("Broken", (Subsets,), methods)()
 
@@ -115,7 +174,12 @@ def broken(**methods):
         (broken(cost=lambda self, y, other: -1.0), "cost of an output of example 1 is -1"),
         (broken(cost=lambda self, y, other: 1.0), "cost of the truth of example 1 is 1"),
         (broken(features=lambda self, x, y: np.ones(4)), r"example 1 have shape \(4,\).*\(9,\)"),
-        (broken(features=lambda self, x, y: np.full(9, np.nan)), "example 1 hold NaN .* index 0"),
+        (broken(features=lambda self, x, y: np.full(9, np.nan)), "example 1 hold nan at index 0"),
+        (broken(features=lambda self, x, y: np.full(9, 1e60)), r"example 1 hold 1e\+60 at index 0"),
+        (
+            broken(features=lambda self, x, y: np.full(9, 1j)),
+            "of type complex128: they must be num",
+        ),
         (
             broken(features=lambda self, x, y: (np.array([9]), np.array([1.0]))),
             "example 1 have indices from 9 to 9: they must be from 0 to 8",
@@ -132,9 +196,46 @@ def broken(**methods):
 )
 def test_what_a_model_makes_wrong_is_named(model, says):
     X, Y = examples(np.random.default_rng(5), 3)
-    w = np.linspace(-3.0, 3.0, 9)
     with pytest.raises(ValueError, match=says):
-        StructuredRisk(model, X, Y, SquaredL2(1.0), s=np.array([0.0, 1.0, 1.0])).value(w, 0.0)
+        _looked_at(model, X, Y)
+
+
+def _looked_at(model, X, Y):
+    w = np.linspace(-3.0, 3.0, 9)
+    return StructuredRisk(model, X, Y, SquaredL2(1.0), s=np.array([0.0, 1.0, 1.0])).value(w, 0.0)
+
+
+def test_errors_inside_a_search_are_told_by_example():
+    X, Y = examples(np.random.default_rng(5), 3)
+    with pytest.raises(IndexError) as told:
+        _looked_at(broken(most_violated=lambda self, w, x, y: self.outputs[8]), X, Y)
+    assert "of example 1" in told.value.__notes__[0]
+    with pytest.raises(ValueError, match="example 1: not enough values to unpack"):
+        _looked_at(broken(most_violated=_unpacking), X, Y)
+    nameless = type("Nameless", (Subsets,), {"d": None})()
+    with pytest.raises(ValueError, match="Nameless must say in d how many weights"):
+        _looked_at(nameless, X, Y)
+
+
+def _erasing(self, w, x, y):
+    w[:] = 0.0
+    return y
+
+
+def test_a_search_beside_the_point_is_refused():
+    X, Y = examples(np.random.default_rng(5), 3)
+    with pytest.raises(ValueError, match="below that of another, which predict returned before"):
+        _looked_at(broken(most_violated=lambda self, w, x, y: y), X, Y)
+    erasing = broken(most_violated=_erasing, predict=lambda self, w, x: Y[1])
+    with pytest.raises(ValueError, match="most_violated changed the weights"):
+        StructuredRisk(erasing, X[1:2], Y[1:2], SquaredL2(1.0)).value(np.ones(9), 0.0)
+    for cost in (None, "a", np.ones(2)):
+        with pytest.raises(ValueError, match=r"cost of an output of example 1 is .* a number ≥ 0"):
+            _looked_at(broken(cost=lambda self, y, other, cost=cost: cost), X, Y)
+
+
+def _unpacking(self, w, x, y):
+    _, _ = (1,)
 
 
 def test_a_search_that_forgets_is_refused():
@@ -156,7 +257,7 @@ def test_a_search_that_forgets_is_refused():
     first = next(
         i for i in range(10) if Y[i] == Y[4] and Subsets().most_violated(w, X[i], Y[i]) != Y[i]
     )
-    with pytest.raises(ValueError, match=f"example {first} .* below that of one .* before"):
+    with pytest.raises(ValueError, match=f"example {first} .* below that of another, which it ret"):
         risk.value(w * 1.001, 0.0)
 
 

@@ -34,7 +34,7 @@ class Aggregate:
         """Take in a plane; it must be level (tilt 0)."""
         self._new = plane
         if plane.sizes is not None:
-            self._sizes = plane.sizes
+            self._sizes = np.maximum(self._sizes, plane.sizes)
 
     def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, None]:
         """Blend in the new plane, and return the bound on the optimum."""

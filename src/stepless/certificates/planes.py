@@ -72,7 +72,9 @@ class Planes:
         n = self.size
         self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
         if plane.sizes is not None:
-            self._sizes = plane.sizes
+            # The largest: planes of an earlier run may be of larger terms than this one's.
+            known = plane.sizes if self._sizes is None else self._sizes
+            self._sizes = np.maximum(known, plane.sizes)
         self.size += 1
         self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.products(plane.a)
         self._duals[:, n] = 0.0

@@ -32,6 +32,8 @@ class Task(StrEnum):
     auto = "auto"
     classify = "classify"
     regress = "regress"
+    rank = "rank"
+    tag = "tag"
 
 
 def _strength(text: Any) -> float | str:
@@ -43,12 +45,20 @@ def _strength(text: Any) -> float | str:
         raise typer.BadParameter(f"α is a number or auto, not {text!r}.") from None
 
 
+def _count_or_share(text: Any) -> float:
+    try:
+        return float(text) if "." in str(text) or "e" in str(text) else int(text)
+    except ValueError:
+        raise typer.BadParameter(f"k is a number, not {text!r}.") from None
+
+
 def fit(
     data: Annotated[
         Path,
         typer.Argument(
             metavar="DATA",
-            help="LIBSVM (svmlight) text or CSV, plain or in gz, bz2 or xz; - for standard input.",
+            help="LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in "
+            "gz, bz2 or xz; - for standard input.",
         ),
     ],
     *,
@@ -63,7 +73,9 @@ def fit(
         Task,
         typer.Option(
             metavar="NAME",
-            help="auto (what the loss is for), classify or regress.",
+            help="auto (what the loss is for), classify, regress; rank, the lines of each qid; "
+            "tag, words in columns, the last of them the tag, with an empty line after a "
+            "sentence.",
             rich_help_panel="Problem",
         ),
     ] = Task.auto,
@@ -73,7 +85,29 @@ def fit(
             metavar="NAME",
             help="Classes: hinge, squared_hinge, smoothed_hinge(γ), logistic. Numbers: squared, "
             "absolute, huber(δ), epsilon_insensitive(ε), quantile(τ), poisson. "
-            "By default hinge, or squared to regress.",
+            "By default hinge, or squared to regress. To rank: pairwise, ndcg, map, mrr. "
+            "To tag: crf, hinge.",
+            rich_help_panel="Problem",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="In place of a loss, what a model of two classes is to be good at: f1, fbeta(β), "
+            "roc_auc, precision_at_k, recall_at_k, prbep. The greater label is the positive one.",
+            rich_help_panel="Problem",
+        ),
+    ] = None,
+    k: Annotated[
+        Any,
+        typer.Option(
+            "--k",
+            metavar="K",
+            parser=_count_or_share,
+            help="Of the metrics at k: how many examples, or which share of them. To rank: how "
+            "many documents NDCG@k sees (by default 10).",
             rich_help_panel="Problem",
             show_default=False,
         ),
@@ -119,7 +153,9 @@ def fit(
     weights: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Weights of the examples, one a line.", rich_help_panel="Problem"
+            metavar="FILE",
+            help="Weights of the examples (of sentences to tag), one a line.",
+            rich_help_panel="Problem",
         ),
     ] = None,
     zero_based: Annotated[
@@ -275,14 +311,15 @@ def fit(
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 
-    Exits with 3 if the run stopped before the gap was met; the model is written all the same. A
-    stream (DATA -, or --stream) is learned in one pass, and each example scored before; there is
-    no gap then.
+    Exits with 3 if the run stopped before the gap was met; the model is
+    written all the same. A stream (DATA -, or --stream) is learned in one
+    pass, and each example scored before; there is no gap then.
     """
     with sentences():
+        from stepless.cli.building import build
         from stepless.cli.progress import live_line
         from stepless.cli.reading import refuse_overwriting
-        from stepless.cli.training import build, read, remedy, train
+        from stepless.cli.training import read, remedy, train
         from stepless.report import Summary, describe, save_model, score_model
         from stepless.report.atomic import refuse_output
         from stepless.report.strict_json import strict_json
@@ -290,6 +327,8 @@ def fit(
         model = build(
             task,
             loss,
+            metric,
+            k,
             penalty=penalty,
             alpha=alpha,
             domain=domain,
@@ -308,7 +347,12 @@ def fit(
         columns = {"target": target, "categorical": categorical, "ignore": ignore}
         if stream or str(data) == "-":
             from stepless.cli.streaming import Options, learn
+            from stepless.estimators import LinearClassifier, LinearRegressor
 
+            if not isinstance(model, LinearClassifier | LinearRegressor):
+                raise ValueError(
+                    "a stream is for losses of single examples: give a file, without --stream"
+                )
             if weights is not None or (passes or 1) > 1:
                 raise ValueError("a stream is passed over once, and has no --weights")
             if alpha == "auto":
@@ -336,11 +380,10 @@ def fit(
             if value is not None:
                 raise ValueError(f"--{option} is for a stream: add --stream")
         with live_line(talk, f"reading {data}") as live:
-            examples = read(model, data, test, weights, zero_based)
-            train(model, examples, data, live, talk)
-            score = None if examples.test is None else score_model(model, *examples.test)
-        about = {"data": str(data), "zero_based": zero_based}
-        save_model(model, output, about)
+            material = read(model, data, test, weights, zero_based)
+            train(model, material, data, live, talk)
+            score = None if material.test is None else score_model(model, *material.test)
+        save_model(model, output, material.about)
         summary = Summary.of(model, score)
         if json:
             files = {"data": str(data), "model": str(output)}

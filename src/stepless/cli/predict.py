@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from stepless.cli.sentences import sentences
-
-if TYPE_CHECKING:
-    from stepless.estimators import LinearClassifier, LinearRegressor
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
     data: Annotated[
         Path,
-        typer.Argument(metavar="DATA", help="LIBSVM text, or CSV; its labels are not looked at."),
+        typer.Argument(
+            metavar="DATA", help="LIBSVM text, CSV, or words in columns; labels are not looked at."
+        ),
     ],
     *,
     output: Annotated[
@@ -46,11 +45,17 @@ def predict(
         ),
     ] = False,
 ) -> None:
-    """Predict each example of DATA, one a line: labels as in training, or numbers."""
+    """Predict each example of DATA, one a line.
+
+    Labels as in training, numbers, or scores to rank by.
+    Words in columns are written again, with the tag as one more column.
+    """
     if proba and decision:
         raise typer.BadParameter("choose one of --proba and --decision")
     with sentences():
         from stepless.cli.reading import read_for_model, refuse_overwriting
+        from stepless.cli.tagging import with_tags
+        from stepless.estimators import ChainClassifier
         from stepless.report import load_model, read_header
         from stepless.report.atomic import refuse_output, write_atomically
         from stepless.report.score import decisions
@@ -60,11 +65,17 @@ def predict(
             refuse_overwriting(output, model, data)
         predictor = load_model(model)
         about = read_header(model)["about"]
-        if proba:
-            _refuse_proba(predictor, model)
-        X, _ = read_for_model(data, predictor, about, zero_based, labelled=False)
-        values = decisions(predictor, X) if decision else _predictions(predictor, X, proba)
-        text = _lines(values.tolist())
+        if decision and isinstance(predictor, ChainClassifier):
+            raise ValueError(f"{model}: tags of a sequence have no --decision each")
+        if proba and not hasattr(predictor, "predict_proba"):
+            raise ValueError(_no_probabilities(predictor, model))
+        X = read_for_model(data, predictor, about, zero_based, labelled=False).X
+        if isinstance(predictor, ChainClassifier):
+            text = with_tags(data, predictor.predict(X))
+        elif decision:
+            text = _lines(decisions(predictor, X).tolist())
+        else:
+            text = _lines((predictor.predict_proba if proba else predictor.predict)(X).tolist())
         if output is None:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -72,16 +83,14 @@ def predict(
             write_atomically(output, text.encode())
 
 
-def _refuse_proba(predictor: LinearClassifier | LinearRegressor, path: Path) -> None:
-    if not hasattr(predictor, "predict_proba"):
-        raise ValueError(
-            f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
-            "--loss logistic, or ask for --decision"
-        )
-
-
-def _predictions(predictor: LinearClassifier | LinearRegressor, X: Any, proba: bool) -> Any:
-    return predictor.predict_proba(X) if proba else predictor.predict(X)
+def _no_probabilities(predictor: Any, path: Path) -> str:
+    kind = type(predictor).__name__
+    if kind not in ("LinearClassifier", "LinearRegressor"):
+        return f"{path}: a {kind} has no probabilities; leave --proba out"
+    return (
+        f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
+        "--loss logistic, or ask for --decision"
+    )
 
 
 def _lines(rows: list[Any]) -> str:

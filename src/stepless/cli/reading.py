@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cli.form import Form
+from stepless.cli.tagging import read_for_tagger
 from stepless.data import DataError, SvmlightData, read_svmlight
-from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators import (
+    ChainClassifier,
+    LinearRanker,
+    LinearRegressor,
+    StructuredClassifier,
+)
+
+
+class Examples(NamedTuple):
+    """What is predicted from, and what is true of it."""
+
+    X: Any
+    y: Any
+    qid: NDArray | None = None  # of a ranker's documents
 
 
 def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -> SvmlightData:
@@ -25,18 +39,22 @@ def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -
 
 
 def read_for_model(
-    path: Path,
-    model: LinearClassifier | LinearRegressor,
-    about: dict[str, Any],
-    zero_based: bool,
-    labelled: bool = True,
-) -> tuple[Any, NDArray]:
+    path: Path, model: Any, about: dict[str, Any], zero_based: bool, labelled: bool = True
+) -> Examples:
     """Read examples as the model's own data were read, of which its file tells `about`.
 
     Features that the file lacks are 0; where they are not hashed, it may have no others.
     """
+    if isinstance(model, ChainClassifier) and "template" in about:
+        return Examples(*read_for_tagger(path, about, labelled))
+    if isinstance(model, ChainClassifier | StructuredClassifier):
+        raise DataError(
+            f"{path}: the commands cannot make the inputs of this {type(model).__name__} from a "
+            "file; in Python, stepless.report.load_model reads the model"
+        )
     if "form" in about:
-        return Form.restored(about["form"]).read(path, labelled)
+        X, y = Form.restored(about["form"]).read(path, labelled)
+        return Examples(X, targets(path, model, y) if labelled else y)
     data = read_examples(path, zero_based or about.get("zero_based", False))
     own, known = data.X.shape[1], model.n_features_in_
     if own > known:
@@ -45,7 +63,26 @@ def read_for_model(
             "is it a file of another data set?"
         )
     data.X.resize(data.X.shape[0], known)
-    return data.X, data.y
+    if not labelled:
+        return Examples(data.X, data.y)
+    return Examples(data.X, targets(path, model, data.y), queries(path, model, data.qid))
+
+
+def targets(path: Path, model: Any, y: NDArray) -> NDArray:
+    """Numbers to predict, or labels of classes."""
+    return y if isinstance(model, LinearRegressor | LinearRanker) else whole_labels(path, y)
+
+
+def queries(path: Path, model: Any, qid: NDArray | None) -> NDArray | None:
+    """Which query each line is of, if that matters to the model."""
+    if not isinstance(model, LinearRanker):
+        return None
+    if qid is None:
+        raise DataError(
+            f"{path}: has no query ids, which say what is ranked together: a line is "
+            "'grade qid:N index:value ...'"
+        )
+    return qid
 
 
 def whole_labels(path: Path, y: NDArray) -> NDArray:

@@ -13,7 +13,10 @@ from stepless.cli.sentences import sentences
 def score(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="LIBSVM text or CSV, with true labels.")
+        Path,
+        typer.Argument(
+            metavar="DATA", help="LIBSVM text, CSV, or words in columns, with true labels."
+        ),
     ],
     zero_based: Annotated[
         bool,
@@ -23,20 +26,22 @@ def score(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
 ) -> None:
-    """Say the accuracy of MODEL on DATA, or R² and mean loss where it predicts numbers."""
+    """Say how well MODEL predicts DATA.
+
+    Classes: the accuracy, or the metric that it was trained on.
+    Numbers: R² and mean loss.
+    Rankings: NDCG@k, MAP, MRR and precision@k.
+    Tags: the accuracy and, of tags B-X, I-X and O, scores of whole chunks.
+    """
     with sentences():
-        from stepless.cli.reading import read_for_model, whole_labels
-        from stepless.estimators import LinearClassifier
+        from stepless.cli.reading import read_for_model
         from stepless.report import load_model, read_header, score_model
         from stepless.report.strict_json import strict_json
         from stepless.report.text import score_in_words
 
         predictor = load_model(model)
         about = read_header(model)["about"]
-        X, y = read_for_model(data, predictor, about, zero_based)
-        if isinstance(predictor, LinearClassifier):
-            y = whole_labels(data, y)
-        result = score_model(predictor, X, y)
+        result = score_model(predictor, *read_for_model(data, predictor, about, zero_based))
         if json:
             files = {"model": str(model), "data": str(data)}
             typer.echo(strict_json(files | result.as_dict(), indent=2))

@@ -133,9 +133,8 @@ def _fits_table(splits: list[Split], summaries: list[Summary]) -> Table:
 
 def _held_out(s: Summary) -> str:
     assert s.test is not None
-    if s.test.accuracy is not None:
-        return f"{100 * s.test.accuracy:.1f} % right"
-    return f"mean loss {s.test.mean_loss:.3g}"
+    accuracy, mean_loss = map(s.test.measures.get, ("accuracy", "mean_loss"))
+    return f"mean loss {mean_loss:.3g}" if accuracy is None else f"{100 * accuracy:.1f} % right"
 
 
 def _rivals_table(split: Split, own: Summary, rivals: list[Rival]) -> Table:

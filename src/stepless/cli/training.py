@@ -1,4 +1,4 @@
-"""What `stepless fit` does: build the model, read the files, run, say what is missing."""
+"""What `stepless fit` does: read the files, run, say what is missing."""
 
 from __future__ import annotations
 
@@ -12,69 +12,31 @@ from numpy.typing import NDArray
 from rich.live import Live
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.cli.building import Model, refuse_together
 from stepless.cli.progress import LiveLine, line
-from stepless.cli.reading import read_examples, read_weights, whole_labels
+from stepless.cli.reading import Examples, queries, read_examples, read_weights, targets
 from stepless.cli.sentences import say
+from stepless.cli.tagging import read_for_tagger, read_tagged
 from stepless.data import DataError
-from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators import (
+    ChainClassifier,
+    LinearClassifier,
+    LinearRanker,
+    MetricClassifier,
+)
 from stepless.estimators.certified_model import one_digit_up
-from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
-from stepless.registry import UnknownName, named
 from stepless.report import Summary
 from stepless.report.text import ended_by, gap_in_words
-from stepless.solvers import SOLVERS
 from stepless.stopping import Stopping
-from stepless.strength import lacks
-
-_PATIENCE = 1000  # passes, where the user sets no limit
-Model = LinearClassifier | LinearRegressor
 
 
-class Examples(NamedTuple):
-    """What is learned from, and what is tested on."""
+class Material(NamedTuple):
+    """What is learned from, what is tested on, and how a model's file says they were read."""
 
-    X: Any
-    y: NDArray
+    examples: Examples
     weights: NDArray | None
-    test: tuple[Any, NDArray] | None
-
-
-def build(task: str, loss: str | None, **parameters: Any) -> Model:
-    """Make the estimator, and refuse what makes no sense before a large file is read."""
-    if parameters["passes"] is None and parameters["seconds"] is None:
-        parameters["passes"] = _PATIENCE
-    loss = loss or ("squared" if task == "regress" else "hinge")
-    classifies = named("loss", loss, LOSSES).targets == "signs"
-    if task != "auto" and classifies != (task == "classify"):
-        fitting = [n for n, kind in LOSSES.items() if (kind.targets == "signs") != classifies]
-        raise ValueError(
-            f"loss {loss!r} is not for --task {task}: choose one of {', '.join(fitting)}"
-        )
-    _refuse_early(loss, parameters)
-    if classifies:
-        return LinearClassifier(loss, **parameters)
-    del parameters["multi_class"]
-    return LinearRegressor(loss, **parameters)
-
-
-def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
-    penalty, solver, alpha = (parameters[name] for name in ("penalty", "solver", "alpha"))
-    objective = Objective(
-        named("loss", loss, LOSSES),
-        penalty_of(penalty, 1.0 if alpha == "auto" else alpha),
-        named("domain", parameters["domain"], DOMAINS),
-        parameters["fit_intercept"],
-    )
-    Stopping(gap=parameters["gap"], seconds=parameters["seconds"] or 0.0)
-    if alpha == "auto" and (lack := lacks(objective)) is not None:
-        raise ValueError(lack)
-    if solver == "auto":
-        return
-    if solver not in SOLVERS:
-        raise UnknownName("solver", solver, ["auto", *SOLVERS])
-    lack = SOLVERS[solver]().lacks(objective)
-    if lack is not None:
-        raise ValueError(f"solver {solver!r} {lack}")
+    test: Examples | None
+    about: dict[str, Any]
 
 
 def stopping(model: Model) -> Stopping:
@@ -88,43 +50,55 @@ def stopping(model: Model) -> Stopping:
 
 def read(
     model: Model, data: Path, test: Path | None, weights: Path | None, zero_based: bool
-) -> Examples:
+) -> Material:
     """Read all files before the run, so that none of them can spoil it afterwards."""
-    X, y, _ = read_examples(data, zero_based)
-    if isinstance(model, LinearClassifier):
-        y = _classes(data, y)
-    s = None if weights is None else read_weights(weights, len(y))
+    if isinstance(model, ChainClassifier):
+        refuse_together("--task tag", {"--zero-based": zero_based})
+        X, y, about = read_tagged(data)
+        s = None if weights is None else read_weights(weights, len(y))
+        held_out = None if test is None else Examples(*read_for_tagger(test, about, labelled=True))
+        return Material(Examples(X, y), s, held_out, {"data": str(data)} | about)
+    if isinstance(model, LinearRanker):
+        refuse_together("--task rank", {"--weights": weights})
+    about = {"data": str(data), "zero_based": zero_based}
+    examples = _examples(model, data, zero_based)
+    if isinstance(model, LinearClassifier | MetricClassifier):
+        _refuse_one_class(data, examples.y)
+    s = None if weights is None else read_weights(weights, len(examples.y))
     if test is None:
-        return Examples(X, y, s, None)
-    X_test, y_test, _ = read_examples(test, zero_based)
-    if isinstance(model, LinearClassifier):
-        y_test = whole_labels(test, y_test)
+        return Material(examples, s, None, about)
+    held_out = _examples(model, test, zero_based)
     # a feature that only one of the files has is 0 in the other
-    features = max(X.shape[1], X_test.shape[1])
-    X.resize(X.shape[0], features)
-    X_test.resize(X_test.shape[0], features)
-    return Examples(X, y, s, (X_test, y_test))
+    features = max(examples.X.shape[1], held_out.X.shape[1])
+    for X in (examples.X, held_out.X):
+        X.resize(X.shape[0], features)
+    return Material(examples, s, held_out, about)
 
 
-def _classes(path: Path, y: NDArray) -> NDArray:
+def _examples(model: Model, path: Path, zero_based: bool) -> Examples:
+    X, y, qid = read_examples(path, zero_based)
     try:
-        labels = whole_labels(path, y)
+        return Examples(X, targets(path, model, y), queries(path, model, qid))
     except DataError as error:
+        if "is no whole number" not in str(error):
+            raise
         raise DataError(
             f"{error}; to predict numbers choose a loss for them, such as --loss squared"
         ) from None
+
+
+def _refuse_one_class(path: Path, labels: NDArray) -> None:
     if (labels == labels[0]).all():
         raise DataError(
             f"{path}: all labels are {labels[0]}, but a classifier needs two classes to tell apart"
         )
-    return labels
 
 
-def train(model: Model, examples: Examples, data: Path, live: Live | None, talk: bool) -> None:
+def train(model: Model, material: Material, data: Path, live: Live | None, talk: bool) -> None:
     """Run; what the run has to say goes to the live line or, a line a pass, to standard error."""
     watchers = []
     if live is not None:
-        classes = len(np.unique(examples.y)) if isinstance(model, LinearClassifier) else 2
+        classes = len(np.unique(material.examples.y)) if isinstance(model, LinearClassifier) else 2
         watchers.append(LiveLine(live, stopping(model), classes if classes > 2 else 1))
         first = "choosing alpha" if model.alpha == "auto" else "starting"
         live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
@@ -132,7 +106,9 @@ def train(model: Model, examples: Examples, data: Path, live: Live | None, talk:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(examples.X, examples.y, examples.weights, watchers=watchers)
+            X, y, qid = material.examples
+            more = {"sample_weight": material.weights} if qid is None else {"qid": qid}
+            model.fit(X, y, **more, watchers=watchers)
         except (ValueError, TypeError) as error:
             raise DataError(f"{data}: {error}") from None
     model.set_params(verbose=0)
@@ -143,7 +119,11 @@ def train(model: Model, examples: Examples, data: Path, live: Live | None, talk:
 
 def remedy(s: Summary) -> str:
     """Which limit ended the run, what is proven, and what to do."""
-    more = {"passes": "allow more --passes", "seconds": "allow more --seconds"}
+    more = {
+        "passes": "allow more --passes",
+        "seconds": "allow more --seconds",
+        "rounding": "centre or rescale the features",
+    }
     advice = more.get(s.stopped_by, "try another --solver")
     if s.rel_gap <= 0.5:
         advice += f", accept --gap {one_digit_up(s.rel_gap)}"

@@ -1,6 +1,7 @@
 """Data: readers, streams, and the source that solvers walk over."""
 
 from stepless.data.chunks import Chunk, Chunks, Skipped
+from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks, csv_columns
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
@@ -13,6 +14,7 @@ from stepless.data.templates import window_features, word_features
 __all__ = [
     "Chunk",
     "Chunks",
+    "Columns",
     "DataError",
     "Hashing",
     "Sequences",
@@ -20,8 +22,10 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
+    "column_features",
     "csv_chunks",
     "csv_columns",
+    "read_columns",
     "read_svmlight",
     "svmlight_chunks",
     "window_features",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain, pairwise, repeat
 from typing import Any, SupportsFloat, TypeVar
 
@@ -13,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.data.source import available_cores
-from stepless.design import Dense, Design, Sparse
+from stepless.data.holes import LARGEST, first_hole
+from stepless.data.source import design_of
+from stepless.data.threads import available_cores, map_blocks
+from stepless.design import Sparse
 
 T = TypeVar("T")
 
 _WORTH_A_THREAD = 50_000  # entries; a position's share of a dynamic programme comes on top
-_LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 
 
 class Sequences:
@@ -28,7 +26,7 @@ class Sequences:
     Parameters
     ----------
     X
-        A matrix, dense or sparse, with a row a position.
+        A matrix, dense or sparse, or a design, with a row a position.
     ends
         0, then where each sequence ends.
     threads
@@ -42,7 +40,7 @@ class Sequences:
     """
 
     def __init__(self, X: Any, ends: NDArray, threads: int | None = None) -> None:
-        self.X: Design = Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
+        self.X = design_of(X)
         self.ends = np.ascontiguousarray(ends, dtype=np.int64)
         self.threads = threads or available_cores()
         self._blocks = self._cut()
@@ -60,6 +58,23 @@ class Sequences:
         """Length of the longest sequence."""
         return max(self.lengths)
 
+    def positions(self, which: NDArray) -> NDArray:
+        """Return the positions of some sequences, one after another."""
+        return np.concatenate([np.arange(self.ends[i], self.ends[i + 1]) for i in which])
+
+    def take(self, which: NDArray) -> Sequences:
+        """Return a copy of some sequences."""
+        ends = np.concatenate([[0], np.cumsum(np.diff(self.ends)[which])])
+        return Sequences(self.X.take(self.positions(which)), ends, self.threads)
+
+    def join(self, other: Sequences) -> Sequences:
+        """Return a copy of these sequences and then the other's, which may have more features."""
+        ends = np.concatenate([self.ends, self.ends[-1] + other.ends[1:]])
+        X, Y = self.X, other.X
+        if type(X) is not type(Y):
+            X, Y = _thin(X), _thin(Y)
+        return Sequences(X.join(Y), ends, self.threads)  # type: ignore[arg-type]
+
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of sequences, one for each thread that is worth its while."""
         return self._blocks
@@ -72,18 +87,7 @@ class Sequences:
 
     def map(self, function: Callable[[int, int, int], T]) -> list[T]:
         """Call function(block, lo, hi) for each block, on as many threads; results in order."""
-        blocks = self.blocks()
-        if len(blocks) == 1:
-            return [function(0, *blocks[0])]
-        pool = _pool(os.getpid(), self.threads)
-        rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
-        return [function(0, *blocks[0]), *(part.result() for part in rest)]
-
-
-@cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    # Keyed on the process: after a fork the parent's threads do not exist.
-    return ThreadPoolExecutor(threads, thread_name_prefix="stepless")
+        return map_blocks(function, self.blocks(), self.threads)
 
 
 class Vocabulary:
@@ -130,6 +134,8 @@ class Vocabulary:
         return self._stack(X, threads, grow=False)
 
     def _stack(self, X: Any, threads: int | None, *, grow: bool) -> Sequences:
+        if not isinstance(X, Iterable):
+            raise ValueError(f"X must be a list of sequences, not {X!r}")
         sequences = list(X)
         if not sequences:
             raise ValueError("there are no sequences: X is empty")
@@ -143,6 +149,9 @@ class Vocabulary:
         return Sequences(stacked, ends, threads)
 
     def _matrices(self, sequences: list[Any], grow: bool) -> Any:
+        for i, sequence in enumerate(sequences):
+            if sequence.dtype.kind not in "biuf":
+                raise ValueError(f"sequence {i} is a matrix of {sequence.dtype}, not of numbers")
         widths = [sequence.shape[1] for sequence in sequences]
         first = self.width or widths[0]
         strange = next((i for i, width in enumerate(widths) if width != first), None)
@@ -166,6 +175,12 @@ class Vocabulary:
             names = [name for pair in pairs for name, _ in pair]
             values = [value for pair in pairs for _, value in pair]
             counts = list(map(len, pairs))
+        if not all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names))):
+            strange = next(name for name in names if not isinstance(name, str | int | np.integer))
+            raise ValueError(
+                f"names of features are strings, not {strange!r}: give numbers as a matrix with a "
+                "row a position, or in dicts"
+            )
         columns = {} if self.columns is None else self.columns
         if grow:
             new = dict.fromkeys(names)
@@ -183,19 +198,20 @@ class Vocabulary:
 
     def _refuse_holes(self, X: Any, ends: NDArray) -> None:
         """Name the first value that is not a finite number of reasonable size."""
-        values = X.data if sparse.issparse(X) else X
-        if values.size == 0 or (
-            float(values.min()) >= -_LARGEST and float(values.max()) <= _LARGEST
-        ):
+        hole = first_hole(X)
+        if hole is None:
             return
-        coo = sparse.coo_matrix(X)
-        k = int(np.flatnonzero(~(np.abs(coo.data) <= _LARGEST))[0])
-        i = int(np.searchsorted(ends, coo.row[k], side="right")) - 1
+        row, column, value = hole
+        i = int(np.searchsorted(ends, row, side="right")) - 1
         names = {} if self.columns is None else {c: name for name, c in self.columns.items()}
         raise ValueError(
-            f"X holds {coo.data[k]:g} in sequence {i}, position {coo.row[k] - ends[i]}, feature "
-            f"{names.get(coo.col[k], int(coo.col[k]))!r}: every value must be finite and below 1e50"
+            f"X holds {value:g} in sequence {i}, position {row - ends[i]}, feature "
+            f"{names.get(column, column)!r}: every value must be finite and below {LARGEST:g}"
         )
+
+
+def _thin(X: Any) -> Sparse:
+    return X if isinstance(X, Sparse) else Sparse.of(sparse.csr_matrix(X.array))
 
 
 def _compressed(
@@ -214,10 +230,21 @@ def _is_matrix(sequence: Any) -> bool:
 
 
 def _length(sequence: Any, i: int) -> int:
-    n = sequence.shape[0] if _is_matrix(sequence) else len(sequence)
+    if _is_matrix(sequence):
+        n = int(sequence.shape[0])
+    elif isinstance(sequence, Collection) and not isinstance(sequence, str):
+        n = len(sequence)
+        strange = [at for at in sequence if not isinstance(at, Iterable)]
+        if strange:
+            raise ValueError(
+                f"sequence {i} has {strange[0]!r} for a position: give the names of its features, "
+                "or a matrix with a row a position"
+            )
+    else:
+        raise ValueError(f"sequence {i} is {sequence!r}: it must be a matrix or a list")
     if n == 0:
         raise ValueError(f"sequence {i} is empty: leave it out")
-    return int(n)
+    return n
 
 
 def _named(features: Any) -> list[tuple[str, float]]:

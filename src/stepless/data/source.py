@@ -1,13 +1,11 @@
-"""Examples in memory, and the threads that walk over them."""
+"""Examples in memory, walked over by blocks."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.kernels import oracle, products
 
@@ -45,7 +44,7 @@ class Source:
         *,
         scaled: bool = True,
     ) -> None:
-        self.X = _design(X)
+        self.X = design_of(X)
         self.y = self._column("targets", y)
         s = self._column("sample weights", np.ones(self.shape[0]) if s is None else s)
         if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
@@ -137,27 +136,11 @@ class Source:
 
     def map(self, function: Callable[[int, int, int], T]) -> list[T]:
         """Call function(block, lo, hi) for each block, on as many threads; results in order."""
-        blocks = self.blocks()
-        if len(blocks) == 1:
-            return [function(0, *blocks[0])]
-        pool = _pool(os.getpid(), self.threads)
-        rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
-        return [function(0, *blocks[0]), *(part.result() for part in rest)]
+        return map_blocks(function, self.blocks(), self.threads)
 
 
-def _design(X: Any) -> Design:
+def design_of(X: Any) -> Design:
     """Take a matrix of any kind, or a design that somebody has made already."""
     if isinstance(X, Design):
         return X
     return Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
-def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    # Keyed on the process: after a fork the parent's threads do not exist.
-    return ThreadPoolExecutor(threads, thread_name_prefix="stepless")

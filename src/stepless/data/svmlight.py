@@ -15,8 +15,8 @@ from scipy import sparse
 from stepless.data import svmlight_parser as parser
 from stepless.data.byte_stream import ByteStream
 from stepless.data.errors import DataError
-from stepless.data.source import available_cores
 from stepless.data.svmlight_piece import MOST_WORKERS, Parsed, Piece, pieces
+from stepless.data.threads import available_cores
 
 _CHUNK = 1 << 18  # bytes of text parsed at once: what it becomes stays in a core's cache
 

@@ -19,8 +19,8 @@ from stepless.data.byte_stream import ByteStream
 from stepless.data.chunks import Chunk, Chunks, OnError, Refused, check_options
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
-from stepless.data.source import available_cores
 from stepless.data.svmlight_piece import MOST_WORKERS, Piece, pieces
+from stepless.data.threads import available_cores
 
 _PIECE = 1 << 18  # bytes of text parsed at once
 _TOKEN = re.compile(rb"[^ \t\r]+")

@@ -5,26 +5,29 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from stepless.data.holes import LARGEST, first_hole
 from stepless.minimize import Result, minimize
-from stepless.objective import Regularizer, penalty_of
+from stepless.objective import Objective, Regularizer, Zero, penalty_of
 from stepless.registry import UnknownName
 from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.stopping import Stopping
-from stepless.trace import relative
+from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 from stepless.whole_risk import WholeRisk
 
-LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 ACCEPTED: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo"),
     "dtype": (np.float64, np.float32),
@@ -48,7 +51,7 @@ class CertifiedModel(BaseEstimator):
     """Runs and certificates of an estimator.
 
     A subclass has the parameters `penalty`, `alpha`, `solver`, `gap`, `passes`, `seconds`,
-    `random_state`, `n_jobs` and `verbose`.
+    `random_state`, `n_jobs` and `verbose`, and perhaps `warm_start`.
     """
 
     _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
@@ -62,12 +65,17 @@ class CertifiedModel(BaseEstimator):
     seconds: float | None
     random_state: Any
     n_jobs: int | None
+    warm_start: bool
     verbose: int
+    coef_: NDArray
+    classes_: NDArray
 
     # -- parameters ---------------------------------------------------------------------------
 
     def _named_solver(self) -> Solver:
         if not isinstance(self.solver, str):
+            if isinstance(self.solver, type) or not hasattr(self.solver, "step"):
+                raise TypeError(f"solver must be a name or a solver, not {self.solver!r}")
             return self.solver
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
@@ -94,18 +102,19 @@ class CertifiedModel(BaseEstimator):
     def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
         """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
         unlimited = math.inf if self.seconds is not None else self._patience
-        return Stopping(
+        limits = Stopping(
             gap=self.gap,
             passes=unlimited if self.passes is None else self.passes,
-            seconds=math.inf
-            if self.seconds is None
-            else max(self.seconds - spent, 0.0) / runs_left,
+            seconds=math.inf if self.seconds is None else self.seconds,
         )
+        return replace(limits, seconds=max(limits.seconds - spent, 0.0) / runs_left)
 
     def _threads(self) -> int | None:
-        if self.n_jobs is not None and self.n_jobs < 1 and self.n_jobs != -1:
-            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs}")
-        return None if self.n_jobs in (None, -1) else self.n_jobs
+        if self.n_jobs is None:
+            return None
+        if not isinstance(self.n_jobs, Integral) or (self.n_jobs < 1 and self.n_jobs != -1):
+            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs!r}")
+        return None if self.n_jobs == -1 else int(self.n_jobs)
 
     # -- data ---------------------------------------------------------------------------------
 
@@ -116,16 +125,10 @@ class CertifiedModel(BaseEstimator):
 
     def _refuse_holes(self, X: Any) -> None:
         """Name the first entry that is not a finite number of reasonable size."""
-        values = X.data if sparse.issparse(X) else X
-        if values.size == 0 or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST):
+        hole = first_hole(X)
+        if hole is None:
             return
-        if sparse.issparse(X):
-            X = X.tocoo()
-            k = int(np.flatnonzero(~(np.abs(X.data.astype(float)) <= LARGEST))[0])
-            i, j, value = X.row[k], X.col[k], X.data[k]
-        else:
-            i, j = np.argwhere(~(np.abs(X.astype(float)) <= LARGEST))[0]
-            value = X[i, j]
+        i, j, value = hole
         names = getattr(self, "feature_names_in_", None)
         feature = f"feature {j}" if names is None else f"feature {names[j]!r}"
         if np.isfinite(value):
@@ -139,7 +142,11 @@ class CertifiedModel(BaseEstimator):
     def _weights(self, sample_weight: Any, m: int) -> NDArray:
         if sample_weight is None:
             return np.ones(m)
-        s = np.asarray(sample_weight, dtype=np.float64)
+        s = np.asarray(sample_weight)
+        try:
+            s = s.astype(np.float64, casting="same_kind" if s.dtype.kind == "c" else "unsafe")
+        except (TypeError, ValueError) as error:
+            raise ValueError("sample_weight must hold numbers, one for each example") from error
         if s.ndim == 0:
             s = np.full(m, float(s))
         if s.shape != (m,):
@@ -157,7 +164,25 @@ class CertifiedModel(BaseEstimator):
             )
         if not s.any():
             raise ValueError("sample_weight is zero for every example: nothing is left to learn")
-        return s
+        top = float(s.max())  # only ratios count, and sums of the largest numbers overflow
+        return s if 1e-100 < top < 1e100 else s / top
+
+    def _weighted_classes(
+        self, y: NDArray, sample_weight: Any = None, class_weight: Any = None
+    ) -> tuple[NDArray, NDArray]:
+        """The examples' weights, times their classes', and the classes that have any, in order."""
+        check_classification_targets(y)
+        s = self._weights(sample_weight, len(y))
+        if class_weight is not None:
+            s = s * compute_sample_weight(class_weight, y)
+        classes = np.unique(y[s > 0])
+        if len(classes) < 2:
+            weighted = "" if (s > 0).all() else "of any weight "
+            raise ValueError(
+                f"y holds one class only {weighted}({classes[0]}): "
+                "a classifier needs two to tell apart"
+            )
+        return s, classes
 
     # -- a run --------------------------------------------------------------------------------
 
@@ -181,16 +206,31 @@ class CertifiedModel(BaseEstimator):
             rng=self._generator(),
         )
 
+    def _goes_on(self, d: int, classes: NDArray | None = None) -> bool:
+        """Whether a fit begins from the last one's weights; other sizes are refused."""
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return False
+        same = classes is None or np.array_equal(self.classes_, classes)
+        if not same or self.coef_.shape[-1] != d:
+            what = "features" if classes is None else "classes and features"
+            raise ValueError(
+                f"warm_start=True needs the {what} of the last fit; use a new estimator for others"
+            )
+        return True
+
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):
             return self.random_state
         seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
         return np.random.default_rng(seed)
 
-    def _certify(self, results: list[Result], relative_to: float | None = None) -> None:
+    def _certify(
+        self, results: list[Result], relative_to: float | None = None, *, frames: int = 1
+    ) -> None:
         """Store what the runs proved; several runs (one a class) count as one: their sum.
 
-        The relative gap is in units of the objective, unless told otherwise.
+        The relative gap is in units of the objective, unless told otherwise. Warnings are of the
+        line that called the estimator, so many frames above the method that calls this one.
         """
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
@@ -203,19 +243,44 @@ class CertifiedModel(BaseEstimator):
         reasons = [r.stopped_by for r in results]
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
         self.n_iter_ = self.n_passes_
+        remedy = None
         if self._falls_short():
-            accept = ""
-            if 0.0 < self.rel_gap_ <= 0.5:  # a sum over classes may round to 0
-                accept = f"accept gap={one_digit_up(self.rel_gap_)}, "
+            remedy = f"Allow {self._more()}, {self._accept()}or {self._easier}"
+        elif (
+            self.stopped_by_ == "rounding"
+            and self.rel_gap_ > self.gap > 0.0
+            and any(r.w.any() for r in results)
+        ):  # without weights no feature has a part in it
+            remedy = f"Rounding hides the rest: {self._accept()}or centre or rescale features"
+        if remedy is not None:
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "
                 f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
-                f"optimum. Allow {self._more()}, {accept}or {self._easier}",
+                f"optimum. {remedy}",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2 + frames,
             )
         for remark in dict.fromkeys(r.remark for r in results if r.remark):
-            warnings.warn(remark, UserWarning, stacklevel=3)
+            warnings.warn(remark, UserWarning, stacklevel=2 + frames)
+
+    def _certify_nothing(self) -> None:
+        """After a stream: the objective of what is no longer at hand is not known."""
+        self.objective_ = math.nan
+        self.lower_bound_ = -math.inf
+        self.gap_ = self.rel_gap_ = math.inf
+        self.stopped_by_ = "stream"
+        self.n_passes_ = self.n_iter_ = 1
+        self.trace_ = Trace()
+
+    def _store_strength(self, objective: Objective) -> None:
+        penalty = objective.regularizer
+        none = 0.0 if isinstance(penalty, Zero) else math.nan  # one's own may have no alpha
+        self.alpha_ = float(getattr(penalty, "alpha", none))
+
+    def _accept(self) -> str:
+        """The gap that is met, as a remedy; a sum over classes may round to 0."""
+        met = 0.0 < self.rel_gap_ <= 0.5
+        return f"accept gap={one_digit_up(self.rel_gap_)}, " if met else ""
 
     def _falls_short(self) -> bool:
         """Whether a limit that the user did not set ended the run before the gap was met."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.sequences import Sequences, Vocabulary
-from stepless.estimators.certified_model import CertifiedModel
+from stepless.estimators.chain_stream import ChainStream
+from stepless.estimators.whole_model import WholeModel
 from stepless.objective import Regularizer
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
@@ -24,8 +25,8 @@ from stepless.risks.chains import (
     SeenPairs,
 )
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
-from stepless.risks.chains.online import ChainStream
-from stepless.trace import Trace
+from stepless.solvers.online.adagrad import AdaGrad
+from stepless.solvers.online.chain_adagrad import ChainAdaGrad
 from stepless.watchers import Watcher
 
 _LOSSES = ("crf", "hinge")
@@ -36,7 +37,7 @@ def _is_crf(estimator: ChainClassifier) -> bool:
     return estimator.loss == "crf"
 
 
-class ChainClassifier(CertifiedModel):
+class ChainClassifier(WholeModel):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
@@ -62,7 +63,7 @@ class ChainClassifier(CertifiedModel):
         tags, which takes more memory and time, and is rarely better.
     solver
         ``"auto"``, or ``"lbfgs"`` (crf only), ``"proximal-bundle"``, ``"bundle"``,
-        ``"bundle-linesearch"``.
+        ``"bundle-linesearch"``; for `partial_fit` ``"auto"``, ``"adagrad"`` or an `AdaGrad`.
     gap, passes, seconds
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
@@ -71,7 +72,8 @@ class ChainClassifier(CertifiedModel):
     random_state
         For solvers that use chance; the ones above do not.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        Whether `fit` begins from the weights of the last one, to which there may be new features;
+        if the data are the same, and alpha another, with all that was proved of them.
     verbose
         1 to write a line a pass to standard error.
 
@@ -111,6 +113,7 @@ class ChainClassifier(CertifiedModel):
     _vocabulary: Vocabulary
     _layout: Pairs
     _w: NDArray  # as `ChainRisk` lays them out
+    _learned: str  # the loss
 
     def __init__(
         self,
@@ -159,62 +162,75 @@ class ChainClassifier(CertifiedModel):
         """
         regularizer = self._regularizer()
         again = self.warm_start and hasattr(self, "_w")
-        vocabulary = self._vocabulary if again else Vocabulary()
-        sequences = (vocabulary.read if again else vocabulary.learn)(X, self._threads())
+        vocabulary = self._vocabulary.copy() if again else Vocabulary()
+        sequences = vocabulary.learn(X, self._threads())
         tags = _flat(y, sequences.lengths)
         s = self._weights(sample_weight, len(sequences))
         if again:
-            classes, layout = self.classes_, self._layout
-            numbers = _numbered(tags, classes, sequences)
+            classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
         else:
             classes, numbers = np.unique(tags, return_inverse=True)
-            layout = self._pairs_of(sequences, numbers, len(classes))
         if len(classes) < 2:
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
-        risk = self._risk(sequences, numbers, layout, len(classes), regularizer, s)
-        start = (self._w, 0.0) if again else None
-        result = self._minimize(risk, self._whole_solver(risk), self._stopping(), start, watchers)
+        K, words = len(classes), (sequences, numbers)
+        layout = self._pairs_of(*words, K)
+        cost = None if _is_crf(self) else self._costs(K)
+        risk: ChainRisk = (
+            CRFRisk(*words, layout, K, regularizer, s)
+            if cost is None
+            else ChainHingeRisk(*words, layout, K, regularizer, s, cost=cost)
+        )
+        made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
+        start = (self._weights_in(layout), 0.0) if again else None
+        result = self._fit_whole(risk, start, watchers, made_of)
         self.classes_, self._vocabulary = classes, vocabulary
         self._keep(layout, result.w)
         self.__dict__.pop("_stream", None)
-        self._certify([result])
         return self
 
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 
         The first call must name all tags, `classes`; after `fit`, learning goes on from the fitted
-        weights. New features may come with every chunk. A stream that is not kept cannot be
-        certified: `gap_` is infinite; the mean loss of all sequences so far, each before it was
-        learned, is `progressive_loss_`.
+        weights. New features may come with every chunk; it makes no difference how the stream is
+        cut into chunks. A stream that is not kept cannot be certified: `gap_` is infinite; the mean
+        loss of all sequences so far, each before it was learned, is `progressive_loss_`.
         """
-        regularizer = self._regularizer()
-        if not regularizer.separable:
-            raise ValueError("a stream needs a penalty that is a sum over weights, such as 'l2'")
-        if not hasattr(self, "classes_"):
-            if classes is None:
-                raise ValueError("the first call of partial_fit must name all tags: classes=")
-            tags, vocabulary = np.unique(classes), Vocabulary()
-        else:
-            tags, vocabulary = self.classes_, self._vocabulary.copy()
-        K = len(tags)
+        regularizer, solver = self._regularizer(), self._stream_solver()
+        fitted = hasattr(self, "classes_")
+        if not fitted and classes is None:
+            raise ValueError("the first call of partial_fit must name all tags: classes=")
+        if classes is not None and any(_is_missing(tag) for tag in classes):
+            raise ValueError("classes= must name tags, not None or NaN")
+        tags = self.classes_ if fitted else np.unique(classes)
+        if classes is not None and not np.array_equal(np.unique(classes), tags):
+            raise ValueError(
+                "classes= differs from the tags that were named or fitted first: "
+                f"{', '.join(map(str, tags))}"
+            )
+        if len(tags) < 2:
+            raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
         # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
+        vocabulary = self._vocabulary.copy() if fitted else Vocabulary()
         sequences = vocabulary.learn(X, self._threads())
         numbers = _numbered(_flat(y, sequences.lengths), tags, sequences)
+        K = len(tags)
         if not hasattr(self, "_stream"):
-            start = None
-            if hasattr(self, "_w"):
-                emission = self.emission_
-                dense = emission.toarray() if sparse.issparse(emission) else emission
-                start = dense, self._w[-K * (K + 2) :]
+            start = np.zeros((K + 2, K))
+            if fitted:
+                start = self._weights_in(AllPairs(self._vocabulary.width, K)).reshape(-1, K)
             cost = None if _is_crf(self) else self._costs(K)
-            self._stream = ChainStream(regularizer, K, cost, start)
-        self.classes_, self._vocabulary = tags, vocabulary
+            learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
+            self._stream = ChainStream(learner, regularizer, start)
         self._stream.learn(sequences, numbers)
-        emission, edges = self._stream.weights()
-        self._keep(AllPairs(len(emission), K), np.concatenate([emission.ravel(), edges]))
-        self.progressive_loss_ = self._stream.total / self._stream.clock
+        self.classes_, self._vocabulary = tags, vocabulary
+        w = self._stream.weights()
+        self._keep(AllPairs(len(w) - K - 2, K), w.ravel())
+        self.progressive_loss_ = self._stream.mean_loss()
+        self.solver_ = solver.name
+        self._store_strength(self._stream.objective)
         self._certify_nothing()
+        self.__dict__.pop("_last", None)  # a warm start is from here
         return self
 
     # -- what was learned ---------------------------------------------------------------------
@@ -229,6 +245,8 @@ class ChainClassifier(CertifiedModel):
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
         """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
         sequences = self._read(X)
+        if self._learned != "crf":
+            raise ValueError("the weights were learned by the hinge: they model no probabilities")
         p = tag_probabilities(sequences, self._layout, len(self.classes_), self._w)
         return np.split(p, sequences.ends[1:-1])
 
@@ -264,6 +282,27 @@ class ChainClassifier(CertifiedModel):
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return self._fixed_penalty()
 
+    def _stream_solver(self) -> AdaGrad:
+        solver = AdaGrad() if self.solver == "auto" else self._named_solver()
+        if not isinstance(solver, AdaGrad) or solver.matrix != "diagonal":
+            raise ValueError(
+                f"solver {solver.name!r} cannot learn sequences from a stream: choose 'auto', "
+                "'adagrad', or an AdaGrad with a diagonal matrix"
+            )
+        return solver
+
+    def _weights_in(self, layout: Pairs) -> NDArray:
+        """The weights of now in another layout: 0 where there were none."""
+        K, emission = len(self.classes_), self.emission_
+        rows = layout.features if isinstance(layout, AllPairs) else layout.ends.size - 1
+        every = np.zeros((rows, K))
+        every[: emission.shape[0]] = emission.toarray() if sparse.issparse(emission) else emission
+        if isinstance(layout, SeenPairs):
+            counts: NDArray = np.diff(layout.ends).astype(np.int64)
+            features = np.repeat(np.arange(rows), counts)
+            every = every[features, layout.seen]
+        return np.concatenate([every.ravel(), self._w[-K * (K + 2) :]])
+
     def _costs(self, K: int) -> NDArray:
         if self.cost is None:
             return 1.0 - np.eye(K)
@@ -281,42 +320,22 @@ class ChainClassifier(CertifiedModel):
         seen = SeenPairs.of(sequences.X, numbers, K)
         return every if seen.weights() == every.weights() else seen
 
-    def _risk(
-        self,
-        sequences: Sequences,
-        numbers: NDArray,
-        layout: Pairs,
-        K: int,
-        regularizer: Regularizer,
-        s: NDArray,
-    ) -> ChainRisk:
-        if _is_crf(self):
-            return CRFRisk(sequences, numbers, layout, K, regularizer, s)
-        cost = self._costs(K)
-        return ChainHingeRisk(sequences, numbers, layout, K, regularizer, s, cost=cost)
-
     def _read(self, X: Sequence[Any]) -> Sequences:
         check_is_fitted(self)
         return self._vocabulary.read(X, self._threads())
 
     def _keep(self, layout: Pairs, w: NDArray) -> None:
         K = len(self.classes_)
-        self._layout, self._w = layout, w
+        self._layout, self._w, self._learned = layout, w, self.loss
         edges = w[layout.weights() :]
         self.transition_ = edges[: K * K].reshape(K, K)
         self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]
 
-    def _certify_nothing(self) -> None:
-        """After a stream: the objective of what is no longer at hand is not known."""
-        self.objective_, self.lower_bound_ = np.nan, -np.inf
-        self.gap_ = self.rel_gap_ = np.inf
-        self.solver_, self.stopped_by_ = "adagrad", "stream"
-        self.n_passes_ = self.n_iter_ = 1
-        self.trace_ = Trace()
-
 
 def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
     """All tags, one after another, of sequences that are so long."""
+    if not (isinstance(y, Sized) and all(isinstance(tags, Sized) for tags in y)):
+        raise ValueError("y must be a list with, for each sequence, a list of tags")
     if len(y) != len(lengths):
         raise ValueError(f"there are {len(lengths)} sequences in X, but {len(y)} in y")
     for i, tags in enumerate(y):
@@ -324,7 +343,16 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
             raise ValueError(
                 f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
             )
-    return np.concatenate([np.asarray(list(tags)) for tags in y])
+    for i, tags in enumerate(y):
+        missing = next((t for t, tag in enumerate(tags) if _is_missing(tag)), None)
+        if missing is not None:
+            raise ValueError(f"sequence {i} has no tag at position {missing}: {tags[missing]}")
+    if len({isinstance(tag, str) for tags in y for tag in tags}) > 1:
+        raise ValueError("some tags in y are strings and others are not: make them alike")
+    flat = np.concatenate([np.asarray(list(tags)) for tags in y])
+    if flat.ndim != 1:
+        raise ValueError(f"tags must be strings or numbers, not {next(iter(y[0]))!r}")
+    return flat
 
 
 def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:
@@ -338,3 +366,7 @@ def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:
             f"fitted first: {', '.join(map(str, classes))}"
         )
     return numbers
+
+
+def _is_missing(tag: Any) -> bool:
+    return tag is None or (isinstance(tag, float | np.floating) and bool(np.isnan(tag)))

@@ -201,15 +201,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, NDArray, NDArray]:
         """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
         X, y = self._examples(X, y, reset=True)
-        check_classification_targets(y)
-        s = self._weights(sample_weight, len(y))
-        if self.class_weight is not None:
-            s = s * compute_sample_weight(self.class_weight, y)
-        classes = np.unique(y[s > 0])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
-            )
+        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
         return Source(X, np.ones(len(y)), s, self._threads()), y, classes
 
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
@@ -220,15 +212,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         return _against_rest(source, y, classes[1])
 
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
-        rows = len(_positives(classes))
-        old = getattr(self, "classes_", None)
-        if not self.warm_start or old is None:
-            return [None] * rows
-        if not np.array_equal(old, classes) or self.coef_.shape[1] != d:
-            raise ValueError(
-                "warm_start=True needs the classes and features of the last fit; "
-                "use a new estimator for other ones"
-            )
+        if not self._goes_on(d, classes):
+            return [None] * len(_positives(classes))
         return list(zip(self.coef_, self.intercept_.tolist(), strict=True))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

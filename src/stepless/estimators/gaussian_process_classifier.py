@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data.gram import TABLED, Gram
@@ -137,12 +136,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         self._check()
         X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
         self._refuse_holes(X)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds one class only ({self.classes_[0]}): a classifier needs two to tell apart"
-            )
+        _, self.classes_ = self._weighted_classes(y)
         with single_threaded_blas():
             self._posteriors = self._explain(X, y, began, list(watchers))
         likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]

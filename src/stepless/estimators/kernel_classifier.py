@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data.gram import Gram, combination
@@ -159,15 +157,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         objective, solver = self._objective(("signs",)), self._kernel_solver()
         X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
         self._refuse_holes(X)
-        check_classification_targets(y)
-        s = self._weights(sample_weight, len(y))
-        if self.class_weight is not None:
-            s = s * compute_sample_weight(self.class_weight, y)
-        classes = np.unique(y[s > 0])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
-            )
+        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
         self.kernel_ = self._kernel_function(X)
         gram = Gram(self.kernel_, X)
         results: list[Result] = []

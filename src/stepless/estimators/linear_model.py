@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import partial
 from time import perf_counter
 from typing import Any, SupportsFloat
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data import Source
-from stepless.design import Design
-from stepless.estimators.certified_model import ACCEPTED, CertifiedModel
+from stepless.estimators.certified_model import CertifiedModel
+from stepless.estimators.linear_scores import LinearScores
 from stepless.joint_risk import risk_of
-from stepless.kernels import oracle
 from stepless.minimize import Result
 from stepless.objective import (
     DOMAINS,
@@ -36,17 +32,10 @@ from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
 from stepless.stopping import Stopping
 from stepless.strength import balanced, with_strength
-from stepless.trace import Trace
 from stepless.watchers import Watcher
 
 
-def _predict(
-    X: Design, w: NDArray, b: float, scores: NDArray, block: int, lo: int, hi: int
-) -> None:
-    oracle.predictions(X, w, b, scores, lo, hi)
-
-
-class LinearModel(CertifiedModel):
+class LinearModel(LinearScores, CertifiedModel):
     """Parameters, runs and certificates of a linear estimator."""
 
     def __init__(
@@ -81,11 +70,6 @@ class LinearModel(CertifiedModel):
         self.warm_start = warm_start
         self.shuffle = shuffle
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # -- from parameters to a problem --------------------------------------------------------
 
@@ -129,11 +113,6 @@ class LinearModel(CertifiedModel):
         self._store_strength(objective)
         return objective, perf_counter() - began
 
-    def _store_strength(self, objective: Objective) -> None:
-        penalty = objective.regularizer
-        none = 0.0 if isinstance(penalty, Zero) else math.nan  # one's own may have no alpha
-        self.alpha_ = float(getattr(penalty, "alpha", none))
-
     def _refuse_to_choose(self) -> None:
         """A stream's strength is needed before its examples are known."""
         if self.alpha == "auto":
@@ -159,21 +138,6 @@ class LinearModel(CertifiedModel):
             )
         return solver
 
-    # -- data ---------------------------------------------------------------------------------
-
-    def _scores(self, X: Any) -> NDArray:
-        """⟨w, x⟩ + b for each example, and each row of coef_."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        self._refuse_holes(X)
-        # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
-        source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
-        rows = np.atleast_2d(self.coef_)
-        z = np.empty((len(rows), X.shape[0]))
-        for w, b, scores in zip(rows, np.atleast_1d(self.intercept_), z, strict=True):
-            source.map(partial(_predict, source.X, w, float(b), scores))
-        return z.T if self.coef_.ndim == 2 else z[0]
-
     # -- a run --------------------------------------------------------------------------------
 
     def _run(
@@ -187,12 +151,3 @@ class LinearModel(CertifiedModel):
     ) -> Result:
         risk = risk_of(objective, source)
         return self._minimize(risk, self._solver(risk), stopping, start, watchers, label)
-
-    def _certify_nothing(self) -> None:
-        """After a stream: the objective of what is no longer at hand is not known."""
-        self.objective_ = math.nan
-        self.lower_bound_ = -math.inf
-        self.gap_ = self.rel_gap_ = math.inf
-        self.stopped_by_ = "stream"
-        self.n_passes_ = self.n_iter_ = 1
-        self.trace_ = Trace()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from stepless.estimators.linear_model import LinearModel
-from stepless.registry import named
+from stepless.estimators.linear_scores import LinearScores
+from stepless.estimators.whole_model import WholeModel
+from stepless.registry import UnknownName, named
 from stepless.risks.ranking import (
     NDCG,
     AssignedNDCG,
@@ -19,12 +21,15 @@ from stepless.risks.ranking import (
     RankingLoss,
     RankingRisk,
     ReciprocalRank,
+    mean_average_precision,
+    mean_reciprocal_rank,
     ndcg_at_k,
+    precision_at_k,
 )
 from stepless.watchers import Watcher
 
 
-class LinearRanker(LinearModel):
+class LinearRanker(LinearScores, WholeModel):
     """A linear ranker of each query's documents, with a certificate.
 
     Minimises Ω(w) + the mean over queries of a loss of their documents' scores ⟨w, x_i⟩, until the
@@ -41,7 +46,7 @@ class LinearRanker(LinearModel):
         or a `RankingLoss`: see `stepless.risks.ranking`. For ``"map"`` and ``"mrr"`` documents are
         relevant or not: y > 0 or y ≤ 0.
     k
-        How many documents from the top NDCG@k sees, in these losses and in `score`.
+        How many documents from the top NDCG@k and precision@k see, in these losses and in `score`.
     penalty
         ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
         ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
@@ -58,7 +63,8 @@ class LinearRanker(LinearModel):
     n_jobs
         Threads; None or −1 for all cores.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        Whether `fit` begins where the last fit ended: on the same data with another α, which then
+        takes few passes; on other data of the same features, from its weights.
     verbose
         1 to write a line a pass to standard error.
 
@@ -66,6 +72,8 @@ class LinearRanker(LinearModel):
     ----------
     coef_, intercept_
         Weights, and 0.
+    n_queries_, n_queries_left_out_
+        How many queries the mean loss is of, and how many have no loss.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`.
     trace_
@@ -135,36 +143,48 @@ class LinearRanker(LinearModel):
         """
         loss, regularizer = self._ranking_loss(), self._fixed_penalty()
         X, y = self._examples(X, y, reset=True, y_numeric=True, ensure_min_samples=2)
-        start = None
-        if self.warm_start and hasattr(self, "coef_"):
-            if self.coef_.size != X.shape[1]:
-                raise ValueError("warm_start=True needs the features of the last fit")
-            start = self.coef_, 0.0
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
-        solver = self._whole_solver(risk)
-        result = self._minimize(risk, solver, self._stopping(), start, watchers)
-        self.coef_: NDArray = result.w
+        if risk.alone:
+            warnings.warn(
+                f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
+                "is all there is to rank: they are left out; if that is not meant, look at group= "
+                "or qid=",
+                UserWarning,
+                stacklevel=2,
+            )
+        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
+        made_of = loss, risk.source.X, risk.source.y, risk.starts
+        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
         self.intercept_ = 0.0
-        self._store_strength(risk.objective)
-        self._certify([result])
+        self.n_queries_, self.n_queries_left_out_ = risk.queries, risk.left_out
         return self
 
     def predict(self, X: Any) -> NDArray:
         """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
         return self._scores(X)
 
-    def score(self, X: Any, y: Any, *, group: Any = None, qid: Any = None) -> float:
-        """Return NDCG@k, the mean over the queries that have a relevant document.
+    def score(
+        self, X: Any, y: Any, *, group: Any = None, qid: Any = None, measure: str = "ndcg"
+    ) -> float:
+        """Return the mean of a measure over the queries that have a relevant document.
 
-        `precision_at_k`, `mean_average_precision` and `mean_reciprocal_rank` of `stepless` take
-        the grades and `predict`'s scores.
+        It is ``"ndcg"`` or ``"precision"``, of the first k documents, ``"map"`` or ``"mrr"``.
+        Relevant are documents of a grade above 0.
         """
-        return ndcg_at_k(y, self.predict(X), self._top(), group=group, qid=qid)
+        known: dict[str, Callable[..., float]] = {
+            "ndcg": partial(ndcg_at_k, k=self._top()),
+            "precision": partial(precision_at_k, k=self._top()),
+            "map": mean_average_precision,
+            "mrr": mean_reciprocal_rank,
+        }
+        if not isinstance(measure, str) or measure not in known:
+            raise UnknownName("measure", str(measure), known)
+        return known[measure](y, self.predict(X), group=group, qid=qid)
 
     # -- from parameters to a problem --------------------------------------------------------
 
     def _top(self) -> int:
-        if not isinstance(self.k, Integral) or self.k < 1:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
             raise ValueError(f"k must be a whole number of documents, at least 1, not {self.k!r}")
         return int(self.k)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from stepless.data import Source
-from stepless.estimators.certified_model import ACCEPTED, CertifiedModel
+from stepless.estimators.linear_scores import LinearScores
+from stepless.estimators.whole_model import WholeModel
+from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
-from stepless.solvers import Bundle
+from stepless.solvers import Bundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import Event
 from stepless.watchers import Watcher
+from stepless.whole_risk import WholeRisk
 
 
 @dataclass(frozen=True)
@@ -39,46 +39,40 @@ class MarginStopping(Stopping):
         return Stopping(0.0, self.passes, self.seconds).reason(event)
 
 
-class MarginModel(CertifiedModel):
+class MarginModel(LinearScores, WholeModel):
     """Runs and predictions of an estimator whose margin adapts; it has the parameter `nu`."""
 
     _easier: ClassVar[str] = "raise nu"
 
     nu: float
-    coef_: NDArray
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _settle(
-        self,
-        risk: AdaptiveMargin,
-        start: NDArray | None = None,
-        watchers: Iterable[Watcher] = (),
+        self, risk: AdaptiveMargin, start: NDArray | None, watchers: Iterable[Watcher]
     ) -> tuple[NDArray, bool]:
         """Return the best weights, and whether they have a margin; store the certificate."""
-        solver = Bundle() if self.solver == "auto" else self._named_solver()
         limits = self._stopping()
         stopping = MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero)
-        begin = None if start is None else (start - risk.centre, 0.0)
-        result = self._minimize(risk, solver, stopping, begin, watchers)
+        weights = None if start is None else (risk.best_multiple(start) - risk.centre, 0.0)
+        made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
+        result = self._run_whole(risk, weights, watchers, made_of, stopping)
+        self._last_nu = self.nu
         below = risk.at_zero - result.objective
-        self._certify([result], relative_to=below if below > 0.0 else risk.at_zero)
+        self._certify([result], relative_to=below if below > 0.0 else risk.at_zero, frames=2)
         if not below > 0.0:
             most = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
             warnings.warn(self._no_margin(most), UserWarning, stacklevel=3)
         return result.w + risk.centre, below > 0.0
 
+    def _whole_solver(self, risk: WholeRisk) -> Solver:
+        return Bundle() if self.solver == "auto" else self._named_solver()
+
+    def _kept(self, risk: WholeRisk) -> Result | None:
+        """Also from a larger ν: fewer examples lack more on average, so that planes stay true."""
+        last = super()._kept(risk)
+        if last is None or self._last_nu < self.nu:
+            return None
+        return last if self._last_nu == self.nu else replace(last, risk=math.inf)
+
     def _no_margin(self, most: float) -> str:
         """Say that no weights were found that have a margin, how large it may be, and a remedy."""
         raise NotImplementedError
-
-    def _products(self, X: Any) -> NDArray:
-        """⟨w, x⟩ for each example."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        self._refuse_holes(X)
-        source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
-        return source.predictions(np.ravel(self.coef_))

@@ -9,16 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from stepless.data import Source
-from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.linear_scores import LinearScores
+from stepless.estimators.whole_model import WholeModel
 from stepless.minimize import Result
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
 from stepless.watchers import Watcher
 
 
-class MetricClassifier(ClassifierMixin, LinearModel):
+class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -57,7 +57,8 @@ class MetricClassifier(ClassifierMixin, LinearModel):
     n_jobs
         Threads; None or −1 for all cores.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        Whether `fit` begins where the last fit ended: on the same data with another α, which then
+        takes few passes; on other data of the same classes and features, from its weights.
     verbose
         1 to write a line a pass to standard error.
 
@@ -134,19 +135,24 @@ class MetricClassifier(ClassifierMixin, LinearModel):
         """
         metric, regularizer = self._metric(), self._fixed_penalty()
         X, y = self._examples(X, y, reset=True)
-        classes, label = self._classes(y)
-        s = self._sample_weights(metric, sample_weight, y)
+        if sample_weight is not None and not isinstance(metric, RocArea):
+            raise ValueError(
+                f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
+                "instead, or use metric='roc_auc'"
+            )
+        s, classes = self._weighted_classes(y, sample_weight)
+        label = self._positive(classes)
         source = Source(X, np.where(y == label, 1.0, -1.0), s, self._threads())
         risk = metric.risk(source, regularizer, bool(self.fit_intercept))
-        start = self._start(classes, label, source.shape[1])
-        solver = self._whole_solver(risk)
-        result = self._minimize(risk, solver, self._stopping(), start, watchers)
         sign = 1.0 if label == classes[1] else -1.0
+        weights = None
+        if self._goes_on(risk.d, classes):
+            weights = sign * self.coef_[0], sign * float(self.intercept_[0])
+        made_of = metric, source.X, source.y, source.s
+        result = self._fit_whole(risk, weights, watchers, made_of)
         self.classes_, self.pos_label_ = classes, label
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
-        self._store_strength(risk.objective)
-        self._certify([result])
         self._warn_of_zero(risk)
         return self
 
@@ -201,51 +207,17 @@ class MetricClassifier(ClassifierMixin, LinearModel):
 
     # -- data ---------------------------------------------------------------------------------
 
-    def _classes(self, y: NDArray) -> tuple[NDArray, Any]:
-        """Both labels, in order, and the positive one."""
-        check_classification_targets(y)
-        classes = np.unique(y)
+    def _positive(self, classes: NDArray) -> Any:
+        """Which of two classes the metric is of."""
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"y holds {len(classes)} classes; fit one against the rest, y == label"
             )
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only ({classes[0]}): a classifier needs two to tell apart"
-            )
         label = classes[1] if self.pos_label is None else self.pos_label
         if label not in classes:
             raise ValueError(f"pos_label={label!r} is not in y, which holds {classes.tolist()}")
-        return classes, label
-
-    def _sample_weights(self, metric: Metric, sample_weight: Any, y: NDArray) -> NDArray | None:
-        if sample_weight is None:
-            return None
-        if not isinstance(metric, RocArea):
-            raise ValueError(
-                f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
-                "instead, or use metric='roc_auc'"
-            )
-        s = self._weights(sample_weight, len(y))
-        left = np.unique(y[s > 0.0])
-        if len(left) < 2:
-            raise ValueError(
-                f"sample_weight leaves one class only ({left[0]}): a classifier needs two"
-            )
-        return s
-
-    def _start(self, classes: NDArray, label: Any, d: int) -> tuple[NDArray, float] | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        same = np.array_equal(self.classes_, classes) and self.pos_label_ == label
-        if not same or self.coef_.shape[1] != d:
-            raise ValueError(
-                "warm_start=True needs the classes and features of the last fit; "
-                "use a new estimator for other ones"
-            )
-        sign = 1.0 if label == classes[1] else -1.0
-        return sign * self.coef_[0], sign * float(self.intercept_[0])
+        return label
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:
         """Where the metric itself is greatest at the weights that were learned."""

@@ -8,8 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from stepless.data import Source
 from stepless.estimators.margin_model import MarginModel
@@ -45,6 +43,10 @@ class NuClassifier(ClassifierMixin, MarginModel):
         Of no consequence: nothing is left to chance.
     n_jobs
         Threads; None or −1 for all cores.
+    warm_start
+        Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
+        one, which then takes few passes; else, on data of the same classes and features, from its
+        weights.
     verbose
         1 to write a line a pass to standard error.
 
@@ -83,6 +85,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
         self.nu = nu
@@ -94,6 +97,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -110,24 +114,18 @@ class NuClassifier(ClassifierMixin, MarginModel):
         means, 0) so far; True ends the run.
         """
         X, y = self._examples(X, y, reset=True)
-        check_classification_targets(y)
-        s = self._weights(sample_weight, len(y))
-        if self.class_weight is not None:
-            s = s * compute_sample_weight(self.class_weight, y)
-        self.classes_ = np.unique(y[s > 0])
-        if len(self.classes_) < 2:
+        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
+        if len(classes) > 2:
             raise ValueError(
-                f"y holds one class only ({self.classes_[0]}): a classifier needs two to tell apart"
-            )
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"Only binary classification is supported, and y holds {len(self.classes_)} "
+                f"Only binary classification is supported, and y holds {len(classes)} "
                 "classes: set each against the rest by sklearn's OneVsRestClassifier"
             )
-        signs = np.where(y == self.classes_[1], 1.0, -1.0)
+        signs = np.where(y == classes[1], 1.0, -1.0)
         source = Source(X, signs, s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
-        w, apart = self._settle(risk, watchers=watchers)
+        start = self.coef_[0] if self._goes_on(risk.d, classes) else None
+        w, apart = self._settle(risk, start, watchers)
+        self.classes_ = classes
         margin = risk.margin(w)
         unit = margin.rho if apart else 1.0
         self.coef_ = w[None] / unit
@@ -142,7 +140,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example."""
-        return self._products(X) + self.intercept_
+        return self._scores(X).ravel()
 
     def predict(self, X: Any) -> NDArray:
         """Return the more plausible class of each example."""

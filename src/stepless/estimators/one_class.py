@@ -44,7 +44,8 @@ class OneClass(OutlierMixin, MarginModel):
     n_jobs
         Threads; None or −1 for all cores.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
+        one, which then takes few passes; else, on data of the same features, from its weights.
     verbose
         1 to write a line a pass to standard error.
 
@@ -110,19 +111,9 @@ class OneClass(OutlierMixin, MarginModel):
         s = self._weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=False)
-        self.coef_, _ = self._settle(risk, self._start(risk.d), watchers)
+        self.coef_, _ = self._settle(risk, self.coef_ if self._goes_on(risk.d) else None, watchers)
         self.offset_ = risk.margin(self.coef_).rho
         return self
-
-    def _start(self, d: int) -> NDArray | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        if self.coef_.size != d:
-            raise ValueError(
-                "warm_start=True needs the features of the last fit; "
-                "use a new estimator for other ones"
-            )
-        return self.coef_
 
     def _no_margin(self, most: float) -> str:
         return (
@@ -133,7 +124,7 @@ class OneClass(OutlierMixin, MarginModel):
 
     def score_samples(self, X: Any) -> NDArray:
         """⟨w, x⟩ for each example: the lower, the farther out."""
-        return self._products(X)
+        return self._scores(X, 0.0)
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ − ρ for each example: negative for outliers."""

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
-from stepless.estimators.certified_model import LARGEST
+from stepless.data.holes import LARGEST
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.stream import Stream, progressive_loss
 from stepless.objective import Loss
@@ -58,11 +58,7 @@ warm_start, shuffle, verbose
         """
         objective = self._objective(("reals", "counts"))
         source = self._source(X, y, sample_weight)
-        start = None
-        if self.warm_start and hasattr(self, "coef_"):
-            if self.coef_.size != source.shape[1]:
-                raise ValueError("warm_start=True needs the features of the last fit")
-            start = self.coef_, float(self.intercept_)
+        start = (self.coef_, self.intercept_) if self._goes_on(source.shape[1]) else None
         objective, choosing = self._settle_strength(objective, [source])
         result = self._run(objective, source, self._stopping(spent=choosing), start, watchers)
         self.coef_: NDArray = result.w

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.estimators.certified_model import CertifiedModel
-from stepless.structured import StructuredModel, StructuredRisk
-from stepless.structured.threads import for_each
+from stepless.estimators.whole_model import WholeModel
+from stepless.structured import StructuredModel, structured_risk
+from stepless.structured.asking import asked, predictions
 from stepless.watchers import Watcher
 
 
-class StructuredClassifier(CertifiedModel):
+class StructuredClassifier(WholeModel):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -42,7 +41,9 @@ class StructuredClassifier(CertifiedModel):
     n_jobs
         Threads, if the model releases the GIL; None or −1 for all cores.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        Whether `fit` begins where the last fit ended: on the same data with another α, which then
+        takes few passes; on other data of as many features, from its weights. The model's class
+        must not change meanwhile: its attributes are not compared.
     verbose
         1 to write a line a pass to standard error.
 
@@ -54,8 +55,8 @@ class StructuredClassifier(CertifiedModel):
         The certificate: the optimum lies between `lower_bound_` and `objective_`.
     trace_
         The run's events.
-    solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run.
+    alpha_, solver_, n_passes_, stopped_by_
+        The penalty's strength, the solver's name, its passes, and what ended the run.
 
     Examples
     --------
@@ -67,8 +68,6 @@ class StructuredClassifier(CertifiedModel):
     >>> clf.stopped_by_, clf.score(X, y) > -0.1
     ('gap', True)
     """
-
-    coef_: NDArray
 
     def __init__(
         self,
@@ -114,49 +113,36 @@ class StructuredClassifier(CertifiedModel):
             raise ValueError("there is no example: give one or more inputs with their outputs")
         s = self._weights(sample_weight, len(inputs))
         regularizer = self._fixed_penalty()
-        risk = StructuredRisk(
+        risk = structured_risk(
             self.model, inputs, outputs, regularizer, s=s, threads=self._threads()
         )
-        solver = self._whole_solver(risk)
-        start = None
-        if self.warm_start and hasattr(self, "coef_"):
-            if self.coef_.size != risk.d:
-                raise ValueError(
-                    "warm_start=True needs a model with the features of the last fit; "
-                    "use a new estimator for another one"
-                )
-            start = (self.coef_, 0.0)
-        result = self._minimize(risk, solver, self._stopping(), start, watchers)
-        self.coef_ = result.w
-        self._certify([result])
+        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
+        made_of = self.model, inputs, outputs, s
+        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
         return self
 
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""
         check_is_fitted(self)
         inputs = _listed(X)
-        return for_each(
-            self.model,
-            len(inputs),
-            lambda i: self.model.predict(self.coef_, inputs[i]),
-            self._threads(),
-        )
+        return predictions(self.model, self.coef_, inputs, self._threads())
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""
         truths, said = _listed(Y), self.predict(X)
         if len(truths) != len(said):
             raise ValueError(f"there are {len(said)} inputs, but {len(truths)} outputs")
-        costs = [self.model.cost(y, other) for y, other in zip(truths, said, strict=True)]
+        if not truths:
+            raise ValueError("there is no example to score")
+        pairs = enumerate(zip(truths, said, strict=True))
+        costs = [asked(i, self.model.cost, y, other) for i, (y, other) in pairs]
         return -float(np.mean(costs))
 
 
 def _listed(values: Any) -> Sequence[Any]:
     """Examples one by one: rows of an array or of a sparse matrix, or what a sequence holds."""
-    if isinstance(values, str):
-        raise TypeError(
-            f"examples must be a sequence of inputs or outputs, not the text {values!r}"
-        )
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise TypeError(f"examples must be a sequence of inputs or outputs, not {values!r}")
     if hasattr(values, "to_numpy"):  # a table's rows: on its own it is a sequence of columns
         values = values.to_numpy()
     if hasattr(values, "tocsr"):

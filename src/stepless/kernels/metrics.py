@@ -7,7 +7,7 @@ import math
 from stepless.term import Term
 
 
-class Metric(Term):
+class DiagonalMetric(Term):
     """`grow` takes a gradient into what is remembered of a weight's; `height` is its h_j."""
 
     delta: float = 0.0
@@ -19,7 +19,7 @@ class Metric(Term):
         raise NotImplementedError
 
 
-class Root(Metric):
+class Root(DiagonalMetric):
     """h_j = δ + ‖g_{1:t,j}‖₂ (DHS Alg. 1).
 
     The squares are kept: roots are then taken where weights are read, in a loop that is vectorised.
@@ -32,7 +32,7 @@ class Root(Metric):
         return self.delta + math.sqrt(memory)
 
 
-class Square(Metric):
+class Square(DiagonalMetric):
     """h_j = δ + ‖g_{1:t,j}‖₂², for a strongly convex penalty (DHS §5)."""
 
     def grow(self, memory, g):
@@ -42,7 +42,7 @@ class Square(Metric):
         return self.delta + memory
 
 
-class Clock(Metric):
+class Clock(DiagonalMetric):
     """h_j = √t for all weights alike: not adaptive (DHS eq. (23))."""
 
     def grow(self, memory, g):

@@ -1,13 +1,16 @@
 """What a fit leaves behind: a model file, a summary, a score."""
 
+from stepless.report.chunk_scores import ChunkScores, chunk_scores
 from stepless.report.model_file import load_model, read_header, save_model
 from stepless.report.score import Score, score_model
 from stepless.report.summary import Summary
 from stepless.report.text import describe
 
 __all__ = [
+    "ChunkScores",
     "Score",
     "Summary",
+    "chunk_scores",
     "describe",
     "load_model",
     "read_header",

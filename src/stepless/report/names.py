@@ -1,31 +1,50 @@
-"""Losses, penalties and domains by the names under which users know them."""
+"""Losses, penalties, domains and metrics by the names under which users know them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from stepless.estimators import MetricClassifier
+from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
 from stepless.objective import DOMAINS, LOSSES, REGULARIZERS
+from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
+from stepless.risks.ranking import (
+    NDCG,
+    AssignedNDCG,
+    AveragePrecision,
+    Pairwise,
+    ReciprocalRank,
+)
 from stepless.term import Term
 
+RANKINGS: dict[str, type[Term]] = {
+    "pairwise": Pairwise,
+    "ndcg": NDCG,
+    "assigned_ndcg": AssignedNDCG,
+    "map": AveragePrecision,
+    "mrr": ReciprocalRank,
+}
 # A penalty's maker takes the strength, a loss's and a domain's take the parameters.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
-    "loss": LOSSES,
+    "loss": {**LOSSES, **RANKINGS},
     "penalty": {name: type(make(1.0)) for name, make in REGULARIZERS.items()},
     "domain": DOMAINS,
+    "kernel": {"gaussian": Gaussian, "polynomial": Polynomial, "linear": LinearKernel},
 }
+METRICS: dict[str, type[Metric]] = {"fbeta": FMeasure, "roc_auc": RocArea, "at_k": AtTop}
 
 
-def name_of(kind: str, term: Term) -> str | None:
-    """Return the name of a term's class, or None for a class of the user's own.
+def name_of(registry: Mapping[str, Any], value: Any) -> str | None:
+    """Return the name of a value's class, or None for a class of the user's own.
 
     Examples
     --------
     >>> from stepless.objective import Quantile
-    >>> name_of("loss", Quantile(0.9))
+    >>> name_of(TERMS["loss"], Quantile(0.9))
     'quantile'
     """
-    return next((name for name, cls in TERMS[kind].items() if cls is type(term)), None)
+    return next((name for name, cls in registry.items() if cls is type(value)), None)
 
 
 def spelled_penalty(penalty: Any) -> str:
@@ -39,10 +58,10 @@ def spelled_penalty(penalty: Any) -> str:
     """
     if not isinstance(penalty, Term):
         return "none" if penalty is None else str(penalty)
-    name = name_of("penalty", penalty)
+    name = name_of(TERMS["penalty"], penalty)
     if name is None:
         return type(penalty).__name__
-    return f"{name}({', '.join(f'{value:g}' for value in penalty[1:])})" if penalty[1:] else name
+    return _in_brackets(name, penalty[1:])
 
 
 def spelled(kind: str, term: Any) -> str:
@@ -56,7 +75,30 @@ def spelled(kind: str, term: Any) -> str:
     """
     if not isinstance(term, Term):
         return "none" if term is None else str(term)
-    name = name_of(kind, term)
-    if name is None:
-        return repr(term)
-    return f"{name}({', '.join(f'{value:g}' for value in term)})" if len(term) else name
+    name = name_of(TERMS[kind], term)
+    return repr(term) if name is None else _in_brackets(name, term)
+
+
+def spelled_metric(model: MetricClassifier) -> str:
+    """Spell what a model was trained on, with its k.
+
+    Examples
+    --------
+    >>> spelled_metric(MetricClassifier("recall_at_k", k=0.1)), spelled_metric(MetricClassifier())
+    ('recall@0.1', 'f1')
+    """
+    metric = metric_of(model.metric, model.k) if isinstance(model.metric, str) else model.metric
+    match metric:
+        case FMeasure(beta=beta):
+            return "f1" if beta == 1.0 else f"fbeta({beta:g})"
+        case AtTop(k=None):
+            return "prbep"
+        case AtTop(k=k, recall=recall):
+            return f"{'recall' if recall else 'precision'}@{k:g}"
+        case RocArea():
+            return "roc_auc"
+    return repr(metric)
+
+
+def _in_brackets(name: str, numbers: tuple[float, ...]) -> str:
+    return f"{name}({', '.join(f'{value:g}' for value in numbers)})" if numbers else name

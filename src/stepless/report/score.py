@@ -3,64 +3,133 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
-from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators import (
+    ChainClassifier,
+    KernelClassifier,
+    LinearClassifier,
+    LinearRanker,
+    LinearRegressor,
+    MetricClassifier,
+    NuClassifier,
+    OneClass,
+)
 from stepless.objective import LOSSES
 from stepless.registry import named
+from stepless.report.chunk_scores import are_chunks, chunk_scores
+from stepless.report.names import spelled_metric
+from stepless.risks.ranking import (
+    mean_average_precision,
+    mean_reciprocal_rank,
+    ndcg_at_k,
+    precision_at_k,
+)
 
 
 @dataclass(frozen=True)
 class Score:
-    """Accuracy of a classifier, R² and mean loss of a regressor; None for what does not apply."""
+    """Measures of predictions by name, and how many of what they are of, as {"examples": 569}.
 
-    examples: int
-    accuracy: float | None = None
-    unseen: int = 0  # examples of classes that the model does not know; all count as errors
-    r2: float | None = None
-    mean_loss: float | None = None
+    A measure is None where it is not defined: R² of a single example.
+    """
+
+    counts: dict[str, int]
+    measures: dict[str, float | None]
+    unseen: int | None = None  # labels that the model does not know, where it has classes
 
     def as_dict(self) -> dict[str, Any]:
-        """What applies, for JSON."""
-        if self.accuracy is not None:
-            known: dict[str, Any] = {"accuracy": self.accuracy, "unseen_labels": self.unseen}
-        else:
-            known = {"r2": self.r2, "mean_loss": self.mean_loss}
-        return {"examples": self.examples, **known}
+        """For JSON."""
+        unseen = {} if self.unseen is None else {"unseen_labels": self.unseen}
+        return self.counts | self.measures | unseen
 
 
-def score_model(model: LinearClassifier | LinearRegressor, X: Any, y: Any) -> Score:
-    """Score a fitted model on examples X and their labels or targets y.
+def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
+    """Score a fitted model on examples X and their labels, targets, grades or tags y.
+
+    `qid` says of a ranker's documents which are of one query.
 
     Examples
     --------
     >>> clf = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     >>> score_model(clf, [[0.0], [2.0], [2.0]], [0, 1, 7])
-    Score(examples=3, accuracy=0.6666666666666666, unseen=1, r2=None, mean_loss=None)
+    Score(counts={'examples': 3}, measures={'accuracy': 0.6666666666666666}, unseen=1)
     """
+    return _score(model, X, y, qid)
+
+
+def decisions(model: Any, X: Any) -> NDArray:
+    """⟨w, x⟩ + b for each example, before any link; a column a class for more than two."""
+    if isinstance(model, LinearRegressor):
+        return X @ model.coef_ + model.intercept_
+    return model.predict(X) if isinstance(model, LinearRanker) else model.decision_function(X)
+
+
+@singledispatch
+def _score(model: Any, X: Any, y: Any, qid: Any) -> Score:
+    raise TypeError(f"a {type(model).__name__} is scored by its own method, score")
+
+
+@_score.register(LinearClassifier)
+@_score.register(KernelClassifier)
+@_score.register(NuClassifier)
+@_score.register(OneClass)
+def _(model: Any, X: Any, y: Any, qid: Any) -> Score:
     y = np.asarray(y)
-    if isinstance(model, LinearClassifier):
-        accuracy = float(accuracy_score(*_comparable(y, model.predict(X))))
-        unseen = int(np.count_nonzero(~np.isin(*_comparable(y, model.classes_))))
-        return Score(len(y), accuracy=accuracy, unseen=unseen)
+    classes = np.array([-1, 1]) if isinstance(model, OneClass) else model.classes_
+    accuracy = float(accuracy_score(*_comparable(y, model.predict(X))))
+    return Score({"examples": len(y)}, {"accuracy": accuracy}, _unseen(y, classes))
+
+
+@_score.register
+def _(model: LinearRegressor, X: Any, y: Any, qid: Any) -> Score:
+    y = np.asarray(y)
     loss = named("loss", model.loss, LOSSES) if isinstance(model.loss, str) else model.loss
     if loss.targets == "counts" and (y < 0).any():
         raise ValueError(f"{type(loss).__name__} needs targets ≥ 0, but one is {y.min():g}")
     losses = np.vectorize(loss.value, otypes=[float])(decisions(model, X), y)
     # one example has no variance to explain
     r2 = float(r2_score(y, model.predict(X))) if len(y) > 1 else None
-    return Score(len(y), r2=r2, mean_loss=float(losses.mean()))
+    return Score({"examples": len(y)}, {"r2": r2, "mean_loss": float(losses.mean())})
 
 
-def decisions(model: LinearClassifier | LinearRegressor, X: Any) -> NDArray:
-    """⟨w, x⟩ + b for each example, before any link; a column a class for more than two."""
-    if isinstance(model, LinearClassifier):
-        return model.decision_function(X)
-    return X @ model.coef_ + model.intercept_
+@_score.register
+def _(model: MetricClassifier, X: Any, y: Any, qid: Any) -> Score:
+    return Score({"examples": len(y)}, {spelled_metric(model): model.score(X, y)})
+
+
+@_score.register
+def _(model: LinearRanker, X: Any, y: Any, qid: Any) -> Score:
+    z, k = model.predict(X), model.k
+    measures: dict[str, float | None] = {
+        f"ndcg@{k}": ndcg_at_k(y, z, k, qid=qid),
+        "map": mean_average_precision(y, z, qid=qid),
+        "mrr": mean_reciprocal_rank(y, z, qid=qid),
+        f"precision@{k}": precision_at_k(y, z, k, qid=qid),
+    }
+    queries = 1 if qid is None else len(np.unique(qid))
+    return Score({"documents": len(y), "queries": queries}, measures)
+
+
+@_score.register
+def _(model: ChainClassifier, X: Any, y: Any, qid: Any) -> Score:
+    said = model.predict(X)
+    true, found = np.concatenate([np.asarray(tags) for tags in y]), np.concatenate(said)
+    measures: dict[str, float | None] = {"accuracy": float(np.mean(true == found))}
+    if are_chunks(true):
+        precision, recall, f1 = chunk_scores(y, said)
+        measures |= {"chunk_precision": precision, "chunk_recall": recall, "chunk_f1": f1}
+    counts = {"positions": len(true), "sequences": len(said)}
+    return Score(counts, measures, _unseen(true, model.classes_))
+
+
+def _unseen(y: NDArray, classes: NDArray) -> int:
+    return int(np.count_nonzero(~np.isin(*_comparable(y, classes))))
 
 
 def _comparable(y: NDArray, predicted: NDArray) -> tuple[NDArray, NDArray]:

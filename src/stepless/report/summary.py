@@ -7,10 +7,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators import (
+    ChainClassifier,
+    KernelClassifier,
+    MetricClassifier,
+    NuClassifier,
+    OneClass,
+    StructuredClassifier,
+)
 from stepless.objective import Regularizer
-from stepless.report.names import spelled, spelled_penalty
+from stepless.report.names import spelled, spelled_metric, spelled_penalty
 from stepless.report.score import Score
 from stepless.trace import Trace
 
@@ -21,6 +30,7 @@ class Summary:
 
     Examples
     --------
+    >>> from stepless import LinearClassifier
     >>> clf = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     >>> summary = Summary.of(clf)
     >>> summary.loss, summary.classes, summary.gap_met
@@ -33,10 +43,11 @@ class Summary:
     alpha: float
     alpha_chosen: bool
     domain: str
-    fit_intercept: bool
+    fit_intercept: bool | None  # None where that is no question
     classes: list[Any] | None
     joint: bool
     examples: int | None
+    queries: int | None  # of a ranking's documents
     features: int
     objective: float
     lower_bound: float
@@ -56,27 +67,27 @@ class Summary:
     test: Score | None = None
 
     @classmethod
-    def of(cls, model: LinearClassifier | LinearRegressor, test: Score | None = None) -> Summary:
+    def of(cls, model: Any, test: Score | None = None) -> Summary:
         """Collect the facts of a fitted model, and its score on a test set if there is one."""
         trace: Any = [] if model.stopped_by_ == "stream" else model.trace_
         runs = [trace] if isinstance(trace, Trace) else trace
-        chosen = model.alpha == "auto"
-        penalty, alpha = model.penalty, model.alpha_ if chosen else model.alpha
-        if isinstance(penalty, Regularizer):
-            alpha = getattr(penalty, "alpha", math.nan)
-        penalty = spelled_penalty(penalty)
+        penalty, alpha, chosen = _penalty(model)
+        w = _weights(model)
+        classes, free = getattr(model, "classes_", None), getattr(model, "fit_intercept", None)
+        chain = isinstance(model, ChainClassifier)
         return cls(
             kind=type(model).__name__,
-            loss=spelled("loss", model.loss),
+            loss=_loss(model),
             penalty=penalty,
-            alpha=float(alpha) if penalty != "none" else 0.0,
+            alpha=alpha,
             alpha_chosen=chosen,
-            domain=spelled("domain", model.domain),
-            fit_intercept=bool(model.fit_intercept),
-            classes=model.classes_.tolist() if isinstance(model, LinearClassifier) else None,
-            joint=getattr(model, "multi_class", "") == "joint",
+            domain=spelled("domain", getattr(model, "domain", "free")),
+            fit_intercept=None if free is None else bool(free),
+            classes=None if classes is None else classes.tolist(),
+            joint=chain or getattr(model, "multi_class", "") == "joint",
             examples=runs[0][-1].examples // runs[0][-1].passes if runs else None,
-            features=int(model.n_features_in_),
+            queries=getattr(model, "n_queries_", None),
+            features=int(getattr(model, "n_features_in_", np.shape(_rows(model))[0])),
             objective=model.objective_,
             lower_bound=model.lower_bound_,
             gap=model.gap_,
@@ -88,10 +99,10 @@ class Summary:
             solver=model.solver_,
             passes=getattr(model, "n_passes_", None),
             seconds=sum(run[-1].seconds for run in runs) if runs else None,
-            norm=float(np.linalg.norm(model.coef_)),
-            nonzeros=int(np.count_nonzero(model.coef_)),
-            weights=int(np.size(model.coef_)),
-            intercept=np.ravel(model.intercept_).tolist(),
+            norm=float(np.linalg.norm(w)),
+            nonzeros=int(np.count_nonzero(w)),
+            weights=w.size,
+            intercept=np.ravel(getattr(model, "intercept_", [])).tolist(),
             test=test,
         )
 
@@ -113,3 +124,46 @@ class Summary:
         facts = asdict(self) | {"excess_at_most": self.excess, "gap_met": self.gap_met}
         facts["test"] = self.test.as_dict() if self.test else None
         return facts
+
+
+def _loss(model: Any) -> str:
+    """What is minimised beside the penalty, in a word or two."""
+    match model:
+        case MetricClassifier():
+            return spelled_metric(model)
+        case NuClassifier() | OneClass():
+            return f"nu({model.nu:g})"
+        case StructuredClassifier():
+            return type(model.model).__name__
+        case KernelClassifier():
+            return f"{spelled('loss', model.loss)} loss, {spelled('kernel', model.kernel_)} kernel"
+    return spelled("loss", model.loss)
+
+
+def _penalty(model: Any) -> tuple[str, float, bool]:
+    """Its name and strength, and whether the data chose that; those of ½‖w‖² where none is."""
+    penalty, alpha = getattr(model, "penalty", "l2"), getattr(model, "alpha", 1.0)
+    chosen = alpha == "auto"
+    if isinstance(penalty, Regularizer):
+        alpha = getattr(penalty, "alpha", math.nan)
+    name = spelled_penalty(penalty)
+    strength = model.alpha_ if chosen else alpha
+    return name, float(strength) if name != "none" else 0.0, chosen
+
+
+def _rows(model: Any) -> Any:
+    match model:
+        case ChainClassifier():
+            return model.emission_
+        case KernelClassifier():
+            return model.dual_coef_
+    return model.coef_
+
+
+def _weights(model: Any) -> NDArray:
+    """All weights that the penalty sees, one after another."""
+    rows = _rows(model)
+    parts = [rows.data if sparse.issparse(rows) else np.ravel(rows)]
+    if isinstance(model, ChainClassifier):
+        parts += [model.transition_.ravel(), model.start_, model.end_]
+    return np.concatenate(parts)

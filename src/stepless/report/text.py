@@ -10,6 +10,33 @@ from stepless.report.score import Score
 from stepless.report.summary import Summary
 
 _MOST_CLASSES = 8  # named one by one
+_NOUNS = {
+    "examples": ("example",),
+    "documents": ("document",),
+    "queries": ("query", "queries"),
+    "positions": ("position",),
+    "sequences": ("sequence",),
+}
+_MEASURES = {
+    "r2": "R²",
+    "mean_loss": "mean loss",
+    "map": "MAP",
+    "mrr": "MRR",
+    "chunk_precision": "chunk precision",
+    "chunk_recall": "chunk recall",
+    "chunk_f1": "chunk F1",
+}
+# What a kind of model minimises beside its penalty, and what its examples are.
+_AIMS = {
+    "MetricClassifier": "bound of 1 − {}",
+    "LinearRanker": "{} loss of rankings",
+    "ChainClassifier": "{} loss of sequences",
+    "StructuredClassifier": "hinge of the structures of a {}",
+    "KernelClassifier": "{}",
+    "NuClassifier": "adaptive margin, {}",
+    "OneClass": "distance from the origin, {}",
+}
+_EXAMPLES = {"LinearRanker": "documents", "ChainClassifier": "sequences"}
 
 
 def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
@@ -70,6 +97,7 @@ def ended_by(s: Summary) -> str:
         + (", there being no other" if s.passes_asked is None else ""),
         "seconds": f"the limit of {duration(s.seconds_asked or 0.0)}",
         "solver": "the solver, whose own stopping rule holds",
+        "rounding": "rounding, which is all that is left of the gap",
         "watcher": "a watcher",
         "stream": "the end of the stream",
     }
@@ -78,15 +106,25 @@ def ended_by(s: Summary) -> str:
 
 def score_in_words(score: Score) -> str:
     """A score and the number of examples it is of."""
-    on = f"on {counted(score.examples, 'example')}"
-    if score.accuracy is not None:
-        text = f"accuracy {100 * score.accuracy:.2f} % {on}"
-        if score.unseen:
-            bear = "bears a label" if score.unseen == 1 else "bear labels"
-            text += f", of which {score.unseen:,} {bear} that the model does not know"
-        return text
-    r2 = "no R² for a single example" if score.r2 is None else f"R² {score.r2:.4f}"
-    return f"{r2}, mean loss {score.mean_loss:.6g} {on}"
+    text = ", ".join(_measure(name, value) for name, value in score.measures.items())
+    text += f" on {_counts(score.counts)}"
+    if score.unseen:
+        bear = "bears a label" if score.unseen == 1 else "bear labels"
+        text += f", of which {score.unseen:,} {bear} that the model does not know"
+    return text
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return " of ".join(counted(number, *_NOUNS[noun]) for noun, number in counts.items())
+
+
+def _measure(name: str, value: float | None) -> str:
+    if value is None:
+        return f"no {_MEASURES.get(name, name)} for a single example"
+    if name == "accuracy":
+        return f"accuracy {100 * value:.2f} %"
+    digits = f"{value:.6g}" if name == "mean_loss" else f"{value:.4f}"
+    return f"{_MEASURES.get(name, name.replace('ndcg', 'NDCG'))} {digits}"
 
 
 def percent_up(share: float) -> str:
@@ -165,12 +203,16 @@ def _problem(s: Summary) -> str:
     if s.alpha_chosen:
         penalty += " (chosen from the data)"
     domain = "" if s.domain == "free" else f", weights in {s.domain}"
-    free = "intercept" if s.penalty == "none" else "intercept free of it"
-    return f"{s.loss} loss, {penalty}{domain}, {free if s.fit_intercept else 'no intercept'}"
+    free = ", intercept" if s.penalty == "none" else ", intercept free of it"
+    intercept = {True: free, False: ", no intercept", None: ""}[s.fit_intercept]
+    aim = _AIMS.get(s.kind, "{} loss").format(s.loss)
+    return f"{aim}, {penalty}{domain}{intercept}"
 
 
 def _data(s: Summary) -> str:
-    examples = [] if s.examples is None else [counted(s.examples, "example")]
+    counts = {_EXAMPLES.get(s.kind, "examples"): s.examples, "queries": s.queries}
+    known = {noun: number for noun, number in counts.items() if number is not None}
+    examples = [_counts(known)] if known else []
     classes = [] if s.classes is None else [f"classes {listed(s.classes)}"]
     return ", ".join([*examples, counted(s.features, "feature"), *classes])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +66,11 @@ class AdaptiveMargin(WholeRisk):
     """
 
     def __init__(self, source: Source, nu: float, *, intercept: bool) -> None:
+        if isinstance(nu, str) or not isinstance(nu, SupportsFloat):
+            raise ValueError(f"nu must be a number, not {nu!r}")
         m, d = source.shape
         super().__init__(d, SquaredL2(1.0), m=m)
-        self.source = source
+        self.source, self.intercept = source, intercept
         everything = np.arange(m)
         self._sides = [everything]
         if intercept:
@@ -113,6 +116,14 @@ class AdaptiveMargin(WholeRisk):
         offset = float(a @ self.centre) - lost
         return Tangent(value, 0.0, Plane(a, offset, haze=self.rounding, sizes=self._sizes))
 
+    def best_multiple(self, w: NDArray) -> NDArray:
+        """The multiple tw, t ≥ 0, of weights w that has the least objective."""
+        worst = float(self.centre @ w) - self._look(w)[0]
+        return w * (max(worst, 0.0) / (float(w @ w) or 1.0))
+
+    def blur(self, w: NDArray, b: float, value: float) -> float:
+        return super().blur(w + self.centre, b, value)
+
     def margin(self, w: NDArray) -> Margin:
         """The best ρ and b at weights w, not counted from the centre."""
         quantiles = self._look(w)[2]
@@ -129,4 +140,4 @@ class AdaptiveMargin(WholeRisk):
             quantiles.append(lowest_share(shares, margins[side], s, self._worst))
             beta[side] -= self.source.y[side] * shares / self._worst
         value = float((beta * self.source.y) @ margins)
-        return max(value, 0.0) + self.blur(w), beta, quantiles
+        return max(value, 0.0), beta, quantiles

@@ -70,7 +70,17 @@ SOLVERS: dict[str, Any] = {
 }
 
 # What asks a risk for nothing but tangent planes, and so takes any that has them.
-TANGENTS_ONLY = (Bundle, ProximalBundle, BundleLinesearch, LBFGS)
+TANGENTS_ONLY = (
+    Bundle,
+    ProximalBundle,
+    BundleLinesearch,
+    LBFGS,
+    Accelerated,
+    Gradient,
+    MirrorDescent,
+    MirrorProx,
+    FrankWolfe,
+)
 
 __all__ = [
     "AROW",

@@ -23,6 +23,7 @@ class Finding:
     plane: Plane | None = None  # a plane under the risk, for the certificate
     lower_bound: float = -math.inf  # on J*, if the solver proves one itself
     finished: bool = False  # the solver's own theorem says that it is done
+    spent: bool = False  # nothing but rounding is left to gain
     solver: str = ""  # who found it, where several take turns
 
 

@@ -1,5 +1,6 @@
 """Outputs with structure: labels with costs, trees of labels, foldings, or a model of your own."""
 
+from stepless.structured.label_risk import LabelRisk, structured_risk
 from stepless.structured.label_tree import LabelTree
 from stepless.structured.labels import Labels
 from stepless.structured.model import Features, StructuredModel
@@ -8,9 +9,11 @@ from stepless.structured.structured_risk import StructuredRisk
 
 __all__ = [
     "Features",
+    "LabelRisk",
     "LabelTree",
     "Labels",
     "Multiclass",
     "StructuredModel",
     "StructuredRisk",
+    "structured_risk",
 ]

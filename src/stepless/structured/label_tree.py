@@ -32,6 +32,8 @@ class LabelTree(Labels):
     @classmethod
     def of(cls, X: Any, parents: Mapping[Hashable, Hashable]) -> Self:
         """Return the tree of these parents, a label for each leaf; who has no parent is on top."""
+        if not isinstance(parents, Mapping):
+            raise ValueError(f"parents must be a dict from labels to their parents, not {parents}")
         leaves = [node for node in parents if node not in set(parents.values())]
         if not leaves:
             raise ValueError("parents has no leaf: give each label's parent, and theirs")

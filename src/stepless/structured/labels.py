@@ -38,27 +38,30 @@ class Labels(StructuredModel):
         features: int,
     ) -> None:
         self.labels = list(labels)
+        if len(self.labels) < 2:
+            raise ValueError(f"there are two labels or more to tell apart, not {self.labels}")
         self.parts = list(parts)
         self.costs = _checked(costs, self.labels)
         self.n_features = features
         self.n_parts = 1 + max(int(of.max()) for of in self.parts)
         self.d = self.n_parts * features
         self._number = {label: c for c, label in enumerate(self.labels)}
-        # of one label after the other, and where each begins
-        self._parts = np.concatenate(self.parts)
-        self._firsts = np.cumsum([0, *(of.size for of in self.parts[:-1])])
+        rows = np.repeat(np.arange(len(self.parts)), [of.size for of in self.parts])
+        entries = np.ones(rows.size), (rows, np.concatenate(self.parts))
+        # a row a label: which parts it has
+        self.members = sparse.csr_array(entries, shape=(len(self.parts), self.n_parts))
 
     def features(self, x: Any, y: Any) -> tuple[NDArray, NDArray]:
         at, values = _entries(x, self.n_features)
-        parts = self.parts[self._index(y)]
+        parts = self.parts[self.index(y)]
         indices = (parts[:, None] * self.n_features + at).ravel()
         return indices, np.tile(values, parts.size)
 
     def cost(self, y: Any, other: Any) -> float:
-        return float(self.costs[self._index(y), self._index(other)])
+        return float(self.costs[self.index(y), self.index(other)])
 
     def most_violated(self, w: NDArray, x: Any, y: Any) -> Any:
-        return self.labels[int(np.argmax(self._scores(w, x) + self.costs[self._index(y)]))]
+        return self.labels[int(np.argmax(self._scores(w, x) + self.costs[self.index(y)]))]
 
     def predict(self, w: NDArray, x: Any) -> Any:
         scores = self._scores(w, x)
@@ -70,17 +73,21 @@ class Labels(StructuredModel):
         at, values = _entries(x, self.n_features)
         W = w.reshape(self.n_parts, self.n_features)
         z = (W[:, at] if sparse.issparse(x) else W) @ values
-        return np.add.reduceat(z[self._parts], self._firsts)
+        return self.members @ z
 
-    def _index(self, label: Hashable) -> int:
-        if label not in self._number:
+    def index(self, label: Hashable) -> int:
+        """Return the number of a label."""
+        if not isinstance(label, Hashable) or label not in self._number:
             raise ValueError(f"label {label!r} is not among the model's labels")
         return self._number[label]
 
 
 def width(X: Any) -> int:
     """How many numbers an input has."""
-    return int(X.shape[1]) if hasattr(X, "shape") else len(X[0])
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2:
+        raise ValueError(f"X must be a matrix with a row an example, not of shape {shape}")
+    return int(shape[1])
 
 
 def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
@@ -89,11 +96,17 @@ def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
         row = x.tocoo()
         if row.shape[-1] != d:
             raise ValueError(f"an input has {row.shape[-1]} features, but the model has {d}")
-        return row.col, row.data
-    dense = np.asarray(x)
+        return row.coords[-1], _numbers(row.data)
+    dense = _numbers(np.asarray(x))
     if dense.shape != (d,):
         raise ValueError(f"an input has shape {dense.shape}, but the model has {d} features")
     return np.arange(d), dense
+
+
+def _numbers(values: NDArray) -> NDArray:
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"an input is of type {values.dtype}: it must hold numbers")
+    return values
 
 
 def _checked(costs: NDArray, labels: list[Any]) -> NDArray:

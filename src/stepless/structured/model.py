@@ -16,10 +16,13 @@ class StructuredModel(ABC):
     A subclass has the four methods below and `d`, how many weights there are. Nothing is asked of
     inputs and outputs: they are whatever the methods understand.
 
-    The search must be exact: what `most_violated` finds is all that is known of the risk. Planes,
-    and with them `lower_bound_`, are true whatever it returns, but an objective computed from an
-    output that is not the worst is too low. What can be seen is refused: an output that is worse
-    than the truth itself.
+    The search must be exact: what `most_violated` finds is all that is known of the risk. If
+    `features` and `cost` are right, planes, and with them `lower_bound_`, are true whatever it
+    returns, but an objective computed from an output that is not the worst is too low. What can be
+    seen is refused: an output that is worse than the truth, than the one found the last time, or,
+    the first time, than what `predict` says, by more than 1e-6 of the scores, which a search in
+    single precision may miss; of what is known the worst counts. A search that is short of the
+    largest every time cannot be seen.
 
     Attributes
     ----------

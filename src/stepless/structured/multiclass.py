@@ -29,6 +29,8 @@ class Multiclass(Labels):
     @classmethod
     def of(cls, X: Any, y: Any, costs: Any = None) -> Self:
         """Return the model of these examples; a row and a column of costs a class, in order."""
+        if np.ndim(y) != 1:
+            raise ValueError(f"y must be a list of labels, not of shape {np.shape(y)}")
         classes = np.unique(np.asarray(y)).tolist()
         K = len(classes)
         costs = 1.0 - np.eye(K) if costs is None else costs

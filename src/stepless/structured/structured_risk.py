@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.data.holes import LARGEST
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
+from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
-from stepless.structured.threads import for_each
 from stepless.whole_risk import WholeRisk
 
 _FORGIVEN = 1e-6  # of the scores: what a search in single precision may miss
@@ -58,6 +59,8 @@ class StructuredRisk(WholeRisk):
         s: NDArray | None = None,
         threads: int | None = None,
     ) -> None:
+        if not (isinstance(d := getattr(model, "d", None), int | np.integer) and d > 0):
+            raise ValueError(f"{type(model).__name__} must say in d how many weights there are")
         self.model = model
         s = np.ones(len(X)) if s is None else s
         super().__init__(model.d, regularizer, domain, m=int(np.count_nonzero(s)))
@@ -66,6 +69,7 @@ class StructuredRisk(WholeRisk):
         self._X, self._Y = [X[i] for i in kept], [Y[i] for i in kept]
         self._s = s[kept] / s.sum()
         self._truths = self._true_features()
+        self._note_entries(self._truths.nnz)
         self._true_mean = self._s @ self._truths
         self._true_sizes = self._s @ abs(self._truths)
         self._sizes = self._true_sizes
@@ -83,76 +87,103 @@ class StructuredRisk(WholeRisk):
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
-        return self._mean_margin(self._violations(w)) + self.blur(w)
+        return self._mean_margin(self._violations(w))
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), and the plane of the worst outputs: its offset is their mean cost, exactly."""
         found = self._violations(w)
-        indices = np.concatenate([violation.indices for violation in found])
-        values = np.concatenate([violation.values for violation in found])
-        values *= np.repeat(self._s, [violation.indices.size for violation in found])
-        mean = np.bincount(indices, values, self.d)
-        sizes = np.bincount(indices, np.abs(values), self.d) + self._true_sizes
-        self._sizes = np.maximum(self._sizes, sizes)
+        mean = np.bincount(*self._entries(found), self.d)
         offset = float(self._s @ [violation.cost for violation in found])
         offset -= self.rounding * offset
         plane = Plane(mean - self._true_mean, offset, haze=self.rounding, sizes=self._sizes)
-        return Tangent(self._mean_margin(found) + self.blur(w), 0.0, plane)
+        return Tangent(self._mean_margin(found), 0.0, plane)
 
     def _mean_margin(self, found: list[_Violation]) -> float:
         # the truth is among the outputs: a margin below 0 is rounding
         return float(self._s @ [max(violation.margin, 0.0) for violation in found])
 
+    def _entries(self, found: list[_Violation]) -> tuple[NDArray, NDArray]:
+        """Return all indices, and the values times the weights of their examples."""
+        values = np.concatenate([violation.values for violation in found])
+        values *= np.repeat(self._s, [violation.indices.size for violation in found])
+        return np.concatenate([violation.indices for violation in found]), values
+
     def _violations(self, w: NDArray) -> list[_Violation]:
+        """Return the worst output of each example, and note how large the features are."""
         scores = (self._truths @ w).tolist()
         slacks = (_FORGIVEN * (abs(self._truths) @ np.abs(w))).tolist()
-        found = for_each(
+        lent = w.copy()
+        found = of_each(
             self.model,
             self.m,
-            lambda i: self._violation(w, i, scores[i], slacks[i]),
+            lambda i: self._violation(w, lent, i, scores[i], slacks[i]),
             self._threads,
         )
+        if not np.array_equal(lent, w):
+            raise ValueError("most_violated changed the weights: it must leave them as they are")
         self._before = found
+        indices, values = self._entries(found)
+        self._note_entries(indices.size)
+        sizes = np.bincount(indices, np.abs(values), self.d) + self._true_sizes
+        self._sizes = np.maximum(self._sizes, sizes)
         return found
 
-    def _violation(self, w: NDArray, i: int, score: float, slack: float) -> _Violation:
-        worst = self.model.most_violated(w, self._X[i], self._Y[i])
-        cost = self._cost(i, worst)
-        indices, values = self._features(i, worst)
-        terms = values * w[indices]
-        margin = float(terms.sum()) - score + cost
-        slack += _FORGIVEN * (float(np.abs(terms).sum()) + cost)
-        if margin < -slack:
+    def _note_entries(self, entries: int) -> None:
+        # an index may be repeated: no sum has more terms than there are entries
+        self.rounding = max(self.rounding, (entries + self.d + 16) * 2.0**-53)
+
+    def _violation(
+        self, w: NDArray, lent: NDArray, i: int, score: float, slack: float
+    ) -> _Violation:
+        worst = self._asked(i, self.model.most_violated, lent, self._X[i], self._Y[i])
+        found, slack = self._ahead(w, i, worst, score, slack)
+        if found.margin < -slack:
             raise ValueError(
                 f"most_violated returned for example {self._numbers[i]} an output whose score with "
-                f"its cost is {-margin:.3g} below the truth's own score: it must find the largest"
+                f"its cost is {-found.margin:.3g} below the truth's own score: it must find the "
+                "largest"
             )
-        if self._before is not None:
-            known = self._before[i]
-            missed = float(known.values @ w[known.indices]) - score + known.cost - margin
-            if missed > slack:
-                raise ValueError(
-                    f"most_violated returned for example {self._numbers[i]} an output whose score "
-                    f"with its cost is {missed:.3g} below that of one that it returned before: "
-                    "it must find the largest"
-                )
-            margin += max(missed, 0.0)  # the larger of the two, of which R has the largest
-        return _Violation(cost, indices, values, margin)
+        if self._before is None:  # there is no other witness yet
+            said = self._asked(i, self.model.predict, lent, self._X[i])
+            known, slack = self._ahead(w, i, said, score, slack)
+        else:
+            known, slack = self._measured(w, self._before[i], score, slack)
+        missed = known.margin - found.margin
+        if missed > slack:
+            raise ValueError(
+                f"most_violated returned for example {self._numbers[i]} an output whose score with "
+                f"its cost is {missed:.3g} below that of another, which "
+                f"{'predict' if self._before is None else 'it'} returned before: it must find the "
+                "largest"
+            )
+        return known if missed > 0.0 else found  # R is the largest of all
+
+    def _ahead(
+        self, w: NDArray, i: int, output: Any, score: float, slack: float
+    ) -> tuple[_Violation, float]:
+        """Return how far an output is ahead of the truth, and what more may be forgiven."""
+        cost, (indices, values) = self._cost(i, output), self._features(i, output)
+        return self._measured(w, _Violation(cost, indices, values, 0.0), score, slack)
+
+    @staticmethod
+    def _measured(
+        w: NDArray, output: _Violation, score: float, slack: float
+    ) -> tuple[_Violation, float]:
+        terms = output.values * w[output.indices]
+        slack += _FORGIVEN * (float(np.abs(terms).sum()) + output.cost)
+        return output._replace(margin=float(terms.sum()) - score + output.cost), slack
 
     def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:
-        """Ask the model; what it refuses, an unknown label perhaps, is of an example."""
-        try:
-            return method(*of)
-        except ValueError as error:
-            raise ValueError(f"example {self._numbers[i]}: {error}") from error
+        return asked(self._numbers[i], method, *of)
 
     def _cost(self, i: int, other: Any) -> float:
-        cost = float(self._asked(i, self.model.cost, self._Y[i], other))
-        if not 0.0 <= cost < np.inf:
+        cost = np.asarray(self._asked(i, self.model.cost, self._Y[i], other))
+        if not (cost.ndim == 0 and cost.dtype.kind in "biuf" and 0.0 <= cost < np.inf):
             raise ValueError(
-                f"the cost of an output of example {self._numbers[i]} is {cost:g}: it must be ≥ 0"
+                f"the cost of an output of example {self._numbers[i]} is {cost}: it must be a "
+                "number ≥ 0"
             )
-        return cost
+        return float(cost)
 
     def _true_features(self) -> sparse.csr_array:
         rows = []
@@ -174,7 +205,7 @@ class StructuredRisk(WholeRisk):
         features = self._asked(i, self.model.features, self._X[i], y)
         if isinstance(features, tuple):
             # copies: a model may use its arrays again
-            indices, values = np.array(features[0]), np.array(features[1], dtype=np.float64)
+            indices, values = np.array(features[0]), self._numbers_of(i, features[1])
             if indices.shape != values.shape or indices.ndim != 1:
                 raise ValueError(
                     f"the features of example {self._numbers[i]} are indices of shape "
@@ -192,7 +223,7 @@ class StructuredRisk(WholeRisk):
                     f"to {indices.max()}: they must be from 0 to {self.d - 1}, the model's d − 1"
                 )
         else:
-            dense = np.asarray(features, dtype=np.float64)
+            dense = self._numbers_of(i, features)
             if dense.shape != (self.d,):
                 raise ValueError(
                     f"the features of example {self._numbers[i]} have shape {dense.shape}: it must "
@@ -200,10 +231,20 @@ class StructuredRisk(WholeRisk):
                 )
             indices = np.flatnonzero(dense)
             values = dense[indices]
-        if not np.isfinite(values).all():
-            bad = int(indices[np.flatnonzero(~np.isfinite(values))[0]])
+        small = np.abs(values) <= LARGEST
+        if not small.all():
+            bad = int(np.flatnonzero(~small)[0])
             raise ValueError(
-                f"the features of example {self._numbers[i]} hold NaN or infinity (inf) at "
-                f"index {bad}: every feature must be finite"
+                f"the features of example {self._numbers[i]} hold {values[bad]:g} at index "
+                f"{indices[bad]}: every feature must be finite and below {LARGEST:g}"
             )
         return indices, values
+
+    def _numbers_of(self, i: int, features: Any) -> NDArray:
+        values = np.asarray(features)
+        if values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"the features of example {self._numbers[i]} are of type {values.dtype}: they must "
+                "be numbers"
+            )
+        return values.astype(np.float64)

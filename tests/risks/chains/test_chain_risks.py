@@ -161,7 +161,8 @@ def hinge_optimum(case, d, strength):
             slack[i] = -1.0
             rows.append(np.concatenate([column - own, slack]))
             bounds.append(-sum(COST[a, b] for a, b in zip(truth, c, strict=True)))
-    P = sparse.diags(np.concatenate([np.full(d, strength), np.zeros(n)]), format="csc")
+    strengths = np.broadcast_to(strength, d)
+    P = sparse.diags(np.concatenate([strengths, np.zeros(n)]), format="csc")
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-11
@@ -231,11 +232,102 @@ def test_certificates_are_never_false():
         assert result.objective >= best - 1e-8 * max(best, 1e-3)
 
 
-def test_a_penalty_may_change_and_planes_stay():
-    risk = risk_of("crf", chains(6), SquaredL2(0.1))
-    first = minimize(risk, SOLVERS["lbfgs"](), Stopping(gap=1e-5))
+@pytest.mark.parametrize(("kind", "name"), [("crf", "lbfgs"), ("hinge", "bundle")])
+def test_a_penalty_may_change_and_planes_stay(kind, name):
+    solver, stopping = SOLVERS[name], Stopping(gap=1e-5)
+    risk = risk_of(kind, chains(6), SquaredL2(0.1))
+    first = minimize(risk, solver(), stopping)
+    assert len(minimize(risk, solver(), stopping, start=first).trace) == 1  # all is proved
     weaker = risk.under(SquaredL2(0.05))
-    warm = minimize(weaker, SOLVERS["lbfgs"](), Stopping(gap=1e-5), start=first)
-    cold = minimize(weaker, SOLVERS["lbfgs"](), Stopping(gap=1e-5))
+    warm = minimize(weaker, solver(), stopping, start=first)
+    cold = minimize(weaker, solver(), stopping)
+    assert len(warm.trace) < len(cold.trace)
     assert warm.lower_bound <= cold.objective
     assert cold.lower_bound <= warm.objective
+    if name == "bundle":  # its model is of all planes, where the other's is of the last few
+        weights = minimize(weaker, solver(), stopping, start=(first.w, 0.0))
+        assert len(warm.trace) < len(weights.trace)
+
+
+def far_away(seed, offset):
+    """Two features that are large and alike; what tells tags apart is their difference."""
+    rng = np.random.default_rng(seed)
+    ends = np.concatenate([[0], np.cumsum(LENGTHS)])
+    u = rng.integers(-512, 512, size=ends[-1]) / 256.0  # exact beside the offset
+    y = rng.integers(K, size=ends[-1])
+    near, far = (
+        np.column_stack([u, np.ones(u.size)]),
+        np.column_stack([u + offset, 0.0 * u + offset]),
+    )
+    return [
+        (X, y, ends, Sequences(X, ends, 1), AllPairs(2, K), np.ones(len(LENGTHS)))
+        for X in (near, far)
+    ]
+
+
+@pytest.mark.parametrize("offset", [2.0**29, 2.0**36])
+@pytest.mark.parametrize("kind", ["crf", "hinge"])
+def test_features_far_from_zero_prove_nothing_false(kind, offset, monkeypatch):
+    """With so large a feature a tag's offset costs nothing; so the optimum is known otherwise."""
+    monkeypatch.setitem(globals(), "FEATURES", 2)
+    strength = 0.1
+    for seed in range(4):
+        near, far = far_away(seed, offset)
+        risk, other = (risk_of(kind, case, SquaredL2(strength)) for case in (far, near))
+        # of w₁ = −w₂ the penalty is twice that of w₁ alone, of the offset it is nearly 0
+        strengths = np.full(other.d, strength)
+        strengths[: 2 * K] = np.repeat([2.0 * strength, 1e-9], K)
+        if kind == "hinge":
+            best = hinge_optimum(near, other.d, strengths)
+        else:
+
+            def objective(w, other=other, strengths=strengths):
+                value, g = other.value_and_gradient(w)
+                return value + 0.5 * strengths @ w**2, g + strengths * w
+
+            options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 5000}
+            best = scipy_minimize(
+                objective, np.zeros(other.d), jac=True, method="L-BFGS-B", options=options
+            ).fun
+        solver = SOLVERS["lbfgs" if kind == "crf" else "proximal-bundle"]
+        for scale in (0.0, 0.3, 1.0):  # from 0, and from where features cancel
+            start = scale * np.random.default_rng(seed).normal(size=risk.d)
+            start[K : 2 * K] = -start[:K]
+            found = minimize(risk, solver(), Stopping(gap=0.0, passes=15), start=(start, 0.0))
+            assert found.lower_bound <= best * (1.0 + 1e-7)
+            X, y, ends, _, kept, s = far
+            cost = None if kind == "crf" else COST
+            exact = brute(X.astype(np.longdouble), y, ends, kept, s, found.w, cost)
+            assert found.objective >= exact + 0.5 * strength * found.w @ found.w
+
+
+def test_a_long_sequence_rounds_upwards():
+    """The sum over all labelings is a product of as many factors as there are positions."""
+    n, too_low = 3000, 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(n, FEATURES)), rng.integers(K, size=n)
+        words = Sequences(sparse.csr_matrix(X), np.array([0, n]))
+        risk = CRFRisk(words, y, AllPairs(FEATURES, K), K, SquaredL2(1e-9))
+        start = (rng.normal(size=risk.d), 0.0)
+        found = minimize(risk, SOLVERS["lbfgs"](), Stopping(passes=1), start=start)
+        exact = exact_log_loss(X, y, found.w)
+        too_low += risk.value(found.w, 0.0) < exact
+        assert exact <= found.objective - 0.5e-9 * found.w @ found.w <= exact * (1.0 + 1e-8)
+    assert too_low > 0  # as computed
+
+
+def exact_log_loss(X, y, w):
+    """Of one long sequence, in more digits."""
+    emission, edges = w[: FEATURES * K].reshape(-1, K), w[FEATURES * K :]
+    z = X.astype(np.longdouble) @ emission
+    T = edges[: K * K].reshape(K, K).astype(np.longdouble)
+    z[0] += edges[K * K : -K]
+    z[-1] += edges[-K:]
+    own, forth = z[0, y[0]], z[0]
+    for t in range(1, len(y)):
+        top = forth.max()
+        forth = np.log(np.exp(forth - top) @ np.exp(T)) + top + z[t]
+        own += T[y[t - 1], y[t]] + z[t, y[t]]
+    top = forth.max()
+    return np.log(np.exp(forth - top).sum()) + top - own

@@ -65,12 +65,17 @@ def test_the_mean_is_over_queries_with_a_relevant_document():
         ({"z": [1.0, np.nan]}, "but some are NaN"),
         ({"k": 0}, "k must be at least 1, not 0"),
         ({"y": [0, -1]}, "y is -1 in row 1"),
+        ({"y": ["a", "b"]}, "grades must be numbers, one for each document"),
+        ({"y": None}, r"grades must be a list of numbers, not of shape \(\)"),
         ({"group": [1, 2]}, "queries with 3 rows together, but X has 2"),
         ({"group": [2], "qid": [0, 0]}, "give one of them"),
         ({"group": [2, 0]}, "whole numbers ≥ 1"),
         ({"group": [1.0, 1.0]}, "whole numbers ≥ 1"),
         ({"qid": [0]}, "an id for each of the 2 rows"),
-        ({"qid": [0, np.nan]}, "qid is NaN in row 1"),
+        ({"qid": [0, np.nan]}, "qid is nan in row 1: every row belongs to a query"),
+        ({"qid": [None, 3]}, "qid is None in row 0: every row belongs to a query"),
+        ({"qid": np.array(["a", np.nan], dtype=object)}, "qid is nan in row 1"),
+        ({"qid": np.array(["a", 1], dtype=object)}, "qid must be text in every row or in none"),
     ],
 )
 def test_what_makes_no_sense_is_refused(settings, sentence):

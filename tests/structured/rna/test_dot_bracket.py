@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stepless.structured.rna import accuracy, dot_bracket, mates, read_dot_brackets
+from stepless.structured.rna import Folding, accuracy, dot_bracket, mates, read_dot_brackets
 
 
 def test_text_and_mates_are_one_another():
@@ -36,6 +36,13 @@ def test_bad_files_are_named(tmp_path, text, says):
     path.write_text(text)
     with pytest.raises(ValueError, match=says):
         read_dot_brackets(path)
+
+
+def test_what_is_no_text_is_named():
+    with pytest.raises(ValueError, match="a sequence of bases is text, not 7"):
+        Folding().predict(np.zeros(Folding.d), 7)
+    with pytest.raises(ValueError, match="a structure is text of dots and brackets, not None"):
+        Folding().features("GGG", None)
 
 
 def test_accuracy_counts_pairs():

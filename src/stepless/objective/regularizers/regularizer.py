@@ -156,9 +156,11 @@ def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
 
 def positive(alpha: float) -> None:
     """Refuse what is no strength."""
-    if not 1e-50 <= alpha < math.inf:  # weights are of size 1/α: they must not overflow
+    least = 1e-50  # weights are of size 1/α: they must not overflow
+    if not least <= alpha < math.inf:
+        reason = f" (weights overflow below {least:g})" if 0.0 < alpha < least else ""
         raise ValueError(
-            f"alpha must be positive, not {alpha:g}; for no penalty say penalty='none'"
+            f"alpha must be positive, not {alpha:g}{reason}; for no penalty say penalty='none'"
         )
 
 

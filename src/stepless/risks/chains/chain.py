@@ -175,13 +175,16 @@ def scores_are_near(z: Any, apart: float) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def marginals_by_logarithms(p: Any, joint: Any, forth: Any, z: Any, T: Any, s: float) -> float:
+def marginals_by_logarithms(
+    p: Any, joint: Any, forth: Any, far: Any, z: Any, T: Any, s: float
+) -> float:
     """Write p as `marginals` does, for scores however far apart, and slowly; return log Z.
 
-    To `joint` is added s Σ_t P(y_t = a, y_{t+1} = c).
+    To `joint` is added s Σ_t P(y_t = a, y_{t+1} = c); `far` is raised to the largest logarithm.
     """
     n, K = z.shape
     terms = np.empty(K)
+    most = far[0]
     for c in range(K):
         forth[0, c] = z[0, c]
     for t in range(1, n):
@@ -196,11 +199,16 @@ def marginals_by_logarithms(p: Any, joint: Any, forth: Any, z: Any, T: Any, s: f
         for a in range(K):
             for c in range(K):
                 terms[c] = T[a, c] + z[t + 1, c] + p[t + 1, c]
-                joint[a, c] += s * math.exp(forth[t, a] + terms[c] - log_sum)
+                joint[a, c] += s * min(1.0, math.exp(forth[t, a] + terms[c] - log_sum))
             p[t, a] = _log_sum(terms)
     for t in range(n):
         for c in range(K):
-            p[t, c] = math.exp(forth[t, c] + p[t, c] - log_sum)
+            most = max(most, abs(z[t, c]), abs(forth[t, c]), abs(p[t, c]))
+            p[t, c] = min(1.0, math.exp(forth[t, c] + p[t, c] - log_sum))
+    for a in range(K):
+        for c in range(K):
+            most = max(most, abs(T[a, c]))
+    far[0] = max(most, abs(log_sum))
     return log_sum
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ class Room(NamedTuple):
     E: NDArray  # the like: exponentials of transitions
     came: NDArray  # longest sequence × tags: where from
     path: NDArray  # a tag a position
+    far: NDArray  # one number: the largest logarithm of which a marginal was a difference
 
     @classmethod
     def of(cls, longest: int, K: int) -> Room:
@@ -51,6 +53,7 @@ class Room(NamedTuple):
             np.empty(square),
             np.empty(shape, dtype=np.int64),
             np.empty(longest, dtype=np.int64),
+            np.zeros(1),
         )
 
 
@@ -120,9 +123,12 @@ class ChainRisk(WholeRisk):
         return 2.0 * sizes / self.m
 
     def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
-        # The tangent's own place is not quite w: scores are rounded, relative to what they sum.
+        # The tangent's own place is not quite w: scores are rounded, relative to what they sum. And
+        # marginals by logarithms err by as many roundings as those are large: of up to four of
+        # them a step, and p off by e^δ − 1 < 2δ, since it is cut at 1.
+        haze = self.rounding * (1.0 + 8.0 * max(float(room.far[0]) for room in self._rooms))
         rough = float(self.sizes @ np.abs(w))
-        return super().plane(value - self.rounding * rough, a, w, tilt)
+        return replace(super().plane(value - haze * rough, a, w, tilt), haze=haze)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

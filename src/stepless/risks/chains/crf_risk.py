@@ -48,6 +48,7 @@ def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> floa
     offset, K = problem.pairs.weights(), room.E.shape[0]
     g[:] = 0.0
     room.joint[:] = 0.0
+    room.far[0] = 0.0
     edges = chain.exponentials(room.E, w[offset : offset + K * K].reshape(K, K))
     total = 0.0
     for i in range(lo, hi):
@@ -58,7 +59,7 @@ def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> floa
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> float:
-    """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i.
+    """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise room.far.
 
     The room's E, and `edges`, are what `chain.exponentials` makes of the transitions.
     """
@@ -76,7 +77,7 @@ def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> flo
     if chain.scores_are_near(z, apart):
         log_sum = chain.marginals(p, room.joint, forth, z, room.E, s[i]) + (n - 1) * most
     else:
-        log_sum = chain.marginals_by_logarithms(p, G, forth, z, T, s[i])
+        log_sum = chain.marginals_by_logarithms(p, G, forth, room.far, z, T, s[i])
     for t in range(n):
         p[t, tags[t]] -= 1.0
         if t > 0:

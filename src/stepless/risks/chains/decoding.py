@@ -65,4 +65,4 @@ def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi
         if chain.scores_are_near(z, apart):
             chain.marginals(p[first:last], room.joint, forth, z, room.E, 1.0)
         else:
-            chain.marginals_by_logarithms(p[first:last], room.joint, forth, z, T, 1.0)
+            chain.marginals_by_logarithms(p[first:last], room.joint, forth, room.far, z, T, 1.0)

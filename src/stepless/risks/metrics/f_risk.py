@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data import Source
-from stepless.intercept import Cut, bracket, levelling
+from stepless.intercept import Cut, bottom
 from stepless.kernels.flags import FAST
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk, Violation
@@ -46,31 +46,28 @@ class FRisk(MetricRisk):
         self, source: Source, regularizer: Regularizer, square: float, intercept: bool
     ) -> None:
         self._square = square
-        self._positive = np.flatnonzero(source.y > 0.0)
-        self._negative = np.flatnonzero(source.y <= 0.0)
-        super().__init__(source, regularizer, source.shape[0] / self._positive.size, intercept)
+        steepness = source.shape[0] / np.count_nonzero(source.y > 0.0)
+        super().__init__(source, regularizer, steepness, intercept)
 
     def worst(self, z: NDArray, b: float) -> Violation:
         ranks = _Ranks(z, self._positive, self._negative, self._square)
-        left = right = ranks.cut(b if self.objective.intercept else 0.0)
-        if self.objective.intercept:
-            left, right = bracket(ranks.cut, b, smooth=False)
-        best = min(left, right, key=lambda cut: cut.value)
-        a = np.zeros(z.size)
-        if self.objective.intercept and not left.slope <= 0.0 <= right.slope:
-            return Violation(best.value, best.b, 0.0, a)  # b beyond all reach: only R ≥ 0 is known
-        shares = levelling(left, right)
-        for cut, share in zip((left, right), shares, strict=True):
-            if share > 0.0:
-                ranks.blend(a, cut.b, share)
-        cost = shares[0] * left.offset + shares[1] * right.offset
-        return Violation(best.value, best.b, cost, a)
+        low = bottom(ranks.cut, b, smooth=False, free=self.objective.intercept)
+        cost, a = 0.0, np.zeros(z.size)
+        for cut, share in low.parts:
+            ranks.blend(a, cut.b, share)
+            cost += share * cut.offset
+        return Violation(low.best.value, low.best.b, cost, a)
+
+    def blur(self, w: NDArray, b: Any, value: float) -> float:
+        # (c − u)b/P is a term too, and c − u at most m
+        shift = 2.0 * self.rounding * self.m / self._positive.size * abs(float(b))
+        return super().blur(w, b, value) + shift
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
         z = self.source.predictions(w)
         ranks = _Ranks(z, self._positive, self._negative, self._square)
-        return ranks.cut(float(b)).value + self.blur(w)
+        return ranks.cut(float(b)).value
 
 
 class _Ranks:

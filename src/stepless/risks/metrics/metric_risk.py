@@ -50,6 +50,8 @@ class MetricRisk(WholeRisk):
         m, d = source.shape
         super().__init__(d, regularizer, m=m, intercept=intercept)
         self.source = source
+        self._positive = np.flatnonzero(source.y > 0.0)
+        self._negative = np.flatnonzero(source.y <= 0.0)
         self._sizes = steepness * source.sizes
 
     @abstractmethod
@@ -63,7 +65,7 @@ class MetricRisk(WholeRisk):
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         found = self.worst(self.source.predictions(w), 0.0)
-        return found.value + self.blur(w), self.source.combination(found.a)
+        return found.value, self.source.combination(found.a)
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
@@ -76,7 +78,7 @@ class MetricRisk(WholeRisk):
         haze = 2.0 * self.rounding
         g = self.source.combination(found.a)
         plane = Plane(g, found.cost - haze, haze=haze, sizes=self.sizes)
-        return Tangent(found.value + self.blur(w), found.b, plane)
+        return Tangent(found.value, found.b, plane)
 
 
 def centred(z: NDArray) -> NDArray:

@@ -22,10 +22,8 @@ class PairRisk(MetricRisk):
     """
 
     def __init__(self, source: Source, regularizer: Regularizer) -> None:
-        self._positive = np.flatnonzero(source.y > 0.0)
-        self._negative = np.flatnonzero(source.y <= 0.0)
-        self._weight = [float(source.s[of].sum()) for of in (self._positive, self._negative)]
-        m = source.shape[0]
+        m, s, positive = source.shape[0], source.s, source.y > 0.0
+        self._weight = [float(s[of].sum()) for of in (positive, ~positive)]
         super().__init__(source, regularizer, sum(np.sqrt(m / part) for part in self._weight))
 
     def worst(self, z: NDArray, b: float) -> Violation:

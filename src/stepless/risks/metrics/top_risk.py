@@ -25,9 +25,7 @@ class TopRisk(MetricRisk):
     """
 
     def __init__(self, source: Source, regularizer: Regularizer, k: int, q: int) -> None:
-        self._positive = np.flatnonzero(source.y > 0.0)
-        self._negative = np.flatnonzero(source.y <= 0.0)
-        m, P = source.shape[0], self._positive.size
+        m, P = source.shape[0], int(np.count_nonzero(source.y > 0.0))
         self._spare = max(k - P, 0), max(P - k, 0)
         self._least = 1.0 - min(k, P) / q
         errors = min(k, P, m - P - self._spare[0])

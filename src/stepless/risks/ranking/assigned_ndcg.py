@@ -44,9 +44,6 @@ class AssignedNDCG(RankingLoss):
     def admit(self, y: NDArray) -> None:
         admit_gains(y)
 
-    def tells(self, y: NDArray) -> Any:
-        return y[0] > y[-1]
-
     def steepness(self) -> Any:
         most = 0.0
         for r in range(self.k):

@@ -12,6 +12,17 @@ from numpy.typing import NDArray
 LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best one adds
 
 
+def grades(y: Any) -> NDArray:
+    """Grades as numbers, one a document."""
+    try:
+        found = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("grades must be numbers, one for each document") from None
+    if found.ndim != 1:
+        raise ValueError(f"grades must be a list of numbers, not of shape {found.shape}")
+    return found
+
+
 def admit_gains(y: NDArray) -> None:
     """Refuse grades whose gain is negative, or so large that no other counts beside it."""
     odd = ~((y >= 0.0) & (y <= LARGEST))

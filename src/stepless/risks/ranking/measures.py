@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from stepless.risks.ranking.gains import admit_gains, discount, gain
+from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
 from stepless.risks.ranking.queries import Queries
 
 
@@ -26,8 +26,8 @@ def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None
     >>> round(ndcg_at_k([2, 0, 1], [0.9, 0.5, 0.1]), 4)
     0.9639
     """
-    admit_gains(np.asarray(y, dtype=np.float64))
-    return _mean(lambda grades, scores: _ndcg(grades, scores, k), y, z, k, group, qid)
+    admit_gains(grades(y))
+    return _mean(lambda y, z: _ndcg(y, z, k), y, z, k, group, qid)
 
 
 def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
@@ -38,7 +38,7 @@ def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any =
     >>> precision_at_k([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
     """
-    return _mean(lambda grades, scores: _precision(grades, scores, k), y, z, k, group, qid)
+    return _mean(lambda y, z: _precision(y, z, k), y, z, k, group, qid)
 
 
 def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
@@ -66,23 +66,23 @@ def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) 
 def _mean(
     measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, k: int, group: Any, qid: Any
 ) -> float:
-    grades, scores = np.asarray(y, dtype=np.float64), np.asarray(z, dtype=np.float64)
-    if grades.ndim != 1 or grades.shape != scores.shape:
+    y, z = grades(y), np.asarray(z, dtype=np.float64)
+    if y.shape != z.shape:
         raise ValueError(
-            f"there must be a grade and a score for each row, not {grades.shape} and {scores.shape}"
+            f"there must be a grade and a score for each row, not {y.shape} and {z.shape}"
         )
-    if np.isnan(grades).any() or np.isnan(scores).any():
+    if np.isnan(y).any() or np.isnan(z).any():
         raise ValueError("grades and scores must be numbers, but some are NaN")
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
-    queries = Queries.of(grades, group=group, qid=qid)
+    queries = Queries.of(y, group=group, qid=qid)
     starts = queries.starts.tolist()
     found = []
     for lo, hi in pairwise(starts):
         rows = queries.rows[lo:hi]
-        if grades[rows[0]] > 0.0:
-            order = rows[np.argsort(-scores[rows])]
-            found.append(measure(grades[order], scores[order]))
+        if y[rows[0]] > 0.0:
+            order = rows[np.argsort(-z[rows])]
+            found.append(measure(y[order], z[order]))
     if not found:
         raise ValueError("no query has a relevant document, with a grade above 0")
     return float(np.mean(found))

@@ -42,9 +42,6 @@ class NDCG(RankingLoss):
     def admit(self, y: NDArray) -> None:
         admit_gains(y)
 
-    def tells(self, y: NDArray) -> Any:
-        return y[0] > y[-1]
-
     def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
         return _plane(a, self, z, y, order)
 

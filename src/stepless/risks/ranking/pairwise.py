@@ -25,9 +25,6 @@ class Pairwise(RankingLoss):
     (0.3333333333333333, array([ 0.        , -0.33333333,  0.33333333]))
     """
 
-    def tells(self, y: NDArray) -> Any:
-        return y[0] > y[-1]
-
     def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
         return _plane(a, z, y, order)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,14 @@ class Queries:
         return Queries(rows, np.concatenate([[0], np.cumsum(sizes[wanted])]))
 
 
+def _refuse_strange(ids: list[Any]) -> None:
+    for row, one in enumerate(ids):
+        if one is None or (isinstance(one, float) and math.isnan(one)):
+            raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
+    if len({isinstance(one, str) for one in ids}) > 1:
+        raise ValueError("qid must be text in every row or in none: spell all ids alike")
+
+
 def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
     """The number of each row's query, and how many rows each has."""
     if group is not None and qid is not None:
@@ -49,8 +58,8 @@ def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
         ids = np.asarray(qid)
         if ids.shape != (m,):
             raise ValueError(f"qid must have an id for each of the {m} rows, not shape {ids.shape}")
-        if ids.dtype.kind == "f" and np.isnan(ids).any():
-            raise ValueError(f"qid is NaN in row {int(np.flatnonzero(np.isnan(ids))[0])}")
+        if ids.dtype.kind in "fO":
+            _refuse_strange(ids.tolist())
         _, number, sizes = np.unique(ids, return_inverse=True, return_counts=True)
         return number, sizes
     sizes = np.array([m]) if group is None else np.asarray(group)

@@ -15,6 +15,7 @@ from stepless.data import Source
 from stepless.kernels.flags import FAST
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
+from stepless.risks.ranking.gains import grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.whole_risk import WholeRisk
@@ -23,7 +24,8 @@ from stepless.whole_risk import WholeRisk
 class RankingRisk(WholeRisk):
     """R(w) = the mean of L(Xw) over the queries, each with the scores of its own documents.
 
-    Queries without two documents to tell apart have no loss, and are left out of the mean.
+    Queries without two documents to tell apart have no loss, and are left out of the mean:
+    `left_out` of them, `alone` of which have one document.
 
     Parameters
     ----------
@@ -61,13 +63,15 @@ class RankingRisk(WholeRisk):
         qid: Any = None,
         threads: int | None = None,
     ) -> None:
-        y = np.asarray(y, dtype=np.float64)
+        y = grades(y)
         loss.admit(y)
         queries = Queries.of(y, group=group, qid=qid)
         starts = queries.starts.tolist()
         tell = [bool(loss.tells(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
         if not any(tell):
             raise ValueError(f"no query has {loss.needs}: there is nothing to rank")
+        self.left_out = len(tell) - sum(tell)
+        self.alone = int(np.count_nonzero(np.diff(starts) == 1))
         queries = queries.only(np.array(tell))
         self.loss, self.starts = loss, queries.starts
         X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
@@ -75,6 +79,11 @@ class RankingRisk(WholeRisk):
         self.source = Source(X, y[queries.rows], threads=threads)
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
         self._largest = _largest(X, self.starts)
+
+    @property
+    def queries(self) -> int:
+        """How many queries have a loss."""
+        return self.starts.size - 1
 
     @property
     def sizes(self) -> NDArray:
@@ -109,23 +118,23 @@ class RankingRisk(WholeRisk):
             _sort(order, z, self.starts, first, last)
             return _planes(a, self.loss, z, self.source.y, order, self.starts, first, last)
 
-        count = self.starts.size - 1
-        level = sum(self.source.map(rank)) / count
-        a /= count
+        level = sum(self.source.map(rank)) / self.queries
+        a /= self.queries
         # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
         haze = self.rounding * math.sqrt(self.m * float(a @ a))
         # slopes of a query add up to 0: what its scores share, they had better not see
         apart = z - np.repeat(z[self.starts[:-1]], np.diff(self.starts))
-        return max(level + float(a @ apart), 0.0) + self.blur(w), level, a, haze
+        return max(level + float(a @ apart), 0.0), level, a, haze
 
-    def blur(self, w: NDArray) -> float:
+    def blur(self, w: NDArray, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
 
         A score is off by its d products' rounding, the sum of a query's slopes by one of each
         document's; the mean over queries by no more than `rounding` of itself.
         """
         terms = int(np.diff(self.starts).max()) + self.d + 16
-        return float(self.loss.steepness()) * terms * 2.0**-53 * float(self._largest @ np.abs(w))
+        off = terms * 2.0**-53 * float(self._largest @ np.abs(w))
+        return float(self.loss.steepness()) * off + self.rounding * value
 
 
 def _largest(X: Any, starts: NDArray) -> NDArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.objective import Objective
 from stepless.risk import Risk
-from stepless.solvers.batch.smoothness import Metric, Smoothness, needs_prox, needs_smooth
+from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
 from stepless.solvers.solver import Finding
 
 
@@ -19,7 +19,7 @@ from stepless.solvers.solver import Finding
 class State:
     """Where it is, and the momentum with which it got there."""
 
-    metric: Metric
+    metric: FeatureMetric
     w: NDArray
     b: Any
     ahead: NDArray  # w_{t−1} + t(w_t − w_{t−1})
@@ -41,8 +41,9 @@ class Accelerated:
                 convex, L the largest that was needed, both since the last restart
     Cost        one oracle (a pass on all threads) and a pass without slopes a step, another of
                 these if L must rise; O(d) memory
-    Needs       a smooth loss; a penalty and a domain whose joint prox is known
-    Differs     L is found: see `Smoothness`. Norms are those of standardised features (`Metric`):
+    Needs       a smooth loss, or a whole risk that says it is smooth; a penalty and a domain whose
+                joint prox is known
+    Differs     L is found: see `Smoothness`. Norms are those of scaled features (`FeatureMetric`):
                 a9a, ℓ₁, α = 1e-4, 310 steps to a gap of 1e-6, as they are 499. It is restarted when
                 the step turns against the momentum (O'Donoghue and Candès' gradient scheme; by
                 their function scheme rounding restarts it without end). A free intercept is
@@ -63,7 +64,7 @@ class Accelerated:
         return needs_prox(objective) or needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
-        return State(Metric.of(risk), w.copy(), b, w.copy())
+        return State(FeatureMetric.of(risk), w.copy(), b, w.copy())
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         objective, metric, w = risk.objective, state.metric, state.w

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import vertices
 from stepless.objective import L1Ball, Objective, Simplex, SquaredL2, Zero
 from stepless.risk import Risk, Tangent
-from stepless.solvers.batch.smoothness import Metric, Smoothness, needs_smooth
+from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_smooth
 from stepless.solvers.solver import Finding
 
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
@@ -22,7 +22,7 @@ _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not l
 class State:
     """Where it is, and the risk there once it has been looked at."""
 
-    metric: Metric
+    metric: FeatureMetric
     w: NDArray
     b: Any
     smoothness: Smoothness | None = None
@@ -72,7 +72,7 @@ class FrankWolfe:
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
         w = w.copy()
         vertices.enter(risk.objective.domain, w)
-        return State(Metric.of(risk), w, b)
+        return State(FeatureMetric.of(risk), w, b)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.tangent is None or state.smoothness is None:

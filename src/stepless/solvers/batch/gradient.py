@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stepless.kernels.vertices import enter
 from stepless.objective import Objective
 from stepless.risk import Risk, Tangent
-from stepless.solvers.batch.smoothness import Metric, Smoothness, needs_prox, needs_smooth
+from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
 from stepless.solvers.solver import Finding
 
 
@@ -19,7 +19,7 @@ from stepless.solvers.solver import Finding
 class State:
     """Where it is, and the risk there once it has been looked at."""
 
-    metric: Metric
+    metric: FeatureMetric
     w: NDArray
     b: Any
     smoothness: Smoothness | None = None
@@ -36,7 +36,7 @@ class Gradient:
                 convex, L the largest that was needed; J never rises
     Cost        one oracle (a pass on all threads) a step, another if L must rise; O(d) memory
     Needs       a smooth loss; a penalty and a domain whose joint prox is known
-    Differs     L is found: see `Smoothness`. Norms are those of standardised features (`Metric`).
+    Differs     L is found: see `Smoothness`. Norms are those of scaled features (`FeatureMetric`).
                 A free intercept is minimised out in the oracle. `accelerated` takes fewer steps.
 
     Examples
@@ -56,7 +56,7 @@ class Gradient:
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
         w = w.copy()
         enter(risk.objective.domain, w)
-        return State(Metric.of(risk), w, b)
+        return State(FeatureMetric.of(risk), w, b)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.tangent is None or state.smoothness is None:

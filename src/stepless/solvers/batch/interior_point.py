@@ -134,6 +134,7 @@ class InteriorPoint:
             sizes=terms.sizes(risk, p),
         )
         bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
+        objective += state.kept.drift * terms.steepness
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:

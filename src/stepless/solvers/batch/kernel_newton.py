@@ -72,7 +72,7 @@ class KernelNewton:
         if state.moving:
             self._move(risk, state)
         state.moving = True
-        return Finding(state.coefficients, state.b, finished=state.spent)
+        return Finding(state.coefficients, state.b, spent=state.spent)
 
     def _move(self, risk: KernelRisk, state: State) -> None:
         K, m, strength = risk.gram.table, risk.m, risk.objective.strength
@@ -116,7 +116,9 @@ class Curved:
         self._root = np.sqrt(h)
         B = K * self._root
         B *= self._root[:, None]
-        B.flat[:: len(h) + 1] += strength
+        # and as much as rounding, of K or of the factor, may take below 0
+        blur = len(h) ** 1.5 * 2.0**-50 * float(B.diagonal().max(initial=0.0))
+        B.flat[:: len(h) + 1] += strength + blur
         # the upper half of Bᵀ, which LAPACK reads without a copy
         self._factor = cho_factor(B.T, lower=False, overwrite_a=True, check_finite=False)
 

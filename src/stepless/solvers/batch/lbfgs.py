@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
-from stepless.objective import L1, ElasticNet, Free, Objective, SmoothWhole, SquaredL2, Whole
+from stepless.objective import L1, ElasticNet, Free, Objective, SquaredL2, Whole
 from stepless.risk import Risk
-from stepless.solvers.batch.smoothness import Metric, needs_smooth
+from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
 from stepless.solvers.solver import Finding
-from stepless.whole_risk import WholeRisk
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _DECREASE = 1e-4  # share of the slope's promise that a step must keep (Armijo)
@@ -61,8 +60,10 @@ class LBFGS:
                 no domain
     Differs     H begins with 1/(λ + curvature) of each weight, the curvature guessed from the size
                 of features, not with a multiple of I: a chain's CoNLL-2000, λ = 2.2e-4, is 2 %
-                above the optimum after 50 passes, not 11 %. A free intercept is minimised out in
-                the oracle.
+                above the optimum after 50 passes, not 11 %. With ‖w‖₁ only weights that are 0 may
+                not move against their own slope, where Andrew and Gao hold all of them: 24 passes
+                for 337 on a small logistic problem. A free intercept is minimised out in the
+                oracle.
 
     Examples
     --------
@@ -82,17 +83,12 @@ class LBFGS:
                 "knows the penalties l2, l1 and elasticnet without a domain; "
                 "use solver='auto', or penalty='l2' and domain='free'"
             )
-        if isinstance(objective.loss, Whole):
-            if isinstance(objective.loss, SmoothWhole):
-                return None
-            return "needs a risk that is smooth; use solver='proximal-bundle'"
         return needs_smooth(objective)
 
     def start(self, risk: Risk, w: NDArray, b: Any) -> State:
-        if isinstance(risk, WholeRisk):
-            curvatures = risk.curvatures()
-        else:
-            curvatures = _GUESS * Metric.of(risk).h
+        curvatures = FeatureMetric.of(risk).h
+        if not isinstance(risk.objective.loss, Whole):
+            curvatures = _GUESS * curvatures
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
         planes = None
@@ -115,7 +111,10 @@ class LBFGS:
         value = objective.penalty(v) + tangent.value
         g = tangent.plane.a + objective.strength * v
         if not state.g.size or self._ends(risk, state, v, value, g, corner):
-            self._move(state, v, tangent.b, value, g, corner)
+            if value <= state.value + risk.rounding * abs(state.value) or not state.g.size:
+                self._move(state, v, tangent.b, value, g, corner)
+            else:  # the direction leads nowhere: stay, and aim anew
+                self._move(state, state.w, state.b, state.value, state.g, corner)
         if state.planes is None:
             return Finding(v, tangent.b, objective=value, plane=tangent.plane)
         if math.isfinite(value) and math.isfinite(float(g @ g)):  # a trial may have overflowed
@@ -141,7 +140,7 @@ class LBFGS:
         """Whether the search may end here; the next trial is set if not."""
         rounding = risk.rounding * abs(state.value)
         if corner > 0.0:
-            promised = float(_steepest(state.w, state.g, corner) @ (v - state.w))
+            promised = min(float(_steepest(state.w, state.g, corner) @ (v - state.w)), 0.0)
             if value <= state.value + _DECREASE * promised + rounding:
                 return True
             state.t *= 0.5
@@ -172,13 +171,17 @@ class LBFGS:
         self, state: State, v: NDArray, b: Any, value: float, g: NDArray, corner: float
     ) -> None:
         """Go to v, learn the curvature on the way, and choose the next direction."""
+        straight = False
         if state.g.size:
             move, change = v - state.w, g - state.g
-            if float(move @ change) > _BENT * float(change @ (state.scales * change)):
+            ends = float(change @ (state.scales * change)), float(move @ (move / state.scales))
+            if float(move @ change) > _BENT * max(ends):
                 state.moves.append(move)
                 state.changes.append(change)
                 del state.moves[:-_MEMORY], state.changes[:-_MEMORY]
-            elif not move.any():  # the memory leads nowhere: begin anew
+            elif move.any():
+                straight = corner > 0.0
+            else:  # the memory leads nowhere: begin anew
                 state.moves.clear()
                 state.changes.clear()
         state.w, state.b, state.value, state.g = v, b, value, g
@@ -187,14 +190,19 @@ class LBFGS:
             state.moves.clear()
             state.changes.clear()
             self._aim(state, corner)
-        state.t, state.low, state.high = 1.0, (0.0, value, state.slope), math.inf
+        # along a straight loss each step is twice as long as the last
+        state.t = 2.0 * state.t if straight else 1.0
+        state.low, state.high = (0.0, value, state.slope), math.inf
 
     @staticmethod
     def _aim(state: State, corner: float) -> None:
         steepest = _steepest(state.w, state.g, corner)
         state.direction = -_times_inverse_hessian(state, steepest)
-        if corner > 0.0:  # no weight moves against its own slope
-            state.direction[state.direction * steepest >= 0.0] = 0.0
+        if corner > 0.0:  # no weight that is 0 moves against its own slope; if need be, none does
+            against = state.direction * steepest >= 0.0
+            state.direction[against & (state.w == 0.0)] = 0.0
+            if not float(steepest @ state.direction) < 0.0:
+                state.direction[against] = 0.0
         state.slope = float(steepest @ state.direction)
 
 

@@ -14,7 +14,7 @@ from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.entropy import relative_entropy, scaled_to
 from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Objective, Simplex
 from stepless.risk import Risk
-from stepless.solvers.batch.smoothness import Metric, needs_prox
+from stepless.solvers.batch.smoothness import FeatureMetric, needs_prox
 
 Mirror = Literal["euclidean", "entropy", "p-norm"]
 
@@ -53,7 +53,7 @@ class Euclidean:
     """Φ(w) = ½Σ h_j w_j², features standardised: for every penalty that has a prox."""
 
     objective: Objective
-    metric: Metric
+    metric: FeatureMetric
 
     def enter(self, w: NDArray) -> NDArray:
         return _entered(self.objective, w)
@@ -146,10 +146,10 @@ def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
     objective = risk.objective
     kind = mirror or _own(objective)
     if kind == "entropy":
-        return Entropy(objective, 1.0 / max(float(risk.sizes.sum()), 1e-300))
+        return Entropy(objective, 1.0 / (float(risk.sizes.sum()) or 1.0))
     if kind == "p-norm":
         return PNorm(objective, p_norm.own_exponent(objective.domain, risk.d))
-    return Euclidean(objective, Metric.of(risk))
+    return Euclidean(objective, FeatureMetric.of(risk))
 
 
 def _own(objective: Objective) -> Mirror:

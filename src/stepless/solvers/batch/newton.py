@@ -123,6 +123,7 @@ class Newton:
             tilt=state.tilt,
         )
         bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
+        objective += state.kept.drift * proof.steepness
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:

@@ -169,6 +169,7 @@ class SmoothedNewton:
         _sharpen(risk, state, objective, objective - bound)
         # a tilt of rounding's size is in the bound, but a plane cannot hold it
         level = plane if not free else None
+        objective += state.kept.drift * terms.steepness
         return Finding(w, state.b, objective=objective, plane=level, lower_bound=bound)
 
     def _move(self, risk: Risk, state: State) -> None:

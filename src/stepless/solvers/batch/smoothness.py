@@ -18,7 +18,9 @@ from stepless.objective import (
     L2Ball,
     LpBall,
     Objective,
+    SmoothWhole,
     SquaredL2,
+    Whole,
     Zero,
 )
 from stepless.risk import Risk, Tangent
@@ -30,25 +32,23 @@ _LOWER = 0.95  # after one that was not
 
 
 @dataclass(frozen=True)
-class Metric:
+class FeatureMetric:
     """‖v‖² = Σ h_j v_j², with h_j the variance of feature j: the unit of a feature does not matter.
 
     Without an intercept it is the mean square. Steps in it are those on standardised features, and
     no more costly, for a penalty's prox in a diagonal metric is known. Where a domain's projection
-    in one is not, all h_j are their mean.
+    in one is not, all h_j are their mean. A whole risk knows its own curvatures.
     """
 
     h: NDArray
     mean: NDArray  # of each feature; 0 without an intercept
 
     @classmethod
-    def of(cls, risk: Risk) -> Metric:
-        source = risk.source
-        mean = np.zeros(source.shape[1])
-        if risk.objective.intercept:
-            mean = source.combination(source.s) / risk.m
-        squares = source.sizes**2
-        h = np.maximum(squares - mean**2, _FLAT * squares)
+    def of(cls, risk: Any) -> FeatureMetric:
+        if isinstance(risk.objective.loss, Whole):
+            mean, h = np.zeros(risk.d), risk.curvatures()
+        else:
+            mean, h = _moments(risk)
         largest = float(h.max(initial=0.0))
         h = np.where(h > _LEAST, h, largest if largest > _LEAST else 1.0)
         if not risk.objective.domain.offers("project_in"):
@@ -89,6 +89,16 @@ class Metric:
         return b - (float(shift[0]) if shift.size == 1 else shift)
 
 
+def _moments(risk: Risk) -> tuple[NDArray, NDArray]:
+    """Means and variances of features; 0 and mean squares without an intercept."""
+    source = risk.source
+    mean = np.zeros(source.shape[1])
+    if risk.objective.intercept:
+        mean = source.combination(source.s) / risk.m
+    squares = source.sizes**2
+    return mean, np.maximum(squares - mean**2, _FLAT * squares)
+
+
 @dataclass
 class Smoothness:
     """L of R(v) ≤ R(w) + ⟨∇R(w), v − w⟩ + (L/2)‖v − w‖², wherever it was tried.
@@ -122,6 +132,9 @@ class Smoothness:
 def needs_smooth(objective: Objective) -> str | None:
     """What is lacking if the loss has corners."""
     loss = objective.loss
+    if isinstance(loss, Whole):
+        smooth = isinstance(loss, SmoothWhole)
+        return None if smooth else "needs a risk that is smooth; use solver='proximal-bundle'"
     if math.isinf(loss.smoothness()) and not loss.offers("curvature"):
         return (
             f"needs a smooth loss, and {type(loss).__name__} tells of no smoothness; "

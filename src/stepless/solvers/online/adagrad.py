@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from stepless.kernels.metrics import Metric, Root, Square
+from stepless.kernels.metrics import DiagonalMetric, Root, Square
 from stepless.objective import Objective
 from stepless.solvers.online.full_matrix import FullMatrix
 from stepless.solvers.online.learner import Course, Scale
@@ -124,7 +124,7 @@ class AdaGrad(Subgradients):
         scale, penalty = course.scale, (objective.regularizer, objective.domain)
         intercept = float(objective.intercept)
         if self._squares(objective):
-            metrics: tuple[Metric, Metric] = Square(course.knob), Root(_TINY)
+            metrics: tuple[DiagonalMetric, DiagonalMetric] = Square(course.knob), Root(_TINY)
             return Setting(penalty, metrics, (self._eta(objective, scale), intercept))
         delta = max(self._delta(objective, scale), _TINY)
         metrics = Root(delta), Root(delta / scale.length)

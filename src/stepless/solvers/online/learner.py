@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
@@ -151,7 +152,7 @@ class Learner:
         objective = risk.objective
         scores = np.empty((order.size, objective.loss.outputs()))
         if course.memory.kept.size == 0:
-            course.scale = _scale(risk.source.take(order[:1]))
+            course.scale = self.scale_of(risk.source.take(order[:1]))
             self._reset(objective, course, self._first(objective, course.scale))
         done = 0
         while done < order.size:
@@ -221,9 +222,10 @@ class Learner:
         """Run the early examples again, with the knob that would have lost least on them."""
         total, look, fixed = course.total, _LOOKS[early.shape[0]], self.fixed(objective)
         if look is _LAST:  # the latter half was learned with the knob of now: it need not be again
-            first, best, kept = course.knob, _cost(objective, early, course.scores), _left(course)
+            cost = self.cost_of(objective, early, course.scores)
+            first, best, kept = course.knob, cost, _left(course)
         else:
-            course.scale = _scale(early)
+            course.scale = self.scale_of(early)
             guess = early.shape[0] == min(_LOOKS)  # the knob of now came from one example alone
             first = self._first(objective, course.scale) if guess or fixed else course.knob
             best, kept = self._replay(objective, course, early, first)
@@ -248,29 +250,37 @@ class Learner:
     ) -> tuple[Cost, Any]:
         """Return what this knob costs on the early examples, and what it leaves."""
         self._reset(objective, course, knob)
+        scores = np.empty((early.shape[0], objective.loss.outputs()))
+        order = np.arange(early.shape[0], dtype=np.uint32)
+        self._advance(self.problem_of(objective, early), objective, course, order, scores)
+        return self.cost_of(objective, early, scores), _left(course)
+
+    # -- what it is told of examples: another kind of them is described by these ----------------
+
+    def problem_of(self, objective: Objective, source: Source) -> Any:
+        """Return what `run` reads."""
+        return Problem(objective.loss, source.X, source.y, source.s)
+
+    def scale_of(self, source: Source) -> Scale:
+        """Return how large the examples are."""
+        return scale_of_rows(source.X, source.s)
+
+    def cost_of(self, objective: Objective, early: Source, scores: NDArray) -> Cost:
+        """Return what the latter half of these scores cost.
+
+        What a large step costs at the beginning it will not cost again.
+        """
         m, loss = early.shape[0], objective.loss
-        problem = Problem(loss, early.X, early.y, early.s)
-        scores = np.empty((m, loss.outputs()))
-        self._advance(problem, objective, course, np.arange(m, dtype=np.uint32), scores)
-        return _cost(objective, early, scores), _left(course)
+        problem = self.problem_of(objective, early)
+        lost = value(problem, scores, np.zeros(scores.shape[1]), m // 2, m)
+        if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
+            return Cost(0.0, lost)
+        late = slice(m // 2, m)
+        return Cost(float(early.s[late] @ mistaken(scores[late], early.y[late])), lost)
 
 
 def _left(course: Course) -> tuple[float, Memory, float, float]:
     return course.knob, course.memory, course.offset, course.rough
-
-
-def _cost(objective: Objective, early: Source, scores: NDArray) -> Cost:
-    """What the latter half of these scores cost.
-
-    What a large step costs at the beginning it will not cost again.
-    """
-    m, loss = early.shape[0], objective.loss
-    problem = Problem(loss, early.X, early.y, early.s)
-    lost = value(problem, scores, np.zeros(scores.shape[1]), m // 2, m)
-    if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
-        return Cost(0.0, lost)
-    late = slice(m // 2, m)
-    return Cost(float(early.s[late] @ mistaken(scores[late], early.y[late])), lost)
 
 
 def _better(cost: Cost, best: Cost) -> bool:
@@ -287,10 +297,11 @@ def mistaken(scores: NDArray, y: NDArray) -> NDArray:
     return scores.argmax(axis=1) != y
 
 
-def _scale(source: Source) -> Scale:
-    square, entry, longest = extent(source.X, source.s)
+def scale_of_rows(X: Design, s: NDArray) -> Scale:
+    """Return how large the rows of a design are, by these weights."""
+    square, entry, longest = extent(X, s)
     # Where there is nothing to see, any size will do.
-    return Scale(math.sqrt(square / source.shape[0]) or 1.0, entry or 1.0, longest or 1.0)
+    return Scale(math.sqrt(square / s.size) or 1.0, entry or 1.0, longest or 1.0)
 
 
 def needs_nothing_else(objective: Objective) -> str | None:

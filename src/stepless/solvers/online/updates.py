@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels import dual_averaging, eager, forward_backward, mirror_descent
-from stepless.kernels.metrics import Metric
+from stepless.kernels.metrics import DiagonalMetric
 from stepless.objective import Domain, Problem, Regularizer
 
 Left = tuple[float, float, float]  # Σ s_i ℓ_i, the plane's offset, its sizes
@@ -20,7 +20,7 @@ class Setting:
     """The numbers of a run: for metrics and η, those of the weights and of the intercept."""
 
     penalty: tuple[Regularizer, Domain]
-    metrics: tuple[Metric, Metric]
+    metrics: tuple[DiagonalMetric, DiagonalMetric]
     etas: tuple[float, float]
 
     def pulls(self, w: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:

@@ -60,6 +60,8 @@ def read_dot_brackets(path: str | Path) -> list[Record]:
 
 def encoded(sequence: str) -> NDArray[np.uint8]:
     """Number the bases of a sequence, from 1 on; at both ends there is an N, which never pairs."""
+    if not isinstance(sequence, str):
+        raise ValueError(f"a sequence of bases is text, not {sequence!r}")
     text = np.frombuffer(sequence.encode("latin-1", "replace"), dtype=np.uint8)
     codes = np.full(text.size + 2, len(BASES) - 1, dtype=np.uint8)
     codes[1:-1] = _CODES[text]
@@ -80,6 +82,8 @@ def mates(structure: str, length: int | None = None) -> NDArray[np.int64]:
     >>> mates("(.)")
     array([0, 3, 0, 1, 0])
     """
+    if not isinstance(structure, str):
+        raise ValueError(f"a structure is text of dots and brackets, not {structure!r}")
     if length is not None and len(structure) != length:
         raise ValueError(f"the structure has {len(structure)} signs, but there are {length} bases")
     mate = np.zeros(len(structure) + 2, dtype=np.int64)

@@ -1,0 +1,163 @@
+"""The contract of a whole risk."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.checks.contract import SLACK, ContractError, told
+from stepless.risk import Tangent
+from stepless.whole_risk import WholeRisk
+
+_SCALES = (0.01, 1.0, 30.0)  # of random weights
+_DRAWS = 6  # at each
+_STEP = 1e-5  # of finite differences, relative to the weights
+_ROUGH = 1e-4  # how far these may be off, relative to the sizes compared
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a risk says at some weights; `tangent` as it was given, `a` a copy of its slopes."""
+
+    w: NDArray
+    tangent: Tangent
+    a: NDArray
+    blur: float
+
+    @property
+    def value(self) -> float:
+        return float(self.tangent.value)
+
+    def __str__(self) -> str:
+        return f"weights of length {np.linalg.norm(self.w):.4g}"
+
+
+def check_risk(risk: WholeRisk) -> None:
+    """Check that a whole risk is what solvers and certificates rely on.
+
+    At random weights, in its domain: R is a number of at least 0, the same when asked again, and
+    the least over a free intercept; its gradient has an entry a weight, is nobody else's array,
+    and no larger than `sizes` says. On random segments R is convex and no plane of it lies above
+    it. Where it calls itself smooth, it rises as its gradient says.
+
+    Raises
+    ------
+    ContractError
+        A ValueError whose message says in one line what is wrong, and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stepless import SquaredL2, WholeRisk, check_risk
+    >>> class Largest(WholeRisk):  # the largest of |w_j|, with the wrong gradient
+    ...     def value_and_gradient(self, w):
+    ...         return np.abs(w).max(), np.sign(w)
+    >>> check_risk(Largest(3, SquaredL2(0.1)))
+    Traceback (most recent call last):
+        ...
+    stepless.checks.contract.ContractError: the gradient of Largest at weights of length 0.006659 \
+is none: its plane lies 0.00209 above R at weights of length 0.006547
+    """
+    if not isinstance(risk, WholeRisk):
+        what = f"the class {risk.__name__}" if inspect.isclass(risk) else repr(risk)
+        raise ContractError(f"the check needs a WholeRisk with its penalty, not {what}")
+    name = type(risk).__name__
+    rng = np.random.default_rng(0)
+    places = [np.zeros(risk.d)]
+    places += [scale * rng.normal(size=risk.d) for scale in _SCALES for _ in range(_DRAWS)]
+    for w in places:
+        risk.objective.domain.project(w)
+    looks = [_look(risk, name, w) for w in places]
+    for look in looks:
+        _same_again(risk, name, look)
+        _sized(risk, name, look)
+    pairs = [(u, v) for u in looks for v in looks if u is not v]
+    for u, v in pairs[:: max(1, len(pairs) // 100)]:
+        _convex(name, u, v, _look(risk, name, 0.5 * (u.w + v.w)))
+    if risk.smooth:
+        for look in looks:
+            _rises(risk, name, look, rng.normal(size=risk.d))
+    for u, v in pairs:
+        _below(name, u, v)
+
+
+def _look(risk: WholeRisk, name: str, w: NDArray) -> _Look:
+    kept = w.copy()
+    try:
+        tangent = risk.tangent(w, 0.0)
+    except Exception as error:
+        length = np.linalg.norm(w)
+        raise ContractError(
+            f"{name} at weights of length {length:.4g} raises {told(error)}"
+        ) from error
+    if not np.array_equal(kept, w):
+        raise ContractError(f"{name} changes the weights that it is given")
+    if not math.isfinite(tangent.value):
+        raise ContractError(
+            f"R of {name} at weights of length {np.linalg.norm(w):.4g} is {tangent.value:g}"
+        )
+    blur = float(risk.blur(w, tangent.b, tangent.value))
+    return _Look(kept, tangent, tangent.plane.a.copy(), blur)
+
+
+def _same_again(risk: WholeRisk, name: str, look: _Look) -> None:
+    if not np.array_equal(look.tangent.plane.a, look.a):
+        raise ContractError(f"{name} changes a gradient that it has returned: it must be a new one")
+    value = risk.value(look.w, look.tangent.b)
+    if not abs(value - look.value) <= SLACK * (1.0 + look.value) + 2.0 * look.blur:
+        raise ContractError(
+            f"R of {name} at {look} is {look.value:.6g}, and when asked again {value:.6g}"
+        )
+
+
+def _sized(risk: WholeRisk, name: str, look: _Look) -> None:
+    plane = look.tangent.plane
+    if plane.sizes is None:
+        return
+    taken, least = plane.haze * plane.sizes, risk.rounding * np.abs(look.a)
+    wrong = np.flatnonzero(taken < least * (1.0 - SLACK))
+    if wrong.size:
+        j = int(wrong[0])
+        raise ContractError(
+            f"{name}.sizes is {plane.sizes[j]:.4g} for weight {j}, but the gradient at {look} is "
+            f"{look.a[j]:.4g}: its rounding would not be counted"
+        )
+
+
+def _convex(name: str, u: _Look, v: _Look, middle: _Look) -> None:
+    chord = 0.5 * (u.value + v.value)
+    if middle.value > chord + SLACK * chord + u.blur + v.blur + middle.blur:
+        raise ContractError(
+            f"{name} is not convex: half way between {u} and {v}, R is {middle.value:.6g}, above "
+            f"the chord ({chord:.6g})"
+        )
+
+
+def _rises(risk: WholeRisk, name: str, look: _Look, v: NDArray) -> None:
+    step = _STEP * (1.0 + float(np.linalg.norm(look.w))) / float(np.linalg.norm(v))
+    ahead, behind = look.w + step * v, look.w - step * v
+    for w in (ahead, behind):
+        risk.objective.domain.project(w)
+    move = ahead - behind
+    there, back = _look(risk, name, ahead), _look(risk, name, behind)
+    rise, told_rise = there.value - back.value, float(look.a @ move)
+    sizes = abs(rise) + float(np.abs(look.a) @ np.abs(move))
+    if abs(rise - told_rise) > _ROUGH * sizes + 4.0 * look.blur + SLACK * _STEP * look.value:
+        raise ContractError(
+            f"the gradient of {name} at {look} says that R rises by {told_rise:.4g} along a short "
+            f"step, but it rises by {rise:.4g}"
+        )
+
+
+def _below(name: str, u: _Look, v: _Look) -> None:
+    way = v.w - u.w
+    above = u.value + float(u.a @ way) - v.value
+    allowed = SLACK * (u.value + v.value + float(np.abs(u.a) @ np.abs(way))) + u.blur + v.blur
+    if above > allowed:
+        raise ContractError(
+            f"the gradient of {name} at {u} is none: its plane lies {above:.3g} above R at {v}"
+        )

@@ -1,0 +1,47 @@
+"""Chains of tags, learned from chunks of sequences as they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data.sequences import Sequences
+from stepless.objective import Regularizer
+from stepless.solvers.online.chain_adagrad import ChainAdaGrad, Chunk, Tagged
+
+
+class ChainStream:
+    """An online solver and its state, fed chunk by chunk, each in its own order.
+
+    Parameters
+    ----------
+    solver
+        What learns.
+    regularizer
+        Ω, a sum over weights.
+    start
+        Weights to begin with: a row a feature, then those of transitions, first and last tag.
+    """
+
+    def __init__(self, solver: ChainAdaGrad, regularizer: Regularizer, start: NDArray) -> None:
+        self.solver, self.objective = solver, solver.objective(regularizer)
+        lack = solver.lacks(self.objective)
+        if lack is not None:
+            raise ValueError(f"solver {solver.name!r} {lack}")
+        self._course = solver.start(None, start)
+
+    def learn(self, sequences: Sequences, y: NDArray) -> None:
+        """Learn a chunk, of which some features may be new."""
+        self.solver.widen(self._course, sequences.X.shape[1])
+        chunk: Any = Chunk(self.objective, Tagged(sequences, y))
+        self.solver.learn(chunk, self._course, np.arange(len(sequences)))
+
+    def weights(self) -> NDArray:
+        """Return the weights of now, as `start` has them."""
+        return self.solver.weights(self.objective, self._course)[0]
+
+    def mean_loss(self) -> float:
+        """Return the mean loss of all sequences so far, each before it was learned."""
+        return self._course.total / self._course.memory.clock

@@ -1,0 +1,67 @@
+"""What estimators share whose risk is no sum over examples: the run, and where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from stepless.data.fingerprint import fingerprint
+from stepless.estimators.certified_model import CertifiedModel
+from stepless.minimize import Result
+from stepless.stopping import Stopping
+from stepless.watchers import Watcher
+from stepless.whole_risk import WholeRisk
+
+
+class WholeModel(CertifiedModel):
+    """Runs of an estimator of a `WholeRisk`; a subclass has the parameter `warm_start`.
+
+    With it, the last run's result is kept. A fit to the same data goes on from it, whatever the
+    penalty's strength: planes under the risk stay true, and few new ones are needed.
+    """
+
+    def _fit_whole(
+        self,
+        risk: WholeRisk,
+        weights: tuple[NDArray, Any] | None,
+        watchers: Iterable[Watcher] = (),
+        made_of: tuple[Any, ...] = (),
+    ) -> Result:
+        """Minimise a risk and store the certificate; see `_run_whole`."""
+        result = self._run_whole(risk, weights, watchers, made_of, self._stopping())
+        self._store_strength(risk.objective)
+        self._certify([result], frames=2)
+        return result
+
+    def _run_whole(
+        self,
+        risk: WholeRisk,
+        weights: tuple[NDArray, Any] | None,
+        watchers: Iterable[Watcher],
+        made_of: tuple[Any, ...],
+        stopping: Stopping,
+    ) -> Result:
+        """Minimise a risk, from the last result if `warm_start` and it is of the same data.
+
+        Else from `weights`, or from 0 if there are none. `made_of` is all that the risk depends on
+        but its penalty, for a risk that does not say its `origin` by itself: large data are read
+        for it only if that matters.
+        """
+        if made_of and self.warm_start:
+            # Classes too: one that was defined anew may pickle as the old one did.
+            risk.origin = fingerprint(*made_of), *map(type, made_of)
+        solver, start = self._whole_solver(risk), self._kept(risk) or weights
+        self.__dict__.pop("_last", None)  # first: a run that is broken off leaves planes of its own
+        result = self._minimize(risk, solver, stopping, start, watchers)
+        if not self.warm_start:
+            return result
+        self._last = result
+        return replace(result, w=result.w.copy())  # a user may change the weights, not the result
+
+    def _kept(self, risk: WholeRisk) -> Result | None:
+        """The last result, if its planes are true of this risk."""
+        last: Result | None = getattr(self, "_last", None) if self.warm_start else None
+        return last if last is not None and last.asked == risk.identity else None

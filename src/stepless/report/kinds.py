@@ -1,0 +1,271 @@
+"""What each kind of estimator has learned: as arrays and facts of a model file, and back."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from stepless.data import Vocabulary
+from stepless.estimators import (
+    ChainClassifier,
+    KernelClassifier,
+    LinearClassifier,
+    LinearRanker,
+    LinearRegressor,
+    MetricClassifier,
+    NuClassifier,
+    OneClass,
+    StructuredClassifier,
+)
+from stepless.report.plain import (
+    plain,
+    plain_classes,
+    plain_object,
+    restored_classes,
+    restored_object,
+)
+from stepless.risks.chains import AllPairs, Pairs, SeenPairs
+from stepless.structured import Labels, LabelTree, Multiclass, StructuredModel
+from stepless.structured.rna import Folding
+
+Arrays = dict[str, NDArray]
+Facts = dict[str, Any]
+
+
+class Kind(ABC):
+    """A kind of estimator, whose parameters but those in `apart` are JSON by themselves."""
+
+    apart: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, make: type) -> None:
+        self.make = make
+
+    @abstractmethod
+    def facts(self, estimator: Any) -> Facts:
+        """What was learned that JSON holds."""
+
+    @abstractmethod
+    def arrays(self, estimator: Any) -> Arrays:
+        """What was learned that are many numbers."""
+
+    def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
+        """The parameters in `apart`."""
+        return {}
+
+    @abstractmethod
+    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+        """Give a new estimator what was learned; refuse what does not fit together."""
+
+
+class Linear(Kind):
+    """Weights and intercepts, a row each for classes, or one of both (here ρ is an intercept)."""
+
+    def facts(self, estimator: Any) -> Facts:
+        facts = _inputs(estimator)
+        if hasattr(estimator, "classes_"):
+            facts["classes"] = plain_classes(estimator.classes_)
+        if hasattr(estimator, "pos_label_"):
+            facts["positive"] = estimator.classes_.tolist().index(estimator.pos_label_)
+        return facts
+
+    def arrays(self, estimator: Any) -> Arrays:
+        return {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
+
+    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+        coef, intercept = arrays["coef"], arrays["intercept"]
+        _settle_inputs(estimator, facts)
+        rows: tuple[int, ...] = ()
+        if "classes" in facts:
+            estimator.classes_ = restored_classes(facts["classes"])
+            rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)
+        if "positive" in facts:
+            estimator.pos_label_ = estimator.classes_[int(facts["positive"])]
+        _refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
+        _refuse_unless(intercept.shape == rows, "intercept", intercept)
+        estimator.coef_ = coef
+        setattr(estimator, self._constant, intercept if rows else intercept.item())
+
+    @property
+    def _constant(self) -> str:
+        return "offset_" if self.make is OneClass else "intercept_"
+
+
+class Expansion(Kind):
+    """Coefficients of support vectors, a row a class or one row, and the kernel."""
+
+    def facts(self, estimator: Any) -> Facts:
+        return _inputs(estimator) | {
+            "classes": plain_classes(estimator.classes_),
+            "kernel": plain_object("kernel", estimator.kernel_),
+        }
+
+    def arrays(self, estimator: Any) -> Arrays:
+        names = ("support_", "dual_coef_", "intercept_")
+        arrays = {name.rstrip("_"): getattr(estimator, name) for name in names}
+        vectors = estimator.support_vectors_
+        if not sparse.issparse(vectors):
+            return arrays | {"vectors": vectors}
+        rows = vectors.tocsr()
+        return arrays | {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+
+    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+        _settle_inputs(estimator, facts)
+        estimator.classes_ = restored_classes(facts["classes"])
+        estimator.kernel_ = restored_object("kernel", facts["kernel"])
+        vectors = arrays.get("vectors")
+        shape = arrays["support"].size, estimator.n_features_in_
+        if vectors is None:
+            parts = arrays["data"], arrays["indices"], arrays["indptr"]
+            vectors = sparse.csr_matrix(parts, shape=shape)
+            vectors.check_format(full_check=True)  # kernels trust it
+        rows = len(estimator.classes_) if len(estimator.classes_) > 2 else 1
+        _refuse_unless(vectors.shape == shape, "vectors", vectors)
+        for name, size in (("dual_coef", (rows, shape[0])), ("intercept", (rows,))):
+            _refuse_unless(arrays[name].shape == size, name, arrays[name])
+        estimator.support_, estimator.support_vectors_ = arrays["support"], vectors
+        estimator.dual_coef_, estimator.intercept_ = arrays["dual_coef"], arrays["intercept"]
+
+
+class Chain(Kind):
+    """Weights of features and of neighbours, which feature has which tags, and features' names."""
+
+    apart = ("cost",)
+
+    def facts(self, estimator: Any) -> Facts:
+        return {
+            "classes": plain_classes(estimator.classes_),
+            "n_features": int(estimator._vocabulary.width),
+        }
+
+    def arrays(self, estimator: Any) -> Arrays:
+        arrays, layout = {"weights": estimator._w}, estimator._layout
+        if isinstance(layout, SeenPairs):
+            arrays |= {"ends": layout.ends, "seen": layout.seen}
+        if estimator.vocabulary_ is not None:
+            arrays["names"] = _written(list(estimator.vocabulary_))
+        if estimator.cost is not None:
+            arrays["cost"] = np.asarray(estimator.cost, dtype=np.float64)
+        return arrays
+
+    def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
+        return {"cost": arrays.get("cost")}
+
+    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+        vocabulary = Vocabulary()
+        vocabulary.width = int(facts["n_features"])
+        if "names" in arrays:
+            names = json.loads(arrays["names"].tobytes())
+            vocabulary.columns = {str(name): column for column, name in enumerate(names)}
+            whole = len(vocabulary.columns) == len(names) == vocabulary.width
+            _refuse_unless(whole, "names", arrays["names"])
+        estimator.classes_, estimator._vocabulary = restored_classes(facts["classes"]), vocabulary
+        K = len(estimator.classes_)
+        layout = _layout(arrays, vocabulary.width, K)
+        w = arrays["weights"]
+        _refuse_unless(w.shape == (layout.weights() + K * (K + 2),), "weights", w)
+        estimator._keep(layout, w)
+
+
+class Structured(Kind):
+    """Weights, and the model that they are of."""
+
+    apart = ("model",)
+
+    def facts(self, estimator: Any) -> Facts:
+        model = estimator.model
+        name = type(model).__name__
+        if type(model) is Folding:
+            return {"model": {"name": name, "missed": model.missed, "wrong": model.wrong}}
+        if type(model) not in _LABELS.values():
+            raise ValueError(
+                f"{name} is a model of your own, and a model file holds no code: "
+                "pickle the estimator, or keep its coef_"
+            )
+        labels = [plain(label, "label") for label in model.labels]
+        parts = [part.tolist() for part in model.parts]
+        width = int(model.n_features)
+        return {"model": {"name": name, "labels": labels, "parts": parts, "n_features": width}}
+
+    def arrays(self, estimator: Any) -> Arrays:
+        model = estimator.model
+        costs = {"costs": model.costs} if isinstance(model, Labels) else {}
+        return {"coef": estimator.coef_} | costs
+
+    def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
+        return {"model": self._model(facts["model"], arrays)}
+
+    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+        coef = arrays["coef"]
+        _refuse_unless(coef.shape == (estimator.model.d,), "coef", coef)
+        estimator.coef_ = coef
+
+    def _model(self, facts: Facts, arrays: Arrays) -> StructuredModel:
+        if facts["name"] == Folding.__name__:
+            return Folding(float(facts["missed"]), float(facts["wrong"]))
+        parts = [np.array(part, dtype=np.intp) for part in facts["parts"]]
+        return _LABELS[facts["name"]](
+            facts["labels"], parts, arrays["costs"], int(facts["n_features"])
+        )
+
+
+_LABELS: dict[str, type[Labels]] = {"Multiclass": Multiclass, "LabelTree": LabelTree}
+KINDS: dict[str, Kind] = {
+    kind.make.__name__: kind
+    for kind in (
+        Linear(LinearClassifier),
+        Linear(LinearRegressor),
+        Linear(MetricClassifier),
+        Linear(LinearRanker),
+        Linear(NuClassifier),
+        Linear(OneClass),
+        Expansion(KernelClassifier),
+        Chain(ChainClassifier),
+        Structured(StructuredClassifier),
+    )
+}
+
+
+def _inputs(estimator: Any) -> Facts:
+    """How many features there are, and what they are called."""
+    facts: Facts = {"n_features": int(estimator.n_features_in_)}
+    if hasattr(estimator, "feature_names_in_"):
+        facts["feature_names"] = [str(name) for name in estimator.feature_names_in_]
+    return facts
+
+
+def _settle_inputs(estimator: Any, facts: Facts) -> None:
+    estimator.n_features_in_ = int(facts["n_features"])
+    if "feature_names" in facts:
+        estimator.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+
+
+def _written(names: list[str]) -> NDArray:
+    """Names as the bytes of JSON: there may be more of them than a header holds."""
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"the feature {name!r} is no string, as names in a model file are: fit with "
+                "features named by strings"
+            )
+    return np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
+
+
+def _layout(arrays: Arrays, features: int, tags: int) -> Pairs:
+    if "ends" not in arrays:
+        return AllPairs(features, tags)
+    ends, seen = arrays["ends"].astype(np.uint64), arrays["seen"].astype(np.uint16)
+    # kernels trust them
+    rises = ends.shape == (features + 1,) and ends[0] == 0 and (ends[1:] >= ends[:-1]).all()
+    _refuse_unless(bool(rises) and ends[-1] == seen.size, "ends", ends)
+    _refuse_unless(seen.ndim == 1 and bool((seen < tags).all()), "seen", seen)
+    return SeenPairs(ends, seen)
+
+
+def _refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
+    if not sensible:
+        raise ValueError(f"{name} of shape {array.shape}")
