@@ -14,7 +14,7 @@ from stepless.whole_risk import WholeRisk
 
 _REMEMBERED = 8  # tangents
 _MOST_NUMBERS = 2**24  # in all of them
-_SLACK = 1e-6  # relative to R and to what cancels in it: a search may be one in single precision
+_SLACK = 1e-6  # relative to R and to what cancels in it: a user's sums may be coarse
 
 
 class Witness:

@@ -10,6 +10,8 @@ from uuid import uuid4
 import numpy as np
 from scipy import sparse
 
+_PLAIN = (bool, int, float, str, bytes, tuple, list, dict, np.ndarray)
+
 
 def fingerprint(*parts: Any) -> bytes:
     """Return a digest of arrays, sparse matrices, and whatever else can be pickled.
@@ -50,7 +52,14 @@ def _take_in(digest: Any, part: Any) -> None:
 
 
 def _pickled(part: Any) -> bytes:
+    # a pickle has no attributes of its class, which may have been changed since
+    shared = {
+        name: value
+        for kind in type(part).__mro__[-2::-1]
+        for name, value in vars(kind).items()
+        if not name.startswith("__") and isinstance(value, _PLAIN)
+    }
     try:
-        return pickle.dumps(part)
+        return pickle.dumps((part, shared))
     except (pickle.PicklingError, AttributeError, TypeError):
         return uuid4().bytes  # like nothing else: a model with a lambda in it may mean anything

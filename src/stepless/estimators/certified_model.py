@@ -28,6 +28,7 @@ from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 from stepless.whole_risk import WholeRisk
 
+_NOTHING = 1e-9  # an objective that, without weights, only rounding keeps from 0
 ACCEPTED: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo"),
     "dtype": (np.float64, np.float32),
@@ -249,8 +250,8 @@ class CertifiedModel(BaseEstimator):
         elif (
             self.stopped_by_ == "rounding"
             and self.rel_gap_ > self.gap > 0.0
-            and any(r.w.any() for r in results)
-        ):  # without weights no feature has a part in it
+            and any(r.w.any() or r.objective > _NOTHING for r in results)
+        ):
             remedy = f"Rounding hides the rest: {self._accept()}or centre or rescale features"
         if remedy is not None:
             warnings.warn(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from numbers import Integral
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -172,8 +171,8 @@ class LinearRanker(LinearScores, WholeModel):
         Relevant are documents of a grade above 0.
         """
         known: dict[str, Callable[..., float]] = {
-            "ndcg": partial(ndcg_at_k, k=self._top()),
-            "precision": partial(precision_at_k, k=self._top()),
+            "ndcg": partial(ndcg_at_k, k=top_of(self.k)),
+            "precision": partial(precision_at_k, k=top_of(self.k)),
             "map": mean_average_precision,
             "mrr": mean_reciprocal_rank,
         }
@@ -183,13 +182,8 @@ class LinearRanker(LinearScores, WholeModel):
 
     # -- from parameters to a problem --------------------------------------------------------
 
-    def _top(self) -> int:
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"k must be a whole number of documents, at least 1, not {self.k!r}")
-        return int(self.k)
-
     def _ranking_loss(self) -> RankingLoss:
-        top = self._top()
+        top = top_of(self.k)
         if isinstance(self.loss, RankingLoss):
             return self.loss
         if not isinstance(self.loss, str):

@@ -20,9 +20,8 @@ class StructuredModel(ABC):
     `features` and `cost` are right, planes, and with them `lower_bound_`, are true whatever it
     returns, but an objective computed from an output that is not the worst is too low. What can be
     seen is refused: an output that is worse than the truth, than the one found the last time, or,
-    the first time, than what `predict` says, by more than 1e-6 of the scores, which a search in
-    single precision may miss; of what is known the worst counts. A search that is short of the
-    largest every time cannot be seen.
+    the first time, than what `predict` says, by more than double precision explains; of what is
+    known the worst counts. A search that is short of the largest every time cannot be seen.
 
     Attributes
     ----------

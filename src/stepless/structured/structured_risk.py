@@ -16,7 +16,7 @@ from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
 from stepless.whole_risk import WholeRisk
 
-_FORGIVEN = 1e-6  # of the scores: what a search in single precision may miss
+_FORGIVEN = 4.0  # roundings of the scores: what an exact search may miss
 
 
 class _Violation(NamedTuple):
@@ -111,7 +111,8 @@ class StructuredRisk(WholeRisk):
     def _violations(self, w: NDArray) -> list[_Violation]:
         """Return the worst output of each example, and note how large the features are."""
         scores = (self._truths @ w).tolist()
-        slacks = (_FORGIVEN * (abs(self._truths) @ np.abs(w))).tolist()
+        forgiven = _FORGIVEN * self.rounding
+        slacks = (forgiven * (abs(self._truths) @ np.abs(w))).tolist()
         lent = w.copy()
         found = of_each(
             self.model,
@@ -165,12 +166,11 @@ class StructuredRisk(WholeRisk):
         cost, (indices, values) = self._cost(i, output), self._features(i, output)
         return self._measured(w, _Violation(cost, indices, values, 0.0), score, slack)
 
-    @staticmethod
     def _measured(
-        w: NDArray, output: _Violation, score: float, slack: float
+        self, w: NDArray, output: _Violation, score: float, slack: float
     ) -> tuple[_Violation, float]:
         terms = output.values * w[output.indices]
-        slack += _FORGIVEN * (float(np.abs(terms).sum()) + output.cost)
+        slack += _FORGIVEN * self.rounding * (float(np.abs(terms).sum()) + output.cost)
         return output._replace(margin=float(terms.sum()) - score + output.cost), slack
 
     def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:

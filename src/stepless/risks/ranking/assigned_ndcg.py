@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stepless.kernels.flags import FAST
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.ranking_loss import RankingLoss
+from stepless.risks.ranking.top import MOST
 
 
 class AssignedNDCG(RankingLoss):
@@ -38,15 +39,18 @@ class AssignedNDCG(RankingLoss):
     k: int = 10
 
     def _check(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"NDCG@k needs k ≥ 1, not {self.k}")
+        if not 1 <= self.k <= MOST:
+            raise ValueError(f"NDCG@k needs 1 ≤ k ≤ 2^53, not {self.k}")
 
     def admit(self, y: NDArray) -> None:
         admit_gains(y)
 
-    def steepness(self) -> Any:
+    def tells(self, y: NDArray) -> Any:
+        return gain(y[0]) > gain(y[-1])
+
+    def steepness(self, n: int) -> Any:
         most = 0.0
-        for r in range(self.k):
+        for r in range(min(self.k, n)):
             most += 2.0 * discount(r)
         return most
 

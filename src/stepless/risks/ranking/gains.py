@@ -15,17 +15,21 @@ LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best o
 def grades(y: Any) -> NDArray:
     """Grades as numbers, one a document."""
     try:
-        found = np.asarray(y, dtype=np.float64)
+        found = np.asarray(y)
+        found = found.astype(np.float64, casting="safe" if found.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
         raise ValueError("grades must be numbers, one for each document") from None
     if found.ndim != 1:
         raise ValueError(f"grades must be a list of numbers, not of shape {found.shape}")
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise ValueError(f"y is {found[row]} in row {row}: every document needs a finite grade")
     return found
 
 
 def admit_gains(y: NDArray) -> None:
     """Refuse grades whose gain is negative, or so large that no other counts beside it."""
-    odd = ~((y >= 0.0) & (y <= LARGEST))
+    odd = (y < 0.0) | (y > LARGEST)
     if odd.any():
         row = int(np.flatnonzero(odd)[0])
         raise ValueError(
@@ -36,8 +40,8 @@ def admit_gains(y: NDArray) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gain(y: Any) -> Any:
-    """2^y − 1."""
-    return 2.0**y - 1.0
+    """2^y − 1, above 0 for every y above 0."""
+    return math.expm1(y * math.log(2.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

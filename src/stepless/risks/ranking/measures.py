@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
 from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.top import top_of
 
 
 def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
@@ -27,7 +28,8 @@ def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None
     0.9639
     """
     admit_gains(grades(y))
-    return _mean(lambda y, z: _ndcg(y, z, k), y, z, k, group, qid)
+    k = top_of(k)
+    return _mean(lambda y, z: _ndcg(y, z, k), y, z, group, qid)
 
 
 def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
@@ -38,7 +40,8 @@ def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any =
     >>> precision_at_k([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
     """
-    return _mean(lambda y, z: _precision(y, z, k), y, z, k, group, qid)
+    k = top_of(k)
+    return _mean(lambda y, z: _precision(y, z, k), y, z, group, qid)
 
 
 def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
@@ -49,7 +52,7 @@ def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None
     >>> mean_average_precision([1, 0, 1, 0], [4, 3, 2, 1])  # (1/1 + 2/3)/2
     0.8333333333333333
     """
-    return _mean(_average_precision, y, z, 1, group, qid)
+    return _mean(_average_precision, y, z, group, qid)
 
 
 def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
@@ -60,21 +63,19 @@ def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) 
     >>> mean_reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1])
     0.3333333333333333
     """
-    return _mean(_reciprocal_rank, y, z, 1, group, qid)
+    return _mean(_reciprocal_rank, y, z, group, qid)
 
 
 def _mean(
-    measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, k: int, group: Any, qid: Any
+    measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, group: Any, qid: Any
 ) -> float:
     y, z = grades(y), np.asarray(z, dtype=np.float64)
     if y.shape != z.shape:
         raise ValueError(
             f"there must be a grade and a score for each row, not {y.shape} and {z.shape}"
         )
-    if np.isnan(y).any() or np.isnan(z).any():
-        raise ValueError("grades and scores must be numbers, but some are NaN")
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+    if np.isnan(z).any():
+        raise ValueError("scores must be numbers, but some are NaN")
     queries = Queries.of(y, group=group, qid=qid)
     starts = queries.starts.tolist()
     found = []

@@ -12,6 +12,7 @@ from stepless.kernels.flags import FAST
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
+from stepless.risks.ranking.top import MOST
 
 
 class NDCG(RankingLoss):
@@ -36,11 +37,14 @@ class NDCG(RankingLoss):
     k: int = 10
 
     def _check(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"NDCG@k needs k ≥ 1, not {self.k}")
+        if not 1 <= self.k <= MOST:
+            raise ValueError(f"NDCG@k needs 1 ≤ k ≤ 2^53, not {self.k}")
 
     def admit(self, y: NDArray) -> None:
         admit_gains(y)
+
+    def tells(self, y: NDArray) -> Any:
+        return gain(y[0]) > gain(y[-1])
 
     def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
         return _plane(a, self, z, y, order)
@@ -85,8 +89,9 @@ def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, shar
         behind[i] = behind[i + 1] + z[relevant[i]]
     cost = 2.0 / C / N
     place = np.empty(k, np.int64)
-    top, most = 0, -np.inf  # how many of the first k are relevant
-    for p in range(max(0, k - N), min(k, C) + 1):
+    least = max(0, k - N)
+    top, most = least, -np.inf  # how many of the first k are relevant
+    for p in range(least, min(k, C) + 1):
         found = 1.0 + choose_places(place[: k - p], loss, weight, z, others, behind, p, cost)
         for i in range(p):
             found -= weight[i]

@@ -49,7 +49,7 @@ def choose_places(
             low = place[j - step] if j >= step else 0
             high = place[j + step] if j + step < N else end
             own = z[others[j]]
-            most = -np.inf
+            place[j], most = low, -np.inf  # low: where scores overflowed, no gain is a number
             for i in range(low, high + 1):
                 lead = (end - i) * own - (behind[i] - behind[end])
                 gained = loss.lost(table, i, j, end) + cost * lead

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +31,8 @@ class Queries:
 
         Sizes and ids are checked: each row belongs to one query.
         """
+        if not len(y):
+            raise ValueError("there are no documents to rank")
         number, sizes = _numbered(len(y), group, qid)
         return cls(np.lexsort((-y, number)), np.concatenate([[0], np.cumsum(sizes)]))
 
@@ -42,12 +43,17 @@ class Queries:
         return Queries(rows, np.concatenate([[0], np.cumsum(sizes[wanted])]))
 
 
-def _refuse_strange(ids: list[Any]) -> None:
+def _refuse_holes(ids: NDArray) -> None:
     for row, one in enumerate(ids):
-        if one is None or (isinstance(one, float) and math.isnan(one)):
+        if _is_hole(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
-    if len({isinstance(one, str) for one in ids}) > 1:
-        raise ValueError("qid must be text in every row or in none: spell all ids alike")
+
+
+def _is_hole(one: Any) -> bool:
+    try:
+        return one is None or not one == one  # noqa: PLR0124 (NaN and NaT differ from themselves)
+    except TypeError:
+        return True  # pandas' NA neither equals nor differs
 
 
 def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
@@ -58,16 +64,23 @@ def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
         ids = np.asarray(qid)
         if ids.shape != (m,):
             raise ValueError(f"qid must have an id for each of the {m} rows, not shape {ids.shape}")
-        if ids.dtype.kind in "fO":
-            _refuse_strange(ids.tolist())
-        _, number, sizes = np.unique(ids, return_inverse=True, return_counts=True)
+        if ids.dtype.kind in "fcmMO":
+            _refuse_holes(ids)
+        try:
+            _, number, sizes = np.unique(ids, return_inverse=True, return_counts=True)
+        except TypeError:
+            raise ValueError(
+                "qid must be text in every row or in none: spell all ids alike"
+            ) from None
         return number, sizes
     sizes = np.array([m]) if group is None else np.asarray(group)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise ValueError("group must be a list of whole numbers ≥ 1, the sizes of the queries")
-    if sizes.sum() != m:
+    together = sum(sizes.tolist())  # of Python's numbers: numpy's sums wrap
+    if together != m:
         raise ValueError(
-            f"group has the sizes of queries with {sizes.sum()} rows together, but X has {m}; "
+            f"group has the sizes of queries with {together} rows together, but X has {m}; "
             "if it is an id a row, call it qid="
         )
+    sizes = sizes.astype(np.int64)  # sums of unsigned and signed ones are floats
     return np.repeat(np.arange(sizes.size), sizes), sizes

@@ -35,8 +35,8 @@ class RankingLoss(Term):
         """Whether some order of these documents is better than another, as `needs` says."""
         return y[0] > y[-1]
 
-    def steepness(self) -> Any:
-        """The most that Σ|a_i| of a plane of one query can be: 4, as of means over wrong pairs.
+    def steepness(self, n: int) -> Any:
+        """The most that Σ|a_i| of a plane of n documents can be: 4, as of means over wrong pairs.
 
         A loss of one's own whose slopes may add up to more must say so: what rounding may hide of
         the risk is relative to it.

@@ -79,6 +79,8 @@ class RankingRisk(WholeRisk):
         self.source = Source(X, y[queries.rows], threads=threads)
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
         self._largest = _largest(X, self.starts)
+        self._longest = int(np.diff(self.starts).max())
+        self._steepness = float(loss.steepness(self._longest))
 
     @property
     def queries(self) -> int:
@@ -132,9 +134,9 @@ class RankingRisk(WholeRisk):
         A score is off by its d products' rounding, the sum of a query's slopes by one of each
         document's; the mean over queries by no more than `rounding` of itself.
         """
-        terms = int(np.diff(self.starts).max()) + self.d + 16
+        terms = self._longest + self.d + 16
         off = terms * 2.0**-53 * float(self._largest @ np.abs(w))
-        return float(self.loss.steepness()) * off + self.rounding * value
+        return self._steepness * off + self.rounding * value
 
 
 def _largest(X: Any, starts: NDArray) -> NDArray:
