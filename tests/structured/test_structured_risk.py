@@ -276,5 +276,5 @@ def test_a_search_in_single_precision_is_refused_where_it_misses():
 
     X, Y = examples(np.random.default_rng(8), 15)
     risk = StructuredRisk(Single(), X, Y, SquaredL2(1e-3))
-    with pytest.raises(ValueError, match="below that of another, .*: it must find the largest"):
+    with pytest.raises(ValueError, match=r"below that of another, .*: it must find the largest"):
         minimize(risk, SOLVERS["proximal-bundle"](), Stopping(gap=1e-4, passes=300))
