@@ -29,7 +29,7 @@ from stepless import ChainClassifier
 from stepless.data import read_columns, window_features
 from stepless.report import chunk_scores
 
-PATIENCE = 60.0  # seconds of one of our fits
+PATIENCE = 30.0  # seconds of one of our fits
 
 
 # -- CoNLL-2000 -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ def draw(folder: Path) -> list[str]:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    pyplot.close("all")  # of whoever called
     text, drawn = PAGE.read_text(encoding="utf-8"), []
     scope: dict[str, object] = {"__name__": "page"}
     blocks = list(_BLOCK.finditer(text))

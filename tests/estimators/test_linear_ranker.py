@@ -179,6 +179,8 @@ def test_settings_that_make_no_sense_are_refused(settings, sentence, web):
 
 def test_queries_and_grades_that_make_no_sense_are_refused(web):
     X, y, qid = web
+    with pytest.raises(ValueError, match="y is nan in row 3: every document needs a finite grade"):
+        LinearRanker().fit(X, np.where(np.arange(len(y)) == 3, None, y), qid=qid)
     with pytest.raises(ValueError, match="give one of them"):
         LinearRanker().fit(X, y, qid=qid, group=[len(y)])
     with pytest.raises(ValueError, match=r"but X has \d+; if it is an id a row, call it qid="):

@@ -181,6 +181,7 @@ def test_a_bound_that_teaches_nothing_is_told():
         ({"metric": "precision_at_k", "k": 600}, "k=600 leaves nothing to choose among 600"),
         ({"alpha": "auto"}, "alpha must be a number, not 'auto'"),
         ({"pos_label": 7}, r"pos_label=7 is not in y, which holds \[0, 1\]"),
+        ({"pos_label": [1]}, r"pos_label=\[1\] is not in y, which holds \[0, 1\]"),
         ({"solver": "newton"}, "'newton' needs a risk that is a sum over examples; use one of"),
     ],
 )
@@ -200,6 +201,8 @@ def test_data_that_make_no_sense_are_refused(rare):
     clf = MetricClassifier("roc_auc", gap=0.1).fit(X, y)
     with pytest.raises(ValueError, match="label 5 is none of the two that were fitted, 0 and 1"):
         clf.score(X, np.where(np.arange(600) == 3, 5, y))
+    with pytest.raises(ValueError, match="label None is none of the two"):
+        clf.score(X, np.where(np.arange(600) == 3, None, y))
     with pytest.raises(ValueError, match="there are 600 examples, but labels of shape"):
         clf.score(X, y[:5])
     with pytest.raises(ValueError, match="roc_auc is not defined for examples of one class"):

@@ -90,6 +90,24 @@ def test_classes_that_overlap_are_told():
         NuClassifier(0.1).fit(X, y)
 
 
+def test_classes_of_the_same_mean_and_of_the_same_rows_are_told():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(UserWarning, match="no margin was found") as told:  # and nothing else
+        clf = NuClassifier(0.5).fit(np.r_[X, X[::-1]], np.arange(40) // 20)
+    assert len(told) == 1
+    assert clf.n_passes_ < 100
+    assert clf.rel_gap_ <= 1e-3
+    X = np.array([[1.6, 0.4, 0.7], [1.2, 0.6, -1.4]])[[0, 0, 1, 1, 1, 1, 1, 0, 0]]
+    y = [1, 1, -1, 1, 1, -1, 1, 1, 1]
+    with pytest.warns(UserWarning, match="no margin was found"):
+        NuClassifier(0.4 / 9, gap=1e-4, solver="proximal-bundle", passes=200).fit(X, y)
+
+
+def test_class_weights_below_zero_are_refused(cancer):
+    with pytest.raises(ValueError, match="class_weight has -1 for class 0: weights must be"):
+        NuClassifier(class_weight={0: -1, 1: 1}).fit(*cancer)
+
+
 def test_shares_beyond_the_smaller_class_are_refused(cancer):
     X, y = cancer
     with pytest.raises(

@@ -93,6 +93,25 @@ def test_examples_around_the_origin_are_told():
     OneClass(0.05).fit(X + 3.0)
 
 
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("off", [0.0, 0.01])
+def test_no_margin_is_certified_as_far_as_rounding_lets_it(gap, off):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.warns(UserWarning, match="surround the origin") as told:  # and nothing else
+        detector = OneClass(0.3, gap=gap).fit(X - X.mean(axis=0) + off)
+    assert len(told) == 1
+    assert detector.stopped_by_ == "gap"
+    assert detector.n_passes_ < 100
+    assert detector.rel_gap_ <= gap
+    assert detector.gap_ <= max(gap**2, 1e-7) * 0.5 * 2 * off**2 + 1e-25
+
+
+def test_a_share_below_one_example_is_the_nearest_one(cloud):
+    few, none = (OneClass(nu, gap=1e-6).fit(cloud + 3.0) for nu in (1 / 300, 1e-300))
+    np.testing.assert_allclose(none.coef_, few.coef_, rtol=1e-3)
+    assert none.stopped_by_ == "gap"
+
+
 def test_pickles(cloud):
     detector = OneClass(0.1, gap=1e-6).fit(cloud)
     again = pickle.loads(pickle.dumps(detector))
@@ -102,6 +121,8 @@ def test_pickles(cloud):
 def test_what_makes_no_sense_is_refused(cloud):
     with pytest.raises(ValueError, match="nu must be positive and at most 1, not 0"):
         OneClass(0).fit(cloud)
+    with pytest.raises(ValueError, match="nu must be a number, not True"):
+        OneClass(True).fit(cloud)
     with pytest.raises(ValueError, match="'newton' needs a risk that is a sum over examples"):
         OneClass(solver="newton").fit(cloud)
     holed = cloud.copy()

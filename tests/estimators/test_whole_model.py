@@ -166,15 +166,19 @@ def test_a_run_that_was_broken_off_leaves_no_planes():
 
 
 @each
-def test_other_features_are_refused_by_the_same_sentence(name):
+def test_other_features_are_refused_by_the_same_sentence_and_change_nothing(name):
     warm = clone(CASES[name][0]).set_params(warm_start=True, gap=0.1)
-    fitted(warm, name)
+    before = fitted(warm, name).predict(examples(name))
+    model = warm.get_params().get("model")
     data, (y, more) = examples(name)[:, :3], CASES[name][2:]
     if name == "structured":
         warm.model, y = Multiclass.of(data, GRADES[:60]), y[:60]
     sentence = "warm_start=True needs the .*features of the last fit; use a new estimator for other"
     with pytest.raises(ValueError, match=sentence):
         warm.fit(data, y, **more)
+    if name == "structured":
+        warm.model = model
+    np.testing.assert_array_equal(warm.predict(examples(name)), before)
 
 
 @each

@@ -72,6 +72,8 @@ def test_names():
         (lambda: Gaussian(0.0), "gamma must be positive, not 0"),
         (lambda: Gaussian(-1.0), "gamma must be positive, not -1"),
         (lambda: Gaussian(math.nan), "gamma must be positive, not nan"),
+        (lambda: kernel_of("polynomial(2.5)", 1.0), "degree must be a whole number, not 2.5"),
+        (lambda: kernel_of("polynomial(nan)", 1.0), "degree must be a whole number, not nan"),
         (lambda: Polynomial(0), "degree must be at least 1, not 0"),
         (lambda: Polynomial(2, math.inf), "gamma must be positive, not inf"),
         (lambda: Polynomial(2, 1.0, -1.0), "offset must be at least 0, not -1"),

@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from stepless.data.holes import LARGEST, first_hole
+from stepless.estimators.class_weight import sensible
 from stepless.minimize import Result, minimize
 from stepless.objective import Objective, Regularizer, Zero, penalty_of
 from stepless.registry import UnknownName
@@ -28,7 +29,7 @@ from stepless.trace import Trace, relative
 from stepless.watchers import Progress, Watcher
 from stepless.whole_risk import WholeRisk
 
-_NOTHING = 1e-9  # an objective that, without weights, only rounding keeps from 0
+_NOTHING = 1e-9  # an objective that only rounding may keep from 0
 ACCEPTED: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo"),
     "dtype": (np.float64, np.float32),
@@ -175,7 +176,7 @@ class CertifiedModel(BaseEstimator):
         check_classification_targets(y)
         s = self._weights(sample_weight, len(y))
         if class_weight is not None:
-            s = s * compute_sample_weight(class_weight, y)
+            s = s * compute_sample_weight(sensible(class_weight), y)
         classes = np.unique(y[s > 0])
         if len(classes) < 2:
             weighted = "" if (s > 0).all() else "of any weight "
@@ -250,9 +251,12 @@ class CertifiedModel(BaseEstimator):
         elif (
             self.stopped_by_ == "rounding"
             and self.rel_gap_ > self.gap > 0.0
-            and any(r.w.any() or r.objective > _NOTHING for r in results)
+            and any(r.objective > _NOTHING for r in results)
         ):
-            remedy = f"Rounding hides the rest: {self._accept()}or centre or rescale features"
+            accept = self._accept()
+            remedy = (
+                f"Rounding hides the rest: {accept}{accept and 'or '}centre or rescale features"
+            )
         if remedy is not None:
             warnings.warn(
                 f"stopped after {self.n_passes_} passes with a relative gap of "

@@ -21,7 +21,7 @@ from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.exact_posterior import ExactPosterior
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
-from stepless.kernel_functions import Kernel, kernel_of
+from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
 from stepless.stopping import Stopping
 from stepless.watchers import Progress, Watcher
@@ -203,14 +203,11 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
             and 0.0 < float(self.variance) < math.inf
         ):
             raise ValueError(f"variance must be positive, or 'auto', not {self.variance!r}")
+        if self.variance != "auto" and not 1e-40 <= float(self.variance) <= 1e40:
+            raise ValueError(f"variance must lie between 1e-40 and 1e40, not {self.variance!r}")
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")
-        if isinstance(self.kernel, Kernel):
-            if self.gamma is not None:
-                raise ValueError(f"{self.kernel} has its own parameters; leave gamma out")
-        elif not isinstance(self.kernel, str):
-            kind = type(self.kernel).__name__
-            raise TypeError(f"kernel must be a name or a Kernel, not {kind}")
+        refuse_gamma(self.kernel, 1.0 if isinstance(self.gamma, str) else self.gamma)
 
     def _prior(
         self, X: Any, signs: list[NDArray], chance: np.random.Generator

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stepless.data.gram import Gram, combination
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.kernel_functions import Kernel, kernel_of
+from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
 from stepless.minimize_expansion import KernelSolver, minimize_expansion
@@ -223,13 +223,9 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
     def _kernel_function(self, X: Any) -> Kernel:
+        refuse_gamma(self.kernel, self.gamma)
         if isinstance(self.kernel, Kernel):
-            if self.gamma is not None:
-                raise ValueError(f"{self.kernel} has its own parameters; leave gamma out")
             return self.kernel
-        if not isinstance(self.kernel, str):
-            kind = type(self.kernel).__name__
-            raise TypeError(f"kernel must be a name or a Kernel, not {kind}")
         return kernel_of(self.kernel, scale(X) if self.gamma is None else self.gamma)
 
 

@@ -25,6 +25,7 @@ from stepless.risks.ranking import (
     ndcg_at_k,
     precision_at_k,
 )
+from stepless.risks.ranking.top import top_of
 from stepless.watchers import Watcher
 
 
@@ -141,7 +142,7 @@ class LinearRanker(LinearScores, WholeModel):
         every event and the best (w, b) so far; True ends the run.
         """
         loss, regularizer = self._ranking_loss(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=True, y_numeric=True, ensure_min_samples=2)
+        X, y = self._examples(X, y, reset=self._anew(X), y_numeric=True, ensure_min_samples=2)
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
         if risk.alone:
             warnings.warn(

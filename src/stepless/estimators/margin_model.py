@@ -27,14 +27,22 @@ class MarginStopping(Stopping):
 
     That is ½‖w*‖² at the optimum, which the constant that raises the objective may dwarf. Where no
     weights are better than none, the run ends when ‖w*‖ can be no more than that share of ‖c‖, the
-    length of what w is counted from.
+    length of what w is counted from, or when the gap is no more than what rounding hides.
     """
 
     at_zero: float = 0.0
+    hidden: float = 0.0
+
+    def unit(self, objective: float, gap: float) -> float:
+        """What a gap is relative to."""
+        below = self.at_zero - objective
+        if below > 0.0:
+            return below
+        least = math.sqrt(self.hidden) / self.gap if self.gap > 0.0 else 0.0
+        return math.sqrt(gap) * max(math.sqrt(self.at_zero), least)
 
     def reason(self, event: Event) -> str | None:
-        below = self.at_zero - event.objective
-        if event.gap <= self.gap * (below if below > 0.0 else self.gap * self.at_zero):
+        if event.gap <= self.gap * self.unit(event.objective, event.gap):
             return "gap"
         return Stopping(0.0, self.passes, self.seconds).reason(event)
 
@@ -51,17 +59,20 @@ class MarginModel(LinearScores, WholeModel):
     ) -> tuple[NDArray, bool]:
         """Return the best weights, and whether they have a margin; store the certificate."""
         limits = self._stopping()
-        stopping = MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero)
+        stopping = MarginStopping(
+            limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.hidden
+        )
         weights = None if start is None else (risk.best_multiple(start) - risk.centre, 0.0)
         made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
         result = self._run_whole(risk, weights, watchers, made_of, stopping)
         self._last_nu = self.nu
-        below = risk.at_zero - result.objective
-        self._certify([result], relative_to=below if below > 0.0 else risk.at_zero, frames=2)
-        if not below > 0.0:
+        unit = stopping.unit(result.objective, result.objective - result.lower_bound)
+        self._certify([result], relative_to=unit, frames=2)
+        apart = result.objective < risk.at_zero
+        if not apart:
             most = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
             warnings.warn(self._no_margin(most), UserWarning, stacklevel=3)
-        return result.w + risk.centre, below > 0.0
+        return result.w + risk.centre, apart
 
     def _whole_solver(self, risk: WholeRisk) -> Solver:
         return Bundle() if self.solver == "auto" else self._named_solver()

@@ -134,7 +134,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         are called with every event and the best (w, b) so far; True ends the run.
         """
         metric, regularizer = self._metric(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=True)
+        X, y = self._examples(X, y, reset=self._anew(X))
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
                 f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
@@ -174,10 +174,11 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         y = np.asarray(y)
         if y.shape != z.shape:
             raise ValueError(f"there are {z.size} examples, but labels of shape {y.shape}")
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            known = " and ".join(str(label) for label in self.classes_)
-            raise ValueError(f"label {unknown[0]} is none of the two that were fitted, {known}")
+        known = self.classes_.tolist()
+        unknown = [label for label in y.tolist() if label not in known]
+        if unknown:
+            fitted = " and ".join(str(label) for label in known)
+            raise ValueError(f"label {unknown[0]} is none of the two that were fitted, {fitted}")
         return self._metric().score(
             y == self.pos_label_, z if self.pos_label_ == self.classes_[1] else -z
         )
@@ -214,10 +215,11 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"y holds {len(classes)} classes; fit one against the rest, y == label"
             )
-        label = classes[1] if self.pos_label is None else self.pos_label
-        if label not in classes:
-            raise ValueError(f"pos_label={label!r} is not in y, which holds {classes.tolist()}")
-        return label
+        known = classes.tolist()
+        label = known[1] if self.pos_label is None else self.pos_label
+        if np.ndim(label) or label not in known:
+            raise ValueError(f"pos_label={label!r} is not in y, which holds {known}")
+        return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:
         """Where the metric itself is greatest at the weights that were learned."""

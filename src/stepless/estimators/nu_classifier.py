@@ -113,7 +113,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         Watchers are called with every event and the best (w less the difference of the classes'
         means, 0) so far; True ends the run.
         """
-        X, y = self._examples(X, y, reset=True)
+        X, y = self._examples(X, y, reset=self._anew(X))
         s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
         if len(classes) > 2:
             raise ValueError(

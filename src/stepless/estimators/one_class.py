@@ -106,7 +106,7 @@ class OneClass(OutlierMixin, MarginModel):
         Watchers are called with every event and the best (w less the examples' mean, 0) so far;
         True ends the run.
         """
-        X = validate_data(self, X, **ACCEPTED)
+        X = validate_data(self, X, reset=self._anew(X), **ACCEPTED)
         self._refuse_holes(X)
         s = self._weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, self._threads())

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.fingerprint import fingerprint
@@ -22,6 +23,14 @@ class WholeModel(CertifiedModel):
     With it, the last run's result is kept. A fit to the same data goes on from it, whatever the
     penalty's strength: planes under the risk stay true, and few new ones are needed.
     """
+
+    def _anew(self, X: Any) -> bool:
+        """Whether X may have any features; a warm start with others is refused, untouched."""
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return True
+        if len(np.shape(X)) == 2:
+            self._goes_on(np.shape(X)[1])
+        return False
 
     def _fit_whole(
         self,

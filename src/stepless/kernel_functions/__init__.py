@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any, SupportsFloat
 
 from stepless.kernel_functions.gaussian import Gaussian
 from stepless.kernel_functions.kernel import Kernel
@@ -9,10 +10,17 @@ from stepless.kernel_functions.linear_kernel import LinearKernel
 from stepless.kernel_functions.polynomial import Polynomial
 from stepless.registry import named
 
+
+def _polynomial(gamma: float, degree: float = 3, offset: float = 1.0) -> Polynomial:
+    if not float(degree).is_integer():
+        raise ValueError(f"degree must be a whole number, not {degree:g}")
+    return Polynomial(int(degree), gamma, offset)
+
+
 # From gamma, and further numbers if there are any, to the kernel.
 KERNELS: dict[str, Callable[..., Kernel]] = {
     "gaussian": Gaussian,
-    "polynomial": lambda gamma, degree=3, offset=1.0: Polynomial(degree, gamma, offset),
+    "polynomial": _polynomial,
     "linear": lambda gamma: LinearKernel(),
 }
 
@@ -29,4 +37,26 @@ def kernel_of(name: str, gamma: float) -> Kernel:
     return named("kernel", name, kinds)
 
 
-__all__ = ["KERNELS", "Gaussian", "Kernel", "LinearKernel", "Polynomial", "kernel_of"]
+def refuse_gamma(kernel: Any, gamma: Any) -> None:
+    """Refuse what is neither a kernel nor a name, and a gamma (or None) that it has no use for."""
+    if not isinstance(kernel, (Kernel, str)):
+        raise TypeError(f"kernel must be a name or a Kernel, not {type(kernel).__name__}")
+    if gamma is None:
+        return
+    if isinstance(kernel, Kernel):
+        raise ValueError(f"{kernel} has its own parameters; leave gamma out")
+    if kernel.strip() == "linear":
+        raise ValueError("kernel 'linear' has no gamma: leave gamma out")
+    if isinstance(gamma, (str, bool)) or not isinstance(gamma, SupportsFloat):
+        raise ValueError(f"gamma must be a positive number, not {gamma!r}")
+
+
+__all__ = [
+    "KERNELS",
+    "Gaussian",
+    "Kernel",
+    "LinearKernel",
+    "Polynomial",
+    "kernel_of",
+    "refuse_gamma",
+]

@@ -66,7 +66,7 @@ class AdaptiveMargin(WholeRisk):
     """
 
     def __init__(self, source: Source, nu: float, *, intercept: bool) -> None:
-        if isinstance(nu, str) or not isinstance(nu, SupportsFloat):
+        if isinstance(nu, (str, bool)) or not isinstance(nu, SupportsFloat):
             raise ValueError(f"nu must be a number, not {nu!r}")
         m, d = source.shape
         super().__init__(d, SquaredL2(1.0), m=m)
@@ -89,8 +89,9 @@ class AdaptiveMargin(WholeRisk):
             self._mean[side] = s / mass
         self._mean *= source.y
         self.centre = source.combination(self._mean)
-        # Σ|β_i x_ij| ≤ √(Σ β_i²/s_i) √(Σ s_i x_ij²), and no β_i is larger than s_i/worst
-        self._sizes = source.sizes * math.sqrt(4.0 * len(masses) * m / self._worst)
+        # Σ|β_i x_ij| ≤ √(Σ β_i²/s_i) √(Σ s_i x_ij²), and no β_i is larger than s_i/worst, or 1
+        least = max(self._worst, float(source.s[source.s > 0.0].min()))
+        self._sizes = source.sizes * math.sqrt(4.0 * len(masses) * m / least)
 
     @property
     def sizes(self) -> NDArray:
@@ -100,6 +101,16 @@ class AdaptiveMargin(WholeRisk):
     def at_zero(self) -> float:
         """The objective at w = 0, whence it falls if and only if some weights have a margin."""
         return 0.5 * float(self.centre @ self.centre)
+
+    @property
+    def hidden(self) -> float:
+        """How far below `at_zero` the optimum may lie, for all that rounding lets one certify.
+
+        Planes that cancel have it exact to half the digits, or to their own slopes' rounding.
+        """
+        slopes = self.rounding * self._sizes
+        own = 16.0 * float(slopes @ np.abs(self.centre)) + float(slopes @ slopes)
+        return 2.0**-26 * self.at_zero + own
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         value, beta, _ = self._look(w + self.centre)

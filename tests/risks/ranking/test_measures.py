@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, ndcg_score
 
@@ -58,12 +59,24 @@ def test_the_mean_is_over_queries_with_a_relevant_document():
         mean_reciprocal_rank(0 * y, z)
 
 
+def test_sizes_without_a_sign_and_more_ranks_than_documents():
+    y, z = np.array([1, 0, 0, 0, 1]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert mean_reciprocal_rank(y, z, group=np.array([2, 3], np.uint8)) == 0.75
+    assert ndcg_at_k(y, z, 10**30) == ndcg_at_k(y, z, 5) < 1.0
+    assert ndcg_at_k(1e-17 * y, z) == pytest.approx(ndcg_at_k(1e-9 * y, z))
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ({"z": [1.0]}, r"a grade and a score for each row, not \(2,\) and \(1,\)"),
         ({"z": [1.0, np.nan]}, "but some are NaN"),
-        ({"k": 0}, "k must be at least 1, not 0"),
+        ({"k": 0}, "k must be a whole number of documents, at least 1, not 0"),
+        ({"k": 1.5}, "k must be a whole number of documents, at least 1, not 1.5"),
+        ({"k": None}, "k must be a whole number of documents, at least 1, not None"),
+        ({"y": [], "z": []}, "there are no documents to rank"),
+        ({"y": np.array([1.0, 1j])}, "grades must be numbers, one for each document"),
+        ({"y": np.array([1, None])}, "y is nan in row 1: every document needs a finite grade"),
         ({"y": [0, -1]}, "y is -1 in row 1"),
         ({"y": ["a", "b"]}, "grades must be numbers, one for each document"),
         ({"y": None}, r"grades must be a list of numbers, not of shape \(\)"),
@@ -71,10 +84,15 @@ def test_the_mean_is_over_queries_with_a_relevant_document():
         ({"group": [2], "qid": [0, 0]}, "give one of them"),
         ({"group": [2, 0]}, "whole numbers ≥ 1"),
         ({"group": [1.0, 1.0]}, "whole numbers ≥ 1"),
+        ({"group": [2**63 - 1, 2**63 - 1, 4]}, "18446744073709551618 rows together, but X has 2"),
         ({"qid": [0]}, "an id for each of the 2 rows"),
         ({"qid": [0, np.nan]}, "qid is nan in row 1: every row belongs to a query"),
         ({"qid": [None, 3]}, "qid is None in row 0: every row belongs to a query"),
         ({"qid": np.array(["a", np.nan], dtype=object)}, "qid is nan in row 1"),
+        ({"qid": np.array(["2026-01-01", "NaT"], "M8[s]")}, "qid is NaT in row 1"),
+        ({"qid": pd.Series([1, None], dtype="Int64")}, "qid is nan in row 1"),
+        ({"qid": np.array([1, pd.NA], dtype=object)}, "qid is <NA> in row 1"),
+        ({"qid": np.array([b"a", 1], dtype=object)}, "qid must be text in every row or in none"),
         ({"qid": np.array(["a", 1], dtype=object)}, "qid must be text in every row or in none"),
     ],
 )

@@ -114,7 +114,7 @@ def test_more_documents_than_can_be_paired():
 
 @pytest.mark.parametrize("loss", [NDCG, AssignedNDCG])
 def test_parameters_and_grades_that_make_no_sense(loss):
-    with pytest.raises(ValueError, match="needs k ≥ 1, not 0"):
+    with pytest.raises(ValueError, match=r"needs 1 ≤ k ≤ .*, not 0"):
         loss(0)
     with pytest.raises(ValueError, match=r"but y is -1 in row 1: number the grades from 0 on"):
         loss().admit(np.array([1.0, -1.0]))

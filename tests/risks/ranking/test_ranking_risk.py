@@ -229,7 +229,54 @@ def test_slopes_are_no_steeper_than_the_loss_says(loss):
             y[0], y[-1] = max(y[0], 1.0), 0.0
             z, a = 3.0 * rng.normal(size=n), np.empty(n)
             loss.plane(a, z, y, np.argsort(-z))
-            assert np.abs(a).sum() <= loss.steepness() * (1.0 + 1e-12)
+            assert np.abs(a).sum() <= loss.steepness(n) * (1.0 + 1e-12)
+
+
+def test_more_ranks_than_documents_cost_nothing():
+    X, y, qid = documents(0)
+    w = np.array([1.0, -1.0, 0.5])
+    few, many = (
+        RankingRisk(AssignedNDCG(k), X, y, SquaredL2(0.1), qid=qid) for k in (5, 2**53)
+    )  # no query has more than 5
+    assert few.value(w, 0.0) == many.value(w, 0.0)
+    assert few.blur(w, 0.0, 1.0) == many.blur(w, 0.0, 1.0)
+    with pytest.raises(ValueError, match=r"NDCG@k needs 1 ≤ k ≤ 2\^53, not 1000"):
+        NDCG(10**30)
+
+
+@pytest.mark.parametrize("loss", [NDCG(3), AssignedNDCG(3)], ids=str)
+def test_tiny_grades_rank_as_large_ones_do(loss):
+    # 2^y − 1 of y = 1e-17 is 7e-18, not 0; gains of grades so near to 0 are as the grades
+    X, _, qid = documents(0)
+    y = np.arange(qid.size) % 3
+    w = np.array([1.0, -1.0, 0.5])
+    tiny, small = (
+        RankingRisk(loss, X, y * unit, SquaredL2(0.1), qid=qid) for unit in (1e-17, 1e-9)
+    )
+    assert tiny.value(w, 0.0) == pytest.approx(small.value(w, 0.0), rel=1e-8)
+    assert loss.tells(np.array([5e-324, 0.0]))
+    assert not loss.tells(np.array([1e-323, 5e-324]))  # of the same gain, rounded
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("n", [2, 9])
+def test_scores_that_are_no_numbers_write_nowhere_else(loss, n):
+    y = np.r_[2.0, 1.0, np.zeros(7)][[0, *range(10 - n, 9)]]
+    around = np.full(3 * n, 7.0)
+    a = around[n : 2 * n]
+    for _ in range(20):  # what memory holds before is left to chance
+        loss.plane(a, np.full(n, np.nan), y, np.arange(n))
+    np.testing.assert_array_equal(around[:n], 7.0)
+    np.testing.assert_array_equal(around[2 * n :], 7.0)
+
+
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf])
+def test_grades_that_are_no_numbers_are_refused_by_row(odd):
+    X, y, qid = documents(0)
+    y = y.astype(object)
+    y[3] = odd
+    with pytest.raises(ValueError, match=r"y is (nan|inf) in row 3: every document needs a finite"):
+        RankingRisk(Pairwise(), X, y, SquaredL2(0.1), qid=qid)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -40,8 +40,8 @@ def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any =
     >>> precision_at_k([1, 0, 1], [0.9, 0.5, 0.1], k=2)
     0.5
     """
-    k = top_of(k)
-    return _mean(lambda y, z: _precision(y, z, k), y, z, group, qid)
+    top = top_of(k)
+    return _mean(lambda y, z: _found(y, z, top) / k, y, z, group, qid)
 
 
 def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
@@ -121,14 +121,15 @@ def _ndcg(y: Any, z: Any, k: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _precision(y: Any, z: Any, k: Any) -> Any:
+def _found(y: Any, z: Any, k: Any) -> Any:
+    """How many of the first k are relevant."""
     found = 0.0
     first = 0
     while first < min(k, y.size):
         last, relevant = _tied(y, z, first)
         found += relevant * (min(last, k) - first) / (last - first)
         first = last
-    return found / k
+    return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -51,7 +51,7 @@ def _refuse_holes(ids: NDArray) -> None:
 
 def _is_hole(one: Any) -> bool:
     try:
-        return one is None or not one == one  # noqa: PLR0124 (NaN and NaT differ from themselves)
+        return one is None or bool(one != one)  # noqa: PLR0124 (as NaN and NaT do)
     except TypeError:
         return True  # pandas' NA neither equals nor differs
 
