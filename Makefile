@@ -12,7 +12,7 @@ demo: .venv/user
 	$(BIN)/stepless demo
 
 test: .venv/test
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile  # a file's kernels are compiled once
 
 check: .venv/check
 	$(BIN)/ruff check .
