@@ -227,12 +227,18 @@ class CertifiedModel(BaseEstimator):
         return np.random.default_rng(seed)
 
     def _certify(
-        self, results: list[Result], relative_to: float | None = None, *, frames: int = 1
+        self,
+        results: list[Result],
+        relative_to: float | None = None,
+        *,
+        frames: int = 1,
+        told: bool = False,
     ) -> None:
         """Store what the runs proved; several runs (one a class) count as one: their sum.
 
         The relative gap is in units of the objective, unless told otherwise. Warnings are of the
-        line that called the estimator, so many frames above the method that calls this one.
+        line that called the estimator, so many frames above the method that calls this one. What
+        rounding hides is not said if the caller has told, or tells, what is known.
         """
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
@@ -250,6 +256,7 @@ class CertifiedModel(BaseEstimator):
             remedy = f"Allow {self._more()}, {self._accept()}or {self._easier}"
         elif (
             self.stopped_by_ == "rounding"
+            and not told
             and self.rel_gap_ > self.gap > 0.0
             and any(r.objective > _NOTHING for r in results)
         ):

@@ -27,7 +27,7 @@ class MarginStopping(Stopping):
 
     That is ½‖w*‖² at the optimum, which the constant that raises the objective may dwarf. Where no
     weights are better than none, the run ends when ‖w*‖ can be no more than that share of ‖c‖, the
-    length of what w is counted from, or when the gap is no more than what rounding hides.
+    length of what w is counted from, or when the gap is no more than what rounding hides, `hidden`.
     """
 
     at_zero: float = 0.0
@@ -36,14 +36,13 @@ class MarginStopping(Stopping):
     def unit(self, objective: float, gap: float) -> float:
         """What a gap is relative to."""
         below = self.at_zero - objective
-        if below > 0.0:
-            return below
-        least = math.sqrt(self.hidden) / self.gap if self.gap > 0.0 else 0.0
-        return math.sqrt(gap) * max(math.sqrt(self.at_zero), least)
+        return below if below > 0.0 else math.sqrt(gap * self.at_zero)
 
     def reason(self, event: Event) -> str | None:
         if event.gap <= self.gap * self.unit(event.objective, event.gap):
             return "gap"
+        if event.gap <= self.hidden and event.objective >= self.at_zero:
+            return "rounding"
         return Stopping(0.0, self.passes, self.seconds).reason(event)
 
 
@@ -67,8 +66,8 @@ class MarginModel(LinearScores, WholeModel):
         result = self._run_whole(risk, weights, watchers, made_of, stopping)
         self._last_nu = self.nu
         unit = stopping.unit(result.objective, result.objective - result.lower_bound)
-        self._certify([result], relative_to=unit, frames=2)
         apart = result.objective < risk.at_zero
+        self._certify([result], relative_to=unit, frames=2, told=not apart)
         if not apart:
             most = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
             warnings.warn(self._no_margin(most), UserWarning, stacklevel=3)

@@ -58,7 +58,8 @@ class NuClassifier(ClassifierMixin, MarginModel):
         The certificate: the optimum lies between `lower_bound_` and `objective_`. They are those of
         the problem above, scaled so that each class's worst examples count 1 in all, and raised by
         half the squared distance of the classes' means: then none is negative. The relative gap is
-        in units of ½‖w‖², before w is scaled.
+        in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
+        that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
         The run's events, the solver's name, its passes, and what ended the run.
 

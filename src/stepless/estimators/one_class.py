@@ -56,7 +56,8 @@ class OneClass(OutlierMixin, MarginModel):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. They are those of
         the problem above, raised by half the square of the examples' mean: then none is negative.
-        The relative gap is in units of ½‖w‖².
+        The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
+        that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
         The run's events, the solver's name, its passes, and what ended the run.
 
