@@ -444,7 +444,7 @@ def test_a_penalty_of_ones_own():
         (Entropy(0.05, 0.5), AdaGrad()),
         (HyperbolicEntropy(0.05), RDA()),
     ],
-    ids=repr,
+    ids=lambda part: getattr(part, "name", repr(part)),
 )
 def test_the_methods_of_single_examples_agree(penalty, solver):
     case = Case(Hinge(), penalty, m=60)
