@@ -65,3 +65,14 @@ def test_any_difference_shows():
 def test_what_cannot_be_pickled_is_never_known_again():
     function = lambda: 0  # noqa: E731
     assert fingerprint(function) != fingerprint(function)
+
+
+class Own:
+    scale = 1.0
+
+
+def test_a_class_attribute_that_was_changed_shows(monkeypatch):
+    before = fingerprint(Own())
+    assert fingerprint(Own()) == before
+    monkeypatch.setattr(Own, "scale", 2.0)
+    assert fingerprint(Own()) != before

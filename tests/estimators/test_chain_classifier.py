@@ -355,3 +355,19 @@ def test_a_stream_may_mix_kinds_of_matrices():
     mixed.partial_fit(dense[:30], y[:30], classes=["tag0", "tag1", "tag2"])
     mixed.partial_fit(thin[30:], y[30:])
     np.testing.assert_allclose(mixed._w, alike._w, atol=1e-12)
+
+
+def test_marginals_of_scores_far_apart_prove_no_more_than_they_know():
+    far = 2.0**34
+    X = [
+        far + np.array([[0.0, 1.3], [0.8, 0.0], [0.3, -1.5], [0.8, 0.5], [-2.0, 1.4]]),
+        np.array([[far + 0.7, -0.1], [far - 0.8, 1.4], [far + 0.5, 0.6], [far - 0.1, 1.0]]),
+        np.array([[0.3, 1.3], [-0.5, 0.9], [-1.5, -2.3]]),
+    ]
+    y = [[0, 1, 1, 1, 1], [0, 0, 0, 1], [1, 0, 0]]
+    runs = [
+        ChainClassifier(alpha=1e6, solver=solver, gap=1e-6, passes=60).fit(X, y)
+        for solver in ("lbfgs", "proximal-bundle", "accelerated")
+    ]
+    lowest = min(run.objective_ for run in runs)
+    assert max(run.lower_bound_ for run in runs) <= lowest

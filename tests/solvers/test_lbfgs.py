@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from stepless import L1, SOLVERS, ElasticNet, Objective, Risk, Source, SquaredL2, Stopping
+from stepless import (
+    L1,
+    SOLVERS,
+    ElasticNet,
+    LinearClassifier,
+    Objective,
+    Risk,
+    Source,
+    SquaredL2,
+    Stopping,
+)
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic
 from stepless.solvers import LBFGS
@@ -76,3 +86,14 @@ def test_it_stays_at_the_optimum():
 def test_what_is_not_smooth_is_refused():
     assert "smooth loss" in LBFGS().lacks(Objective(Hinge(), SquaredL2(1.0)))
     assert LBFGS().lacks(Objective(Logistic(), SquaredL2(1.0))) is None
+
+
+def test_with_l1_a_badly_scaled_problem_is_no_crawl():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(28, 6))
+    rng.normal(size=28)
+    y = np.where(X[:, 0] + rng.normal(size=28) > 0, 1, -1)
+    settings = {"penalty": "l1", "alpha": 1e-3, "solver": "lbfgs", "gap": 1e-6}
+    clf = LinearClassifier("logistic", **settings).fit(X, y)
+    assert clf.stopped_by_ == "gap"
+    assert clf.n_passes_ <= 100  # 337 where no weight may move against its slope

@@ -51,15 +51,18 @@ def _take_in(digest: Any, part: Any) -> None:
         digest.update(told)
 
 
-def _pickled(part: Any) -> bytes:
-    # a pickle has no attributes of its class, which may have been changed since
-    shared = {
+def _shared(kind: type) -> dict[str, Any]:
+    """The attributes of a class, which no pickle has, and which may have been changed since."""
+    return {
         name: value
-        for kind in type(part).__mro__[-2::-1]
-        for name, value in vars(kind).items()
+        for base in kind.__mro__[-2::-1]
+        for name, value in vars(base).items()
         if not name.startswith("__") and isinstance(value, _PLAIN)
     }
+
+
+def _pickled(part: Any) -> bytes:
     try:
-        return pickle.dumps((part, shared))
+        return pickle.dumps((part, _shared(type(part))))
     except (pickle.PicklingError, AttributeError, TypeError):
         return uuid4().bytes  # like nothing else: a model with a lambda in it may mean anything
