@@ -132,8 +132,8 @@ def _convex(name: str, u: _Look, v: _Look, middle: _Look) -> None:
     chord = 0.5 * (u.value + v.value)
     if middle.value > chord + SLACK * chord + u.blur + v.blur + middle.blur:
         raise ContractError(
-            f"{name} is not convex: half way between {u} and {v}, R is {middle.value:.6g}, above "
-            f"the chord ({chord:.6g})"
+            f"{name} is not convex: half way between {u} and {v}, R = {middle.value:.6g} is "
+            f"{middle.value - chord:.3g} above the chord"
         )
 
 
