@@ -16,8 +16,8 @@ from numba import njit
 from benchmarks.tables import table, timed
 from stepless import Objective, Risk, Source, Spectrahedron, SquaredL2
 from stepless.design import Outer
+from stepless.jit import FAST
 from stepless.kernels.blas import single_threaded_blas
-from stepless.kernels.flags import FAST
 from stepless.objective import Logistic
 from stepless.solvers import SOLVERS
 

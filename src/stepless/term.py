@@ -13,18 +13,20 @@ import inspect
 from collections.abc import Callable
 from functools import cache, cached_property
 from operator import itemgetter
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, ClassVar, Self, dataclass_transform
 from weakref import WeakValueDictionary
 
-import numpy as np
 from numba import typeof
 from numba.core import types
 from numba.core.datamodel.models import TupleModel
 from numba.core.datamodel.registry import register_default
 from numba.core.typing.collections import NamedTupleAttribute
-from numba.core.typing.templates import infer_getattr
-from numba.extending import overload_method, typeof_impl
+from numba.core.typing.templates import AbstractTemplate, infer_getattr
+from numba.extending import lower_builtin, typeof_impl
+
+from stepless.code_digest import code_of
+from stepless.jit import Part
 
 _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
 
@@ -110,7 +112,7 @@ class Term(tuple):
         # Kept on the class itself: a subclass has its own digest.
         if "_digested" not in vars(cls):
             seen: set[Any] = set()
-            code = [repr(cls._fields)] + [_code(f, seen) for f in _methods(cls).values()]
+            code = [repr(cls._fields)] + [code_of(f, seen) for f in _methods(cls).values()]
             cls._digested = hashlib.sha256("".join(code).encode()).hexdigest()[:16]
         return vars(cls)["_digested"]
 
@@ -119,7 +121,7 @@ class Term(tuple):
         return TermType([typeof(value) for value in self], type(self))
 
 
-class TermType(types.NamedTuple):
+class TermType(types.NamedTuple):  # type: ignore[name-defined]
     """Numba's type of a Term: the name of its class, the digest of its code, its fields' types."""
 
     _living: ClassVar[WeakValueDictionary[str, TermType]] = WeakValueDictionary()
@@ -127,8 +129,6 @@ class TermType(types.NamedTuple):
     def __init__(self, fieldtypes: list[types.Type], cls: type[Term]) -> None:
         super().__init__(fieldtypes, cls)
         self.name = f"{cls.__module__}.{cls.__qualname__}@{cls._digest()}{self.types}"
-        for name in _methods(cls):
-            _expose(name)
         self._living.setdefault(self.name, self)
 
     @property
@@ -160,10 +160,13 @@ register_default(TermType)(TupleModel)
 
 
 @infer_getattr
-class _Fields(NamedTupleAttribute):
+class _Attributes(NamedTupleAttribute):
     """A field comes before a method that other Terms have by that name."""
 
-    key = TermType  # type: ignore[assignment]
+    key = TermType
+
+    def generic_resolve(self, term: TermType, name: str) -> Any:
+        return super().generic_resolve(term, name) or _bound(term, name)
 
 
 @typeof_impl.register(Term)
@@ -182,56 +185,34 @@ def _methods(cls: type[Term]) -> dict[str, FunctionType]:
     }
 
 
-def _code(function: Any, seen: set[Any]) -> str:
-    """Byte code of a function and of what it names: compiled helpers, numbers and arrays."""
-    if function in seen:
-        return ""
-    seen.add(function)
-    enclosed = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    scope = function.__globals__ | {name: cell.cell_contents for name, cell in enclosed}
-    names = sorted(_names(function.__code__))  # a set of strings has an order of its own a process
-    out = _instructions(function.__code__) + repr(function.__defaults__)
-    for name in names:
-        out += _meaning(name, scope.get(name), names, seen)
-    return out
+@cache
+def _part(method: FunctionType) -> Part:
+    return Part(method, {"nopython": True, "error_model": "numpy", "forceinline": True})
 
 
-def _meaning(name: str, named: Any, names: list[str], seen: set[Any]) -> str:
-    if hasattr(named, "py_func"):
-        return _code(named.py_func, seen)
-    if isinstance(named, ModuleType):
-        parts = {n: vars(named)[n] for n in names if n in vars(named)}
-        return "".join(_meaning(f"{name}.{n}", part, [], seen) for n, part in parts.items())
-    if isinstance(named, np.ndarray):
-        return f"{name}={named.dtype}{named.shape}{named.tobytes().hex()}"
-    if isinstance(named, (int, float, complex, str, tuple, np.generic)):
-        return f"{name}={named!r}"
-    return ""
+def _bound(term: TermType, name: str) -> Any:
+    """The type of `term.name`, a method of the class; None if it has none of that name."""
+    method = term.instance_class and _methods(term.instance_class).get(name)
+    if method is None:
+        return None
+    _lower(name)
+
+    class Method(AbstractTemplate):
+        key = (TermType, name)
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return _part(method).signature(term, *args, **kws).as_method()
+
+    return types.BoundFunction(Method, term)
 
 
-def _instructions(code: CodeType) -> str:
-    # A nested code object prints its address, so it is opened, not printed.
-    constants = [_instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return repr((code.co_code, constants, code.co_names, code.co_varnames))
+@cache
+def _lower(name: str) -> None:
+    """Let compiled code call `term.name(...)`, whatever the term's class."""
 
-
-def _names(code: CodeType) -> set[str]:
-    nested = (c for c in code.co_consts if isinstance(c, CodeType))
-    own = {*code.co_names, *code.co_freevars}
-    return own.union(*(_names(c) for c in nested))
-
-
-_exposed: set[str] = set()
-
-
-def _expose(name: str) -> None:
-    """Let compiled code call `term.name(...)`: numba compiles the class's own function."""
-    if name in _exposed:
-        return
-    _exposed.add(name)
-
-    def method(self: TermType, *args: Any) -> Any:
-        return getattr(self.instance_class, name, None)
-
-    # Not strict: how many parameters a method has is each class's own affair.
-    overload_method(TermType, name, strict=False, inline="always")(method)  # type: ignore[call-arg]
+    @lower_builtin((TermType, name), TermType, types.VarArg(types.Any))  # type: ignore[attr-defined]
+    def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        part = _part(_methods(signature.args[0].instance_class)[name])
+        function = context.get_function(part.fragment(signature.args), signature)
+        context.add_linking_libs(function.libs)
+        return function(builder, args)

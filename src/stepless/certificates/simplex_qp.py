@@ -18,7 +18,8 @@ holds R⁻ᵀ1 and R⁻ᵀr, where r are the slopes on W that the Newton step is
 import math
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
 _NOTHING = 1e-25  # of the size of G: a gap that no λ ≥ 1e-10 can tell from none
@@ -28,7 +29,7 @@ _THIN = 1e-11  # a start's plane with a smaller share is dropped: two such plane
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
 
 
-@njit(inline="always")
+@compiled
 def _start(gram, alpha, x):
     """Make α feasible and x = (α, slack); return the lift c, of the size of G."""
     n = alpha.size
@@ -46,7 +47,7 @@ def _start(gram, alpha, x):
     return lift if lift > 0.0 else 1.0
 
 
-@njit(inline="always")
+@compiled
 def _price(gram, q, x, g):
     """Scale x back to sum 1, write g = q − Gx; return the steepest plane, x'g, q'x − x'Gx/2."""
     n = q.size
@@ -70,7 +71,7 @@ def _price(gram, q, x, g):
     return j, mean, 0.5 * (mean + linear)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _enter(gram, lift, W, k, j, R, rhs, slope):
     """Append plane j, r_j = slope, to the k of W; return the share of it that is new to them."""
     n = W.size - 1
@@ -101,7 +102,7 @@ def _enter(gram, lift, W, k, j, R, rhs, slope):
     return pivot / square
 
 
-@njit(inline="always")
+@compiled
 def _leave(W, k, e, R, rhs):
     """Take the e-th plane out of W: its column out of R, the rows below rotated to a triangle."""
     for i in range(e):
@@ -127,7 +128,7 @@ def _leave(W, k, e, R, rhs):
             rhs[c, i + 1] = cos * v - sin * u
 
 
-@njit(inline="always")
+@compiled
 def _newton(R, rhs, k, p):
     """Write p with R'Rp = r − μ1 and 1'p = 0."""
     top = bottom = 0.0
@@ -142,7 +143,7 @@ def _newton(R, rhs, k, p):
         p[i] = s / R[i, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@compiled("alpha[n] q[n] gram[≥n,≥n]", fastmath=_SUMS)
 def maximise(gram, q, alpha):
     """Climb in place from alpha to the maximiser; return the number of pivots.
 

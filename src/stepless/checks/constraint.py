@@ -6,21 +6,21 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.checks.contract import (
     SLACK,
     ContractError,
-    compiled,
     constant,
     instance,
     number,
     point,
     refuse,
+    run_compiled,
     told,
     written,
 )
+from stepless.jit import compiled
 from stepless.objective import Domain
 
 _NEAR = 1e-4  # steps by which a slope is tried close by, relative to the domain's size
@@ -135,7 +135,7 @@ def _enclosed(domain: Domain, w: NDArray, c: NDArray, unit: float) -> None:
 def _compiled(domain: Domain, w: NDArray, c: NDArray, g: NDArray) -> None:
     excess, returned, out = np.empty(len(w)), np.empty(len(w)), np.zeros_like(w)
     examples = {"excess": (w[0].copy(),), "outward": (w[0].copy(), out[0].copy())}
-    compiled(domain, _kernel, (w, excess, returned, out), examples)
+    run_compiled(domain, _kernel, (w, excess, returned, out), examples)
     size = np.abs(c) + np.abs(w).max(axis=1)
     for method, fast in (("excess", excess), ("outward", returned)):
         refuse(
@@ -154,7 +154,7 @@ def _compiled(domain: Domain, w: NDArray, c: NDArray, g: NDArray) -> None:
     )
 
 
-@njit(cache=True)
+@compiled("w[n,d] excess[n] returned[n] out[n,d]")
 def _kernel(domain: Any, w: Any, excess: Any, returned: Any, out: Any) -> None:
     for i in range(w.shape[0]):
         excess[i] = domain.excess(w[i])

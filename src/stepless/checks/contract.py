@@ -94,7 +94,7 @@ def floor(z: Any, y: float = 0.0) -> Any:
     return _FLOOR * (1 + abs(y) + np.abs(z))
 
 
-def compiled(
+def run_compiled(
     term: Term, kernel: Callable[..., None], arguments: tuple, examples: dict[str, tuple]
 ) -> None:
     """Run a kernel on a term; if it fails, name the method (of `examples`: arguments) to blame."""

@@ -7,22 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.checks.contract import (
     SLACK,
     ContractError,
-    compiled,
     constant,
     instance,
     number,
     numbers,
     point,
     refuse,
+    run_compiled,
     same_arrays,
     written,
 )
+from stepless.jit import compiled
 from stepless.objective import Domain
 
 _WIDTH = 4
@@ -196,23 +196,23 @@ def _check_compiled(
     into: int = 0,
 ) -> None:
     copies = tuple(a.copy() for a in arguments)
-    compiled(domain, kernel, copies, {method: tuple(a[0].copy() for a in arguments)})
+    run_compiled(domain, kernel, copies, {method: tuple(a[0].copy() for a in arguments)})
     same_arrays(domain, method, arguments[0], plain, copies[into])
 
 
-@njit(cache=True)
+@compiled("out[_,_]")
 def _project(domain: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         domain.project(out[i])
 
 
-@njit(cache=True)
+@compiled("out[n,d] metric[n,d]")
 def _project_in(domain: Any, out: Any, metric: Any) -> None:
     for i in range(out.shape[0]):
         domain.project_in(out[i], metric[i])
 
 
-@njit(cache=True)
+@compiled("given[n,d] out[n,d]")
 def _vertex(domain: Any, given: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         domain.vertex(given[i], out[i])

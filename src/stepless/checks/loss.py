@@ -7,24 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.checks.contract import (
     SLACK,
     ContractError,
     call,
-    compiled,
     constant,
     floor,
     instance,
     number,
     numbers,
     refuse,
+    run_compiled,
     same,
     slack,
     told,
 )
+from stepless.jit import compiled
 from stepless.objective import Loss
 
 _TARGETS = {
@@ -271,35 +271,35 @@ def _check_compiled(loss: Loss, y: float, z: NDArray) -> None:
     for method, arguments in at.items():
         if loss.offers(method):
             out = np.empty(z.size)
-            compiled(loss, _KERNELS[method], (out, *arguments), {method: (0.5, *arguments[1:])})
+            run_compiled(loss, _KERNELS[method], (out, *arguments), {method: (0.5, *arguments[1:])})
             same(loss, method, np.stack(np.broadcast_arrays(*arguments), axis=1), out)
 
 
-@njit(cache=True)
+@compiled("z[n] out[n]")
 def _values(loss: Any, out: Any, z: Any, y: Any) -> None:
     for i in range(z.size):
         out[i] = loss.value(z[i], y)
 
 
-@njit(cache=True)
+@compiled("z[n] out[n]")
 def _slopes(loss: Any, out: Any, z: Any, y: Any) -> None:
     for i in range(z.size):
         out[i] = loss.slope(z[i], y)
 
 
-@njit(cache=True)
+@compiled("a[n] out[n]")
 def _conjugates(loss: Any, out: Any, a: Any, y: Any) -> None:
     for i in range(a.size):
         out[i] = loss.conjugate(a[i], y)
 
 
-@njit(cache=True)
+@compiled("z[n] out[n]")
 def _curvatures(loss: Any, out: Any, z: Any, y: Any) -> None:
     for i in range(z.size):
         out[i] = loss.curvature(z[i], y)
 
 
-@njit(cache=True)
+@compiled("z[n] out[n]")
 def _implicit_slopes(loss: Any, out: Any, z: Any, y: Any, step: Any) -> None:
     for i in range(z.size):
         out[i] = loss.implicit_slope(z[i], y, step)

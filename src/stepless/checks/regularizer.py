@@ -7,14 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.checks.contract import (
     SLACK,
     ContractError,
     call,
-    compiled,
     constant,
     floor,
     instance,
@@ -22,11 +20,13 @@ from stepless.checks.contract import (
     numbers,
     point,
     refuse,
+    run_compiled,
     same,
     same_arrays,
     slack,
     written,
 )
+from stepless.jit import compiled
 from stepless.objective import Regularizer
 
 _STEPS = (0.01, 0.3, 1.0, 5.0)
@@ -194,13 +194,13 @@ def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
         "conjugate": (0.5,),
         "conjugate_gradient": (0.5,),
     }
-    compiled(regularizer, _answers, (w, step, out), examples)
+    run_compiled(regularizer, _answers, (w, step, out), examples)
     for column, method in enumerate(examples):
         rows = w[:, None] if method != "prox" else np.stack([w, np.full(w.size, step)], axis=1)
         same(regularizer, method, rows, out[:, column])
     if _own(regularizer, "prox_times"):
         fast = w.copy()
-        compiled(regularizer, _repeats, (fast, step, times), {"prox_times": (0.5, step, times)})
+        run_compiled(regularizer, _repeats, (fast, step, times), {"prox_times": (0.5, step, times)})
         plain = np.array([number(regularizer, "prox_times", wj, step, times) for wj in w])
         same_arrays(regularizer, "prox_times", w, plain, fast)
 
@@ -234,7 +234,7 @@ def _check_of_all(regularizer: Regularizer, features: int) -> None:
     if _own(regularizer, "total", "shrink", "shrink_row"):
         fast, totals = w.copy(), np.empty(len(w))
         examples: dict[str, tuple] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
-        compiled(regularizer, _shrinks, (fast, steps, totals), examples)
+        run_compiled(regularizer, _shrinks, (fast, steps, totals), examples)
         same_arrays(regularizer, "shrink", w, p, fast)
         same_arrays(regularizer, "total", p, value[1 : 1 + len(p)], totals)
 
@@ -354,7 +354,7 @@ def _own(regularizer: Regularizer, *methods: str) -> bool:
     return any(getattr(type(regularizer), m) is not getattr(Regularizer, m) for m in methods)
 
 
-@njit(cache=True)
+@compiled("w[n] out[n,4]")
 def _answers(regularizer: Any, w: Any, step: Any, out: Any) -> None:
     for j in range(w.size):
         out[j, 0] = regularizer.value(w[j])
@@ -363,13 +363,13 @@ def _answers(regularizer: Any, w: Any, step: Any, out: Any) -> None:
         out[j, 3] = regularizer.conjugate_gradient(w[j])
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def _repeats(regularizer: Any, w: Any, step: Any, times: Any) -> None:
     for j in range(w.size):
         w[j] = regularizer.prox_times(w[j], step, times)
 
 
-@njit(cache=True)
+@compiled("w[n,d,K] steps[n,d,K] totals[n]")
 def _shrinks(regularizer: Any, w: Any, steps: Any, totals: Any) -> None:
     for i in range(w.shape[0]):
         regularizer.shrink(w[i], steps[i])

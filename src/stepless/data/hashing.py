@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 LARGEST = 1e300  # of a value: sums of values that meet in a column stay finite
 MOST_BITS = 30  # one bit below a signed index, and below the bit that gives the sign
@@ -22,7 +23,7 @@ _GOLDEN, _S1, _S2 = (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled("start:stop[len(data)]")
 def murmur3(data: Any, start: int, stop: int, seed: int) -> Any:
     """MurmurHash3 (x86, 32 bits; Appleby 2011) of bytes `start` to `stop`, a number below 2^32."""
     at, end, h = np.uint64(start), np.uint64(stop), np.uint64(seed) & _32_BITS
@@ -51,7 +52,7 @@ def murmur3(data: Any, start: int, stop: int, seed: int) -> Any:
     return np.int64(h ^ h >> _U16)
 
 
-@njit(cache=True, nogil=True)
+@compiled("")
 def mixed(index: Any, seed: int) -> Any:
     """32 bits of a whole number, well mixed (SplitMix64; Steele, Lea, Flood 2014)."""
     z = np.uint64(index) + (np.uint64(seed) + _U1) * _GOLDEN
@@ -60,7 +61,7 @@ def mixed(index: Any, seed: int) -> Any:
     return np.int64((z ^ z >> _U31) & _32_BITS)
 
 
-@njit(cache=True, nogil=True)
+@compiled("start:stop[len(data)]")
 def hash_name(data: Any, start: int, stop: int, seed: int) -> Any:
     """32 bits of the name in bytes `start` to `stop`: of its value where it is a whole number."""
     at, end, index = np.uint64(start), np.uint64(stop), np.uint64(0)

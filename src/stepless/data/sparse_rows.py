@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled("indices[n] values[n] ends[≥rows]")
 def sort_rows(indices: Any, values: Any, ends: Any, rows: int) -> None:
     """Sort `indices` and `values` within rows (Shell 1959)."""
     start = 0
@@ -28,7 +29,7 @@ def sort_rows(indices: Any, values: Any, ends: Any, rows: int) -> None:
         start = end
 
 
-@njit(cache=True, nogil=True)
+@compiled("indices[_] ends[≥rows]")
 def next_repeat(indices: Any, ends: Any, row: int, rows: int) -> int:
     """The first row from `row` on in which an index repeats, or -1; rows are sorted."""
     start = 0 if row == 0 else ends[row - 1]
@@ -40,7 +41,7 @@ def next_repeat(indices: Any, ends: Any, row: int, rows: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled("indices[n] values[n] ends[≥rows]")
 def sum_repeats(indices: Any, values: Any, ends: Any, rows: int) -> Any:
     """Add up, in place, values whose index repeats in a sorted row; the number of entries left."""
     start = to = 0

@@ -24,10 +24,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data.hashing import hash_name
+from stepless.jit import compiled
 
 MOST_DIGITS = 18  # of an index or a query id: these fit in 64 bits
 LAST_INDEX = 10**MOST_DIGITS - 1
@@ -116,7 +116,7 @@ class Outcome(NamedTuple):
     most_at: int
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def _scaled(m, q):
     """The number m 10^q correctly rounded, or -1.0 where 64 bits of 5^q do not decide."""
     if m == _U0:
@@ -142,7 +142,11 @@ def _scaled(m, q):
     return math.ldexp(float((high + _U512) >> _U10), exponent)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(
+    "block.text[≥size] start:size[len(block.text)] block.starts[r] block.lines[r] "
+    "block.labels[r] block.qids[r] block.ends[r] block.indices[e] block.values[e] "
+    "block.open[≥r+e-1,2]",
+)
 def parse(block, start, size, rules, hashing):
     """Fill `block` from bytes `start` to `size` of its text, up to the first token refused.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.design.prefetch import prefetch
+from stepless.jit import compiled
 from stepless.term import Term
 
 _ENTRIES = np.uint64(16)  # between two prefetches: a cache line of indices
@@ -102,7 +102,7 @@ class Sparse(Term):
             prefetch(self.data, k)
 
 
-@njit(cache=True, nogil=True)
+@compiled("X[_,_] rows[r] indptr[r+1] data[n] indices[n]")
 def copy_entries(X, rows, indptr, data, indices):
     """Write data and indices: the entries of some rows of X, row r from indptr[r] on."""
     for r in range(rows.size):

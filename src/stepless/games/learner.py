@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
 from stepless.games.players.refusals import refuse_nobody
+from stepless.jit import compiled
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective, Regularizer, Zero
 from stepless.risk import Plane, Risk
@@ -189,7 +189,7 @@ def _trial_size(objective: Objective) -> int:
     return 4  # a matrix, too
 
 
-@njit(cache=True, nogil=True)
+@compiled("X[m,d] x[d] i:i[m-1]")
 def _row(X, i, x):  # type: ignore[no-untyped-def]
     """Write x, row i of X; it must be 0."""
     first, last = X.span(i)

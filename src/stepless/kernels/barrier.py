@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] k[n,m] beta[n,m] alpha[n,m] gamma[n,m] lo:hi[m]", fastmath=FAST)
 def centre(p, k, mu, beta, alpha, gamma, lo, hi):
     """Write beta, alpha, gamma: the central point for μ at predictions p."""
     for n in range(k.shape[0]):
@@ -34,7 +32,7 @@ def centre(p, k, mu, beta, alpha, gamma, lo, hi):
             beta[n, i] = gamma[n, i] / (alpha[n, i] + gamma[n, i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] out.*[m] lo:hi[m]", fastmath=FAST)
 def weigh(p, terms, target, at, out, lo, hi):
     """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
 
@@ -57,7 +55,7 @@ def weigh(p, terms, target, at, out, lo, hi):
             h[i] += share * (p[i] - k[n, i] + low / b - high / (1.0 - b))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] dp[m] lo:hi[m]", fastmath=FAST)
 def push(p, terms, target, at, dp, lo, hi):
     """Write moves: how β, α, γ follow the predictions' move dp.
 
@@ -94,7 +92,7 @@ def push(p, terms, target, at, dp, lo, hi):
     return dual, primal, A, B, C
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("terms.0[n,m] at.*.*[n,m] lo:hi[m]", fastmath=FAST)
 def advance(terms, at, dual, primal, lo, hi):
     """Write point: steps of these lengths."""
     k, _ = terms
@@ -106,7 +104,7 @@ def advance(terms, at, dual, primal, lo, hi):
             gamma[n, i] += primal * dgamma[n, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] slopes[m] give[m] lo:hi[m]", fastmath=FAST)
 def survey(p, terms, point, slopes, give, lo, hi):
     """Write slopes, give: each row's Σσβ, and Σσβ(1 − β), by which it may give way.
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -27,7 +25,7 @@ class Stage(Term):
     ball: float  # radius of the domain
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] order[_] centre[d] v[d] total[d] motion[6]", fastmath=FAST)
 def descend(problem, stage, order, centre, b, v, total, motion):
     """Write v, `total` and `motion`: the stage goes on over the rows of `order`.
 
@@ -90,7 +88,7 @@ def descend(problem, stage, order, centre, b, v, total, motion):
     motion[ROUNDS] += order.size
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _project(scale, shift, vv, vc, cc, reach, ball):
     """Return scale and shift of the nearest point to w with ‖w − c‖ ≤ reach and ‖w‖ ≤ ball.
 
@@ -115,7 +113,7 @@ def _project(scale, shift, vv, vc, cc, reach, ball):
     return ratio * scale, (inner - ratio * scale * vc) / cc - 1.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled
 def _square(scale, shift, vv, vc, cc):
     """‖scale·v + shift·c‖²."""
     return scale * scale * vv + 2.0 * scale * shift * vc + shift * shift * cc

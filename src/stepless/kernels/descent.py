@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -37,7 +35,10 @@ class Rule(Term):
     batch: int  # examples a round
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "problem[m,d,_] order[n] w[d] motion[13] kept[1|3,d] slopes[≥min(rule.batch,n)] scores[≥n]",
+    fastmath=FAST,
+)
 def descend(problem, rule, order, w, motion, kept, slopes, scores):
     """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch), `scores` (of all rows).
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 4  # rows between asking for one and using it
@@ -28,7 +26,7 @@ class Scale(Term):
     lift: float  # r², if a constant feature r stands for the intercept; or 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,_] square[m] lo:hi[m]", fastmath=FAST)
 def squares(X, square, lo, hi):
     """Write square: ‖x_i‖²."""
     for i in range(lo, hi):
@@ -40,19 +38,19 @@ def squares(X, square, lo, hi):
         square[i] = total
 
 
-@njit(nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _ascend(loss, level, y, q):
     """Return the a_i that a step ends at; in one place, for numba warns where it inlines two."""
     return loss.implicit_slope(level, y, q)
 
 
-@njit(nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _rests(loss, level, y, q, a, slack):
     """Whether a step keeps a as it is at predictions `slack` higher and lower."""
     return _ascend(loss, level + slack, y, q) == a and _ascend(loss, level - slack, y, q) == a
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] q[m] z[m] a[m]", fastmath=FAST)
 def explain(problem, q, z, a):
     """Write a: slopes that predictions z bring forth."""
     loss, _, y, _ = problem
@@ -60,7 +58,7 @@ def explain(problem, q, z, a):
         a[i] = _ascend(loss, z[i], y[i], q[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] a[m]", fastmath=FAST)
 def scaled(problem, a, share):
     """Σ s_i ℓ*(share·a_i)."""
     loss, _, y, s = problem
@@ -70,7 +68,7 @@ def scaled(problem, a, share):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] before[m] a[m]", fastmath=FAST)
 def extend(problem, before, step, a):
     """Write a: `step` times further along a − before, where that is still a slope of the loss."""
     loss, _, y, _ = problem
@@ -80,7 +78,7 @@ def extend(problem, before, step, a):
             a[i] = ahead
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] q[m] order[_] a[m] w[d] motion[3]", fastmath=FAST)
 def sweep(problem, scale, q, order, a, w, motion):
     """Write a, w, `motion`, `order`; return how many of the examples are still active.
 
@@ -121,7 +119,7 @@ def sweep(problem, scale, q, order, a, w, motion):
     return active
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] q[m] order[_] a[m] z[m]", fastmath=FAST)
 def recall(problem, q, order, active, slack, a, z):
     """Write `order`: resting examples that may move at predictions z join the active ones."""
     loss, _, y, _ = problem
@@ -133,7 +131,7 @@ def recall(problem, q, order, active, slack, a, z):
     return active
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] primal.0[d] dual.0[m] z[m] g[_,d] lo:hi[m]", fastmath=FAST)
 def gather(problem, primal, dual, z, g, lo, hi):
     """Write z_i = ⟨w, x_i⟩ + b, and g[0], g[-1]: Σ s_i a_i x_i over a_i > 0, and over the others.
 

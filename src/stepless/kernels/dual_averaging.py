@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -13,7 +12,7 @@ _AHEAD = 6  # rows between asking for one and using it
 SUM, MEMORY = range(2)  # what is kept of a weight: Σ g, and the metric's memory of g
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] kept[d,K,2] bias[K,2] scores[≥n,K]", fastmath=FAST)
 def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     """Write `kept` (d × K × 2), `bias` (K × 2), `scores` (m × K); return what the pass leaves.
 
@@ -63,7 +62,7 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     return total, offset, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _one(X, i, penalty, metric, eta, kept, t):
     """⟨w_t, x_i⟩ of a single output: without arrays, the loop is vectorised."""
     regularizer, domain = penalty
@@ -76,7 +75,7 @@ def _one(X, i, penalty, metric, eta, kept, t):
     return p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _many(X, i, penalty, metric, eta, kept, t, v, steps, z):
     """Add W_tᵀx_i to z; v and steps are room for a row."""
     regularizer, domain = penalty
@@ -93,7 +92,7 @@ def _many(X, i, penalty, metric, eta, kept, t, v, steps, z):
             z[c] += domain.clip(v[c]) * x
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("kept[d,K,2] w[d,K]", fastmath=FAST)
 def averaged(penalty, metric, eta, kept, clock, w):
     """Write w (d × K): the weights after `clock` rounds."""
     regularizer, domain = penalty

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.verdict import judge
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] w[d,K] kept[2,d,K] bias[3,K] scores[≥n,K]", fastmath=FAST)
 def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, clock, scores):
     """Write w (d × K), `kept` (2 × d × K), `bias` (3 × K), `scores`; return what the pass leaves.
 
@@ -73,7 +72,7 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
     return total, offset, rough
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[_,_]")
 def enter(domain, w):
     """Move the weights w (d × K) into the domain."""
     domain.project(w.reshape(w.size))

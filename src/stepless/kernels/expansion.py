@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _TIE = 1e-9  # relative; among equals but for rounding the first is taken, so that all layouts agree
@@ -26,7 +24,7 @@ class Rule(Term):
     bias: float  # 1: there is a free intercept
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("table[m,n] x_squares[m] s_squares[n]", fastmath=FAST)
 def evaluate(kernel, table, x_squares, s_squares):
     """Write `table`: products ⟨x, s⟩ become kernels k(x, s)."""
     for i in range(table.shape[0]):
@@ -34,7 +32,7 @@ def evaluate(kernel, table, x_squares, s_squares):
             table[i, j] = kernel.value(table[i, j], x_squares[i], s_squares[j])
 
 
-@njit(cache=True, nogil=True)
+@compiled("table[n,n] places[p] taken[t] kernels[p,t]")
 def seat(table, places, taken, kernels):
     """Write `table`: rows and columns `places`, as far as `taken` ones cross them."""
     for j in range(taken.size):
@@ -43,14 +41,14 @@ def seat(table, places, taken, kernels):
             table[places[i], taken[j]] = kernels[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("squares[m] lengths[m]", fastmath=FAST)
 def diagonal(kernel, squares, lengths):
     """Write `lengths`: k(x, x) of each example, from ‖x‖²."""
     for i in range(squares.size):
         lengths[i] = kernel.value(squares[i], squares[i], squares[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,m,_] order[n] beta[m] motion[9] slopes[≥n]", fastmath=FAST)
 def descend(problem, rule, order, beta, motion, slopes):
     """Write `beta` (one of each example of the table), `motion`, `slopes` (in the order).
 
@@ -92,7 +90,7 @@ def descend(problem, rule, order, beta, motion, slopes):
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def dot(row, beta):
     """Σ β_s k(x_s, x)."""
     total = 0.0
@@ -101,7 +99,7 @@ def dot(row, beta):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("", fastmath=FAST)
 def fitted(rule, t, mass):
     """What turns θ into f after t rounds, smaller where f would leave the ball (ZHU Cor. 2)."""
     kappa = 1.0 / ((t + 1.0) * rule.alpha)
@@ -109,7 +107,7 @@ def fitted(rule, t, mass):
     return kappa * (rule.bound / length) if length > rule.bound else kappa
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def leave(table, beta, mass):
     """Write `beta`: the example whose share of θ is shortest goes; return ‖θ‖².
 
@@ -137,7 +135,7 @@ def leave(table, beta, mass):
     return max(mass, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_of(beta):
     """Return how many coefficients differ from 0."""
     count = 0

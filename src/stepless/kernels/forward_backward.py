@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -17,7 +16,7 @@ VALUE, SUM = range(2)  # what is kept of a weight: v_j, and Σ g
 SCALE, SHIFT = range(2)  # |w_j| = max(scale · |v_j| − shift, 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] kept[d,K,2] bias[K,2] common[2] scores[≥n,K]", fastmath=FAST)
 def split(problem, elastic, domain, etas, order, kept, bias, common, clock, scores):
     """Write `kept` (d × K × 2), `bias` (K × 2), `common`, `scores`; return what the pass leaves.
 

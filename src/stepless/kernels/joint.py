@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] w[d,K] z[m,K] lo:hi[m]", fastmath=FAST)
 def predictions(X, w, z, lo, hi):
     """Write z (m × K): z_i = Wᵀx_i."""
     K = w.shape[1]
@@ -29,7 +28,7 @@ def predictions(X, w, z, lo, hi):
                 z[i, c] += w[j, c] * v
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,K] z[m,K] b[K] lo:hi[m]", fastmath=FAST)
 def value(problem, z, b, lo, hi):
     """Σ s_i ℓ(z_i + b, y_i)."""
     loss, _, y, s = problem
@@ -43,7 +42,7 @@ def value(problem, z, b, lo, hi):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,K] z[m,K] b[K] tilt[K] spread[K,K] lo:hi[m]", fastmath=FAST)
 def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
     """Write tilt = Σ s_i (p_i − e_y) and spread = Σ s_i (diag p_i − p_i p_iᵀ).
 
@@ -92,7 +91,7 @@ def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
     return total, height, moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] z[m,K] b[K] g[d,K] tilt[K] lo:hi[m]", fastmath=FAST)
 def blend(problem, z, b, sharpness, g, tilt, lo, hi):
     """Write g (d × K) = Σ s_i x_i ⊗ a_i, a_i = p_i − e_y, and tilt = Σ s_i a_i.
 
@@ -130,7 +129,7 @@ def blend(problem, z, b, sharpness, g, tilt, lo, hi):
     return offset, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] z[m,K] g[d,K] lo:hi[m]", fastmath=FAST)
 def tangent(problem, z, g, lo, hi):
     """Write g (d × K) = Σ s_i x_i ⊗ a_i at z; return Σ s_i ℓ_i, the plane's offset, its sizes."""
     loss, X, y, s = problem

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 _MOST = 0.5  # few leverages are larger, but estimates are where features go together
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] z[m] a[m] c[m] h[d] fresh[m] slopes[m] lo:hi[m]", fastmath=FAST)
 def left_out(problem, z, a, c, h, fresh, slopes, lo, hi):
     """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
 

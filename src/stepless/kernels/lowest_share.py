@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled("shares[n] values[n] weights[n] values[≥1]")
 def lowest_share(shares, values, weights, mass):
     """Write `shares`: of each weight what belongs to the lowest values, `mass` in all.
 
@@ -57,6 +58,6 @@ def lowest_share(shares, values, weights, mass):
     return pivot
 
 
-@njit(inline="always")
+@compiled
 def _median(a, b, c):
     return max(min(a, b), min(max(a, b), c))

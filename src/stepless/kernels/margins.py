@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 _AHEAD = 6  # rows between asking for one and using it
 
 MEAN, VARIANCE = range(2)  # what AROW keeps of a weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] w[d,K] bias[0|K] scores[≥n,K]", fastmath=FAST)
 def correct(problem, cap, soft, order, w, bias, scores):
     """Write w (d × K), `bias` (K), `scores`; return what the pass leaves: passive-aggressive.
 
@@ -56,7 +55,7 @@ def correct(problem, cap, soft, order, w, bias, scores):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] order[n] kept[d,2] bias[0|1,2] scores[≥n,≥1]", fastmath=FAST)
 def regularize_diagonal(problem, r, order, kept, bias, scores):
     """Write `kept` (d × 2), `bias` (0 or 1 × 2), `scores`; return Σ s_i ℓ_i: AROW, Σ diagonal."""
     loss, X, y, s = problem
@@ -90,7 +89,10 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "problem[m,d,_] order[n] mean[d+ones] covariance[d+ones,d+ones] along[d+ones] scores[≥n,≥1]",
+    fastmath=FAST,
+)
 def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
     """Write `mean`, `covariance`, `along` = Σx, `scores`; return Σ s_i ℓ_i: AROW, Σ full.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -14,7 +13,7 @@ _AHEAD = 6  # rows between asking for one and using it
 VALUE, MEMORY, SUM, LAST = range(4)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] kept[d,K,4] bias[K,4] scores[≥n,K]", fastmath=FAST)
 def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     """Write `kept` (d × K × 4), `bias` (K × 4), `scores` (m × K); return what the pass leaves.
 
@@ -77,7 +76,7 @@ def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     return total, offset, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("kept[d,K,4] w[d,K]", fastmath=FAST)
 def descended(regularizer, metric, eta, kept, clock, w):
     """Write w (d × K): the weights after `clock` rounds."""
     d, K, _ = kept.shape

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -30,7 +29,7 @@ class Epoch(Term):
     lever: float  # the intercept counts as a feature of that size; 0: there is none
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] order[_] anchor.*[m] kept[d,3] motion[9]", fastmath=FAST)
 def walk(problem, epoch, order, anchor, kept, motion):
     """Write `kept` (d × 3) and `motion`: steps from u for the rows of `order`, u = w − w̄.
 
@@ -104,7 +103,10 @@ def walk(problem, epoch, order, anchor, kept, motion):
     motion[COUNT] += order.size
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "problem[m,d,_] order[_] anchor.*[m] centre[d] pull[d] w[d] sums[d] motion[9]",
+    fastmath=FAST,
+)
 def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion):
     """Write w, `sums` and `motion`: the steps of `walk` for any penalty and domain, in O(d) each.
 
@@ -140,7 +142,7 @@ def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion
     motion[COUNT] += order.size
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("aim[d] centre[d] w[d]", fastmath=FAST)
 def settle(penalty, aim, step, centre, radius, w):
     """Write w = argmin Ω(v) + ‖v − aim‖²/(2 step) over the domain, ‖v − centre‖ ≤ radius.
 
@@ -169,7 +171,7 @@ def settle(penalty, aim, step, centre, radius, w):
     approach(penalty, aim, step, centre, low, w)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("aim[d] centre[d] w[d]", fastmath=FAST)
 def approach(penalty, aim, step, centre, share, w):
     """Write w for one τ, and return how far from the centre it is."""
     regularizer, domain = penalty

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.mixed import BEND, BIAS, BIASES, COUNT, SPREAD
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -16,7 +14,7 @@ _SHORT = 1e-3  # decay below which its powers are taken by their series
 VALUE, PULL, SUM, SINCE = range(4)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] order[_] anchor.*[m] centre[d] kept[d,4] motion[9]", fastmath=FAST)
 def walk(problem, lasso, epoch, order, anchor, centre, kept, motion):
     """Write `kept` (d × 4) and `motion`: steps for the rows of `order`, without a ball.
 
@@ -54,14 +52,14 @@ def walk(problem, lasso, epoch, order, anchor, centre, kept, motion):
         motion[COUNT] += 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("kept[_,4]", fastmath=FAST)
 def settle(kept, t, decay, step, cut):
     """Bring all weights up to date."""
     for j in range(kept.shape[0]):
         catch_up(kept, j, t, decay, step, cut)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def catch_up(kept, j, t, decay, step, cut):
     """Let weight j move by itself until round t; v ← soft((1 − decay)v − pull, cut) in each.
 
@@ -95,7 +93,7 @@ def catch_up(kept, j, t, decay, step, cut):
     kept[j, VALUE] = v
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("", fastmath=FAST)
 def powers(decay, n):
     """ρⁿ, Σ_{k<n} ρᵏ, and Σ_{k<n} of the latter sum for k, for ρ = 1 − decay."""
     if decay * n < _SHORT:

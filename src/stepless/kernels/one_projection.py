@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 # Places in `motion`: the multiplier λ, the intercept and Σa² for its steps, rounds so far, and sums
@@ -67,7 +66,7 @@ class Smoothed(Rule):
         return multiplier
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] order[_] w[d] total[d] motion[9]", fastmath=FAST)
 def descend(problem, domain, rule, setting, order, w, total, motion):
     """Write w, `total`, to which all iterates are added, and `motion`.
 
@@ -121,7 +120,7 @@ def descend(problem, domain, rule, setting, order, w, total, motion):
         motion[STEEPEST] = max(motion[STEEPEST], steep)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] z[m]", fastmath=FAST)
 def survey(problem, z, b, ball, farthest):
     """Return how steep any example can get within the ball, and the mean square slope at z + b.
 

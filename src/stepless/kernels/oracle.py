@@ -6,12 +6,10 @@ can be added. Threads run the same kernel on ranges of their own.
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] w[d] z[m] lo:hi[m]", fastmath=FAST)
 def predictions(X, w, b, z, lo, hi):
     """Write z: z_i = ⟨w, x_i⟩ + b."""
     for i in range(lo, hi):
@@ -23,7 +21,7 @@ def predictions(X, w, b, z, lo, hi):
         z[i] = p + b
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] w[d] lo:hi[m]", fastmath=FAST)
 def value(problem, w, b, lo, hi):
     """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)."""
     loss, X, y, s = problem
@@ -38,7 +36,7 @@ def value(problem, w, b, lo, hi):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] p[m] lo:hi[m]", fastmath=FAST)
 def value_at(problem, p, lo, hi):
     """Σ s_i ℓ(p_i, y_i)."""
     loss, _, y, s = problem
@@ -48,7 +46,7 @@ def value_at(problem, p, lo, hi):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,d,_] w[d] g[d] lo:hi[m]", fastmath=FAST)
 def tangent(problem, w, g, lo, hi):
     """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i, Σ s_i (ℓ_i − ℓ'_i z_i), and its sizes."""
     loss, X, y, s = problem
@@ -74,7 +72,7 @@ def tangent(problem, w, g, lo, hi):
     return total, offset, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] z[m] lo:hi[m]", fastmath=FAST)
 def shifted(problem, z, b, lo, hi):
     """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b), its sizes."""
     loss, _, y, s = problem
@@ -93,7 +91,7 @@ def shifted(problem, z, b, lo, hi):
     return total, slope, offset, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] z[m] a[m] lo:hi[m]", fastmath=FAST)
 def blend(problem, z, shifts, shares, a, lo, hi):
     """Write a: the slopes at z_i + shifts, two of each, blended, times s_i."""
     loss, _, y, s = problem

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 6  # rows between asking for one and using it
@@ -28,7 +26,11 @@ class Rule(Term):
     bias: float  # 1: there is a free intercept
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "problem[m,d,_] order[n] kept[d,2|4] motion[14] slopes[≥min(rule.batch,n)] touched[2,d] "
+    "picked[0|d] scores[≥n]",
+    fastmath=FAST,
+)
 def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, scores):
     """Write `kept` (d × 2 or d × 4), `motion`, `slopes` (of a batch), `scores` (of all rows).
 
@@ -107,7 +109,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
     motion[BIASES] = biases
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
     """Write `kept`: θ and ψ after a batch, by entries; return the mass and the largest |θ_j|."""
     keep = kept.shape[1] > 2
@@ -134,7 +136,7 @@ def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
     return mass, largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
     """Write `kept`: θ after a batch, then each ψ once; return the mass and the largest |θ_j|."""
     keep = kept.shape[1] > 2
@@ -167,7 +169,7 @@ def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
     return mass, largest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("", fastmath=FAST)
 def fitted(link, rule, t, mass, unit):
     """κ after t rounds, smaller where w would leave the ball (ZHU Cor. 2)."""
     c = 1.0 / (t + 1.0)
@@ -176,7 +178,7 @@ def fitted(link, rule, t, mass, unit):
     return kappa * (rule.bound / length) if length > rule.bound else kappa
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("kept[_,2|4]", fastmath=FAST)
 def refresh(link, kept):
     """Write every ψ anew; return the unit and the mass."""
     largest = 0.0
@@ -190,7 +192,7 @@ def refresh(link, kept):
     return unit, mass
 
 
-@njit(cache=True, nogil=True)
+@compiled("kept[d,2|4] motion[14] w[d]")
 def weights(link, rule, kept, motion, w):
     """Write w."""
     kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])

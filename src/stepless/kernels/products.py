@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] a[m] g[d] lo:hi[m]", fastmath=FAST)
 def combination(X, a, g, lo, hi):
     """Write g = Σ a_i x_i; rows of weight 0 are not read."""
     g[:] = 0.0
@@ -19,7 +17,7 @@ def combination(X, a, g, lo, hi):
                 g[j] += a[i] * v
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] c[m] g[d] lo:hi[m]", fastmath=FAST)
 def squares(X, c, g, lo, hi):
     """Write g_j = Σ c_i x_ij²."""
     g[:] = 0.0
@@ -31,7 +29,7 @@ def squares(X, c, g, lo, hi):
                 g[j] += c[i] * v * v
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] c[m] v[d] g[d] lo:hi[m]", fastmath=FAST)
 def curved(X, c, v, g, lo, hi):
     """Write g = Σ c_i ⟨x_i, v⟩ x_i."""
     g[:] = 0.0
@@ -48,7 +46,7 @@ def curved(X, c, v, g, lo, hi):
                 g[j] += p * x
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,d] c[m] H[d|d+1,d|d+1] lo:hi[m]", fastmath=FAST)
 def gram(X, c, d, H, lo, hi):
     """Write the lower triangle of H = Σ c_i x_i x_iᵀ, of d features; one more is 1 in each row."""
     H[:] = 0.0

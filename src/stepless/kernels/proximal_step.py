@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[d,K] g[d,K] heights[d,K] v[d,K]")
 def descend(regularizer, w, g, heights, v):
     """Write v = argmin_x ⟨g, x⟩ + Ω(x) + ½⟨x − w, H(x − w)⟩, H = diag `heights`; all d × K."""
     steps = np.empty_like(w)
@@ -17,7 +18,7 @@ def descend(regularizer, w, g, heights, v):
     regularizer.shrink(v, steps)
 
 
-@njit(cache=True, nogil=True)
+@compiled("v[n] heights[n]")
 def enter(domain, v, heights):
     """Move v to the domain's nearest point in the metric diag `heights`."""
     domain.project_in(v, heights)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,_] i:i[m-1]", fastmath=FAST)
 def square(X, i):
     """‖x_i‖²."""
     first, last = X.span(i)
@@ -20,7 +18,7 @@ def square(X, i):
     return sum_
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,_] s[m]", fastmath=FAST)
 def longest(X, s):
     """Return the largest s_i ‖x_i‖, and the largest s_i."""
     top = 0.0
@@ -31,7 +29,7 @@ def longest(X, s):
     return top, heaviest
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,_] s[m]", fastmath=FAST)
 def steepest(X, s):
     """Return the largest s_i ‖x_i‖², and the largest ‖x_i‖."""
     steep = 0.0
@@ -43,7 +41,7 @@ def steepest(X, s):
     return steep, longest
 
 
-@njit(cache=True, nogil=True)
+@compiled("X[_,_]")
 def fullest(X):
     """Return the most non-zero entries that a row has."""
     most = 0
@@ -57,7 +55,7 @@ def fullest(X):
     return most
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("X[m,_] s[m]", fastmath=FAST)
 def extent(X, s):
     """Return Σ ‖x_i‖², the largest s_i |x_ij|, and the largest s_i ‖x_i‖."""
     total = 0.0
@@ -75,7 +73,7 @@ def extent(X, s):
     return total, top, longest
 
 
-@njit(cache=True, nogil=True)
+@compiled("X[m,d] x[d] i:i[m-1]")
 def spread(X, i, x):
     """Write x: row i, zeros included."""
     x[:] = 0.0

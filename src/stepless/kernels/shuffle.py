@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from stepless.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled("order[_]")
 def shuffle(order, seed):
     """Permute `order` in place (Fisher-Yates) from a 64-bit seed (splitmix64)."""
     state = np.uint64(seed)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] p[m] slopes[m] c[m] lo:hi[m]", fastmath=FAST)
 def survey(problem, p, shift, slopes, c, lo, hi):
     """Write slopes, c: s_i ℓ'(p_i + shift) and s_i ℓ''(p_i + shift).
 
@@ -31,7 +29,7 @@ def survey(problem, p, shift, slopes, c, lo, hi):
     return total, tilt, bend, rough
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("problem[m,_,_] p[m] move[m] lo:hi[m]", fastmath=FAST)
 def along(problem, p, move, length, lo, hi):
     """Return the first two derivatives of Σ s_i ℓ along `move`, at this length."""
     loss, _, y, s = problem

@@ -7,12 +7,10 @@ take `terms` = (k, σ, centre, width); the arrays are (corners, rows).
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.1[n,m] terms.2[n,m] slopes[m] c[m] lo:hi[m]", fastmath=FAST)
 def survey(p, terms, shift, slopes, c, lo, hi):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
@@ -40,7 +38,7 @@ def survey(p, terms, shift, slopes, c, lo, hi):
     return tilt, bend, gap
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.1[n,m] terms.2[n,m] move[m] lo:hi[m]", fastmath=FAST)
 def along(p, terms, move, length, lo, hi):
     """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
     k, sigma, centre, width = terms
@@ -56,7 +54,7 @@ def along(p, terms, move, length, lo, hi):
     return first, second
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("p[m] terms.0[n,m] terms.2[n,m] lo:hi[m]", fastmath=FAST)
 def recentre(p, terms, lo, hi):
     """Write centre: β itself, the dual point so far."""
     k, _, centre, width = terms

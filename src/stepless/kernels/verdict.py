@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def judge(loss, z, y, s, a):
     """Write a = s ∂ℓ(z, y); return sℓ, its tangent's offset sℓ − ⟨a, z⟩, its sizes, any a ≠ 0."""
     here = s * loss.slopes(z, y, a)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from numba import njit
+from stepless.jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled("g[d] w[d]")
 def lowest(domain, g, w):
     """Write w, a minimiser of ⟨g, ·⟩ over the domain."""
     domain.vertex(g, w)
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[_]")
 def enter(domain, w):
     """Move w to the nearest point of the domain."""
     domain.project(w)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
+from stepless.jit import compiled
 from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.entropy_in_polytope import inside, least_in_polytope
@@ -192,7 +192,7 @@ def relative_entropy(w: NDArray, z: NDArray) -> float:
     return max(float(w @ logs) - float(w.sum()) + float(z.sum()), 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("w[_]")
 def _logarithms(w: NDArray, mass: float, scale: float) -> NDArray:
     """M log(w_j/s), −∞ where a weight is 0."""
     theta = np.empty(w.size)
@@ -201,7 +201,7 @@ def _logarithms(w: NDArray, mass: float, scale: float) -> NDArray:
     return theta
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("theta[≥1]")
 def _shared_out(theta: NDArray, mass: float) -> NDArray:
     """The w ∝ exp(θ/M) of sum M."""
     w, top, sum_ = np.empty(theta.size), theta.max(), 0.0

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepless.jit import compiled
 
 _CLOSE = 1e-14  # a step after which, its square being left, no other is needed
 _TRIALS = 300  # Newton takes less than ten
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("w[_]")
 def norm(w: NDArray, p: float) -> float:
     """‖w‖_p, no power of which overflows."""
     top, powers = 0.0, 0.0
@@ -25,7 +26,7 @@ def norm(w: NDArray, p: float) -> float:
     return top * powers ** (1.0 / p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("w[_]")
 def link(w: NDArray, p: float, scale: float) -> NDArray:
     """Return scale times the gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
     v, size = np.zeros(w.size), norm(w, p)
@@ -35,7 +36,7 @@ def link(w: NDArray, p: float, scale: float) -> NDArray:
     return v
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("theta[≥1]")
 def of_sum(theta: NDArray, bound: float, q: float) -> NDArray:
     """argmin_w Φ(w) − ⟨θ, w⟩ over w ≥ 0 with Σw = bound.
 
@@ -67,7 +68,7 @@ def of_sum(theta: NDArray, bound: float, q: float) -> NDArray:
     return w * (bound / total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("theta[d] limits[d]")
 def between_limits(theta: NDArray, limits: NDArray, q: float) -> NDArray:
     """argmin_w Φ(w) − ⟨θ, w⟩ over 0 ≤ w ≤ limits, of which θ ≥ 0 is 0 where they are 0.
 
@@ -95,7 +96,7 @@ def between_limits(theta: NDArray, limits: NDArray, q: float) -> NDArray:
     return w
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def between(low: float, high: float, x: float, step: float) -> float:
     """Newton's next trial, from x by this step of log x; the middle if it has passed an end.
 

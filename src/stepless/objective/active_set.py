@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepless.jit import compiled
 
 _ROUNDING = 2.0**-45  # relative: what lies outside by less lies inside
 _PARALLEL = 1e-10  # share of a row that must be independent of the active ones
 _MOST_ROUNDS = 50  # for each inequality: a method that ends takes a few
 
 
-@njit(cache=True)
+@compiled("A[n,d] w[d] b[n] active[n]")
 def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     """Move w, in place, to the nearest v with Av ≤ b, all rows of A being of length 1.
 
@@ -30,7 +31,7 @@ def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     return feasible
 
 
-@njit(cache=True)
+@compiled
 def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     d, count = w.size, 0
     rows = np.empty(d + 1, dtype=np.int64)  # the active ones,
@@ -83,7 +84,7 @@ def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _split(Q: NDArray, normal: NDArray) -> tuple[NDArray, NDArray]:
     """Return the normal's shares of the orthonormal rows Q, and what is at right angles to them."""
     shares = Q @ normal
@@ -93,7 +94,7 @@ def _split(Q: NDArray, normal: NDArray) -> tuple[NDArray, NDArray]:
     return shares + more, z
 
 
-@njit(cache=True)
+@compiled
 def _join(Q: NDArray, R: NDArray, count: int, shares: NDArray, z: NDArray) -> None:
     """Write Q and R: one more row, of these shares and this rest."""
     R[:count, count] = shares
@@ -101,7 +102,7 @@ def _join(Q: NDArray, R: NDArray, count: int, shares: NDArray, z: NDArray) -> No
     Q[count] = z / R[count, count]
 
 
-@njit(cache=True)
+@compiled
 def _back(R: NDArray, t: NDArray) -> NDArray:
     """Solve Rx = t."""
     x = t.copy()
@@ -112,7 +113,7 @@ def _back(R: NDArray, t: NDArray) -> NDArray:
     return x
 
 
-@njit(cache=True)
+@compiled
 def _settle(w: NDArray, A: NDArray, b: NDArray, rows: NDArray, Q: NDArray, R: NDArray) -> None:
     """Replace w by the nearest point with equality in these rows: w − Qᵀ R⁻ᵀ(Aw − b)."""
     t = A[rows] @ w - b[rows]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepless.jit import compiled
 
 _SMALL = 32  # rows: below, all eigenvalues cost no more
 _TIGHT = 3e-11  # residual, relative to the largest eigenvalue: none that is lower is overlooked
@@ -15,7 +16,7 @@ _NOISE = 0.3  # share of a start that is random: a guess may lack the eigenvecto
 _LOOK = 4  # steps between two looks at how good the eigenvalue is
 
 
-@njit(cache=True)
+@compiled("X[n,n] u[n]")
 def lowest(X: NDArray, u: NDArray) -> float:
     """Write into u a unit eigenvector of the lowest eigenvalue of X; return that eigenvalue.
 
@@ -56,7 +57,7 @@ def lowest(X: NDArray, u: NDArray) -> float:
     return _lowest_of_all(X, u)
 
 
-@njit(cache=True)
+@compiled
 def _begin(u: NDArray, v: NDArray) -> None:
     """Write into v a unit vector near u; a random one, always the same, if u is 0."""
     state = np.uint64(0x9E3779B97F4A7C15)
@@ -70,7 +71,7 @@ def _begin(u: NDArray, v: NDArray) -> None:
         v /= math.sqrt(v @ v)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
     """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return its eigenvalue."""
     low, high = math.inf, -math.inf
@@ -100,7 +101,7 @@ def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
     return theta
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
     """Whether the tridiagonal matrix (a, b) less the shift is positive definite."""
     pivot = 1.0
@@ -111,7 +112,7 @@ def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def _lowest_of_all(X: NDArray, u: NDArray) -> float:
     values, vectors = np.linalg.eigh(X)
     u[:] = vectors[:, 0]

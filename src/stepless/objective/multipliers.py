@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
 from numpy.typing import NDArray
+
+from stepless.jit import compiled
 
 _MOST_STEPS = 200
 _ULP = 2.0**-52
 
 
-@njit(cache=True)
+@compiled("b[d] r[d]")
 def level(b: NDArray, r: NDArray, target: float) -> tuple[float, float]:
     """Solve Σ (b_j − θ)₊ / r_j = target > 0, all r_j > 0, for θ: return a b_j, and b_j − θ.
 
@@ -51,7 +52,7 @@ def level(b: NDArray, r: NDArray, target: float) -> tuple[float, float]:
     return pivot, (target - value) / slope
 
 
-@njit(cache=True)
+@compiled("p[d] q[d]")
 def secular_root(p: NDArray, q: NDArray, scale: float) -> float:
     """Return the x ≥ 0 where Σ (p_j / (x + scale q_j))² = 1, or 0 if the sum is nowhere so large.
 
@@ -76,7 +77,7 @@ def secular_root(p: NDArray, q: NDArray, scale: float) -> float:
     return sum_ if math.isnan(sum_) else x  # not a number stays one
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def absolute_sum(w: NDArray) -> float:
     """Σ |w_j|, to a rounding or two, however many there are."""
     sum_, lost = 0.0, 0.0
@@ -85,7 +86,7 @@ def absolute_sum(w: NDArray) -> float:
     return sum_ + lost
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def length(w: NDArray) -> float:
     """‖w‖₂, to a rounding or two, however many there are."""
     sum_, lost = 0.0, 0.0
@@ -94,7 +95,7 @@ def length(w: NDArray) -> float:
     return math.sqrt(sum_ + lost)
 
 
-@njit(cache=True)
+@compiled
 def _add(sum_: float, lost: float, term: float) -> tuple[float, float]:
     """Add a term ≥ 0 to a sum, and what rounding took away to what was lost (Neumaier)."""
     grown = sum_ + term

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.domains import (
     Box,
     Domain,
@@ -148,12 +148,12 @@ class Objective:
         return float(tilted - sway - 0.5 * strength * (1.0 + _ROUNDING) * float(p @ p))
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[_,_]")
 def _total(regularizer: Any, w: Any) -> Any:
     return regularizer.total(w)
 
 
-@njit(cache=True, nogil=True)
+@compiled("a[d] b[d]")
 def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
     """Minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b: it is concave in them."""
     sum_ = 0.0
@@ -162,7 +162,7 @@ def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
     return sum_
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
     # where Ω has no minimum above this slope, it lies at an end of the interval
     at = min(max(regularizer.conjugate_gradient(-a), low), high)
@@ -172,6 +172,6 @@ def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
     return least
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _height(regularizer: Any, wj: float, a: float) -> Any:
     return regularizer.value(wj) + a * wj

@@ -19,3 +19,16 @@ class Problem(Term):
     X: Design
     y: NDArray
     s: NDArray
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Examples, features, and predictions an example."""
+        return *self.X.shape, self.loss.outputs()
+
+    def _check(self) -> None:
+        column = self.X.shape[:1]
+        if self.y.shape != column or self.s.shape != column:
+            raise ValueError(
+                f"there are {column[0]} examples, but targets of shape {self.y.shape} and sample "
+                f"weights of shape {self.s.shape}"
+            )

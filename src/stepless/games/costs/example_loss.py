@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.column_sums import column_sums
 from stepless.games.costs.cost import Cost, Sum, Total
+from stepless.jit import compiled
 from stepless.objective import Loss
 
 
@@ -99,19 +99,19 @@ class ExamplesTotal:
         return self.s * slopes
 
 
-@njit(cache=True, nogil=True)
+@compiled("y[n] z[n] out[n]")
 def _values(loss, z, y, out):  # type: ignore[no-untyped-def]
     for i in range(y.size):
         out[i] = loss.value(z[i], y[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled("y[n] z[n] out[n]")
 def _slopes(loss, z, y, out):  # type: ignore[no-untyped-def]
     for i in range(y.size):
         out[i] = loss.slope(z[i], y[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled("y[n] z[n] out[n]")
 def _curvatures(loss, z, y, out):  # type: ignore[no-untyped-def]
     for i in range(y.size):
         out[i] = loss.curvature(z[i], y[i])

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.column_sums import column_sums
 from stepless.games.costs.cost import Cost, Total, Undefined
+from stepless.jit import compiled
 
 RUIN = "a portfolio that nothing is left of costs infinitely much: use a Simplex as the domain"
 
@@ -97,7 +97,7 @@ def _lost(wealth: NDArray) -> NDArray:
     return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))
 
 
-@njit(cache=True, nogil=True)
+@compiled("r[_]")
 def _bad(r: NDArray) -> int:
     """The first entry that is no positive number, or −1."""
     for j in range(r.size):

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, Linear, Total
+from stepless.jit import compiled
 from stepless.kernels.vertices import enter
 from stepless.mirrors import Euclidean
 from stepless.mirrors.elastic import elastic_shares
@@ -152,7 +152,7 @@ class Task:
         return self.domain.sway(blur)
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[_,_]")
 def total_of(penalty, w):  # type: ignore[no-untyped-def]
     """Ω(w)."""
     return penalty.total(w)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
@@ -13,7 +12,7 @@ from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.kernels.vertices import lowest
 from stepless.mirrors import project_metric
 from stepless.objective import Box, L1Ball, L2Ball, Simplex
@@ -127,7 +126,7 @@ class ONS(Player):
         return 0.5 * np.cumsum(np.array(self.added) * run.distances(u) + self.duals)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("g[d] step[d] M[d,d]", fastmath=FAST)
 def balance(M: NDArray, step: NDArray, ridge: float, g: NDArray, beta: float, r2: float) -> float:
     """Add βggᵀ to M; write `step` = A⁻¹g, A = M + εI; return ε with (ε − ridge)r² = ⟨g, A⁻¹g⟩.
 
@@ -154,13 +153,13 @@ def balance(M: NDArray, step: NDArray, ridge: float, g: NDArray, beta: float, r2
             return e
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _meet(height: float, square: float) -> float:
     """τ > 0 with τ(height + τ) = square."""
     return 2.0 * square / (height + math.sqrt(height * height + 4.0 * square))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _solve(L: NDArray, v: NDArray, M: NDArray, e: float, g: NDArray) -> None:
     """Write v = (M + eI)⁻¹g and L, Cholesky's factor."""
     d = g.size

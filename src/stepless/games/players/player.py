@@ -11,11 +11,11 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
 from stepless.games.errors import GameError
+from stepless.jit import compiled
 from stepless.objective import Domain, Regularizer, Simplex
 
 _LEAST, _MOST = (
@@ -210,7 +210,7 @@ class Player(ABC):
         return f"{type(self).__name__}({', '.join(told)})"
 
 
-@njit(cache=True, nogil=True)
+@compiled("g[_]")
 def _largest(g: NDArray) -> float:
     """The largest |g_j|; NaN if one of them is."""
     top = 0.0

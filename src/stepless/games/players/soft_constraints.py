@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import refuse_penalty
+from stepless.jit import compiled
 from stepless.kernels.vertices import enter
 
 _FIRST = 8  # rounds of the first epoch: enough for a δ, whatever m
@@ -233,6 +233,6 @@ def _inset(T: float, credit: float) -> tuple[float, float, float]:
 
 
 # A method of a Term is quick only where it is compiled.
-@njit(cache=True, nogil=True)
+@compiled("w[d] g[d]")
 def _outward(domain, w, g):  # type: ignore[no-untyped-def]
     return domain.outward(w, g)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective import Domain, Simplex
 
 
@@ -26,6 +26,6 @@ def along(domain: Domain, g: NDArray) -> NDArray:
     return _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
 
 
-@njit(cache=True, nogil=True)
+@compiled("g[_]")
 def _centred(g: NDArray) -> NDArray:
     return g - g.mean()

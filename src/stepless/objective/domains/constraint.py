@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.domains.domain import Domain
 
@@ -42,7 +42,7 @@ class Constraint(Domain):
         approach(self, w)
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def approach(domain, w):
     """Move w to the nearest point with c ≤ 0, by cuts.
 
@@ -85,11 +85,11 @@ def approach(domain, w):
 
 
 # A method that is called twice in one kernel would be inlined twice.
-@njit(cache=True)
+@compiled
 def _excess(domain, w):
     return domain.excess(w)
 
 
-@njit(cache=True)
+@compiled
 def _outward(domain, w, g):
     return domain.outward(w, g)

@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.multipliers import length
 
@@ -113,7 +113,7 @@ class Intersection(Domain):
         return max(self.floor(a), self.domain.floor_within(a, radius))
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def project_within(domain, w, bound):
     """Replace w by the domain's nearest point that is no longer than the bound."""
     y, least = w.copy(), np.zeros(w.size)
@@ -127,7 +127,7 @@ def project_within(domain, w, bound):
     search(domain, y, low, 1.0, w, bound)
 
 
-@njit(cache=True)
+@compiled("g[d] w[d]")
 def lowest_within(domain, g, w, bound):
     """Write w, a minimiser of ⟨g, ·⟩ over what the ball leaves of a domain; return its multiplier.
 
@@ -153,7 +153,7 @@ def lowest_within(domain, g, w, bound):
     return steepness / low
 
 
-@njit(cache=True)
+@compiled
 def search(domain, y, low, high, w, bound):
     """Write w: of the domain's nearest points to multiples t of y, the longest within the bound.
 
@@ -201,6 +201,6 @@ def search(domain, y, low, high, w, bound):
 
 
 # A method that is called twice in one kernel would be inlined twice.
-@njit(cache=True)
+@compiled
 def _enter(domain, w):
     domain.project(w)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.multipliers import absolute_sum, level
 
@@ -61,7 +61,7 @@ class L1Ball(Domain):
         return self.bound
 
 
-@njit(cache=True)
+@compiled("w[d] h[d]")
 def project_l1(w, h, bound):
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖₁ ≤ bound.
 

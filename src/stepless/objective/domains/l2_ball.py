@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.multipliers import length, secular_root
 
@@ -58,7 +57,7 @@ class L2Ball(Domain):
         return self.bound
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def shorten(w, bound):
     """Scale w down to the length `bound` if it is longer."""
     size = length(w)
@@ -67,7 +66,7 @@ def shorten(w, bound):
             w[j] *= bound / size
 
 
-@njit(cache=True)
+@compiled("w[d] h[d]")
 def project_l2(w, h, bound):
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖₂ ≤ bound.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 
 _TRIALS = 200  # bisection alone would end by then
@@ -69,7 +69,7 @@ class LpBall(Domain):
         return self.bound
 
 
-@njit(cache=True)
+@compiled("w[_]")
 def norm(w, p):
     """‖w‖_p, whatever the size of the weights."""
     top = 0.0
@@ -83,7 +83,7 @@ def norm(w, p):
     return top * sum_ ** (1.0 / p)
 
 
-@njit(cache=True)
+@compiled("w[d] h[d]")
 def project_lp(w, h, bound, p):
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖_p ≤ bound.
 
@@ -126,7 +126,7 @@ def project_lp(w, h, bound, p):
         w[j] *= bound / size
 
 
-@njit(cache=True)
+@compiled("")
 def root(a, mu, p):
     """Solve a − v = μ v^(p−1) for v; return u = v^(p−1), and v.
 

@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.domains.domain import Domain
 
@@ -155,7 +155,7 @@ def _lowest(A: NDArray, b: NDArray, g: NDArray, bound: float = math.inf) -> floa
     return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rough)
 
 
-@njit(cache=True)
+@compiled("A[n,d] b[n] g[d] w[d]")
 def descend(g, w, A, b, bound):
     """Write into w a minimiser of ⟨g, ·⟩ over the polytope.
 

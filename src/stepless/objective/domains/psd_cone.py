@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.eigenpair import lowest
 
@@ -78,7 +78,7 @@ def admit_square(d: int) -> None:
         )
 
 
-@njit(cache=True)
+@compiled("")
 def side(d):
     """Return how many rows a square matrix of d entries has."""
     n = int(math.sqrt(d) + 0.5)
@@ -87,7 +87,7 @@ def side(d):
     return n
 
 
-@njit(cache=True)
+@compiled("X[n,n]")
 def symmetrise(X):
     """Replace X by (X + Xᵀ)/2."""
     for i in range(X.shape[0]):
@@ -96,7 +96,7 @@ def symmetrise(X):
             X[j, i] = X[i, j]
 
 
-@njit(cache=True)
+@compiled("X[n,n] values[n] vectors[n,n]")
 def rebuild(X, values, vectors):
     """Write X: the matrix of these eigenvalues ≥ 0 and vectors, exactly symmetric."""
     half = vectors * np.sqrt(values)
@@ -104,7 +104,7 @@ def rebuild(X, values, vectors):
     symmetrise(X)
 
 
-@njit(cache=True)
+@compiled("X[n,n] G[n,n]")
 def inward_eigenvector(X, G):
     """Write G = −uuᵀ for X's lowest eigenvector u; return minus its eigenvalue."""
     n = X.shape[0]

@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.multipliers import length
 
@@ -130,14 +130,14 @@ class Shrunk(Domain):
         return self.share * center + (1.0 - self.share) * inner - rounding - 2.0**-50 * abs(inner)
 
 
-@njit(cache=True)
+@compiled("w[d] center[d]")
 def grow(w, center, share):
     """Replace w by c + (w − c)/(1 − share)."""
     for j in range(w.size):
         w[j] = center[j] + (w[j] - center[j]) / (1.0 - share)
 
 
-@njit(cache=True)
+@compiled("w[d] center[d]")
 def shrink(w, center, share):
     """Replace w by c + (1 − share)(w − c)."""
     for j in range(w.size):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain
 from stepless.objective.multipliers import absolute_sum, level
 
@@ -54,7 +54,7 @@ class Simplex(Domain):
         return self.bound
 
 
-@njit(cache=True)
+@compiled("w[d] h[d]")
 def project_simplex(w, h, bound):
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over v ≥ 0, Σ v = bound.
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from numba import njit
-
+from stepless.jit import compiled
 from stepless.objective.losses.loss import Loss, Targets
 from stepless.objective.losses.softplus import softplus
 
 _STEEP = 80.0  # beyond e^80 the exponential goes on as its tangent, so that nothing overflows
 
 
-@njit(cache=True, error_model="numpy")
+@compiled("")
 def implicit_exponential(c, step):
     """Return the u with u = exp(c − step·u), or e^80 if that is less.
 
@@ -37,7 +36,7 @@ def implicit_exponential(c, step):
     return min(u, steepest)
 
 
-@njit(cache=True, inline="always")
+@compiled("")
 def beyond_tangent(u):
     """Eᵘ − 1 − u, without cancellation near 0."""
     if abs(u) > 0.05:
@@ -48,7 +47,7 @@ def beyond_tangent(u):
     return 0.5 * u * u * (1.0 + series)
 
 
-@njit(cache=True, inline="always")
+@compiled("")
 def entropy_beyond_tangent(t):
     """(1 + t) log(1 + t) − t for t ≥ −1, without cancellation near 0."""
     if abs(t) > 0.05:

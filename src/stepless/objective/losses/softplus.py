@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from stepless.jit import compiled
 
 
-@njit(cache=True, inline="always")
+@compiled("")
 def softplus(u):
     """log(1 + eᵘ)."""
     return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
 
 
-@njit(cache=True, inline="always")
+@compiled("")
 def sigmoid(u):
     """1 / (1 + e⁻ᵘ)."""
     e = math.exp(-abs(u))
     return (1.0 if u >= 0.0 else e) / (1.0 + e)
 
 
-@njit(cache=True, inline="always")
+@compiled("")
 def negentropy(u):
     """U log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
     if u < 0.0 or u > 1.0:
@@ -30,7 +30,7 @@ def negentropy(u):
     return left + right
 
 
-@njit(cache=True, error_model="numpy")
+@compiled("")
 def implicit_sigmoid(c, step):
     """Return the p with p = 1 / (1 + exp(c + step·p)).
 

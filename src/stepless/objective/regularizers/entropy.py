@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
 
 _LARGEST = 600.0  # of what an exponential is taken: beyond, weights are no numbers
@@ -77,7 +77,7 @@ class Entropy(Regularizer):
         return self.conjugate_weights(u) / self.alpha, 0.0, np.zeros(u.shape)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def relative_entropy(w, prior):
     """Return w log(w/π) − w + π, without cancellation next to π."""
     if w < 0.0:
@@ -93,7 +93,7 @@ def relative_entropy(w, prior):
     return w * math.log(w / prior) - w + prior
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def wright_omega(t):
     """Return the x > 0 with x + log x = t: Lambert's W of exp(t), which need not be a number.
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
@@ -76,7 +76,7 @@ class Groups(Regularizer):
         return np.add.reduceat(of_features[self.order], self.starts[:-1])
 
 
-@njit(cache=True)
+@compiled("w[_,_] order[_] starts[_]")
 def gather(w, order, starts):
     """Return the weights of all groups, side by side, and where each group begins among them."""
     if w.shape[0] != order.size:
@@ -84,7 +84,7 @@ def gather(w, order, starts):
     return w[order].ravel(), starts * w.shape[1]
 
 
-@njit(cache=True)
+@compiled("order[d] w[d,K] v[d*K]")
 def scatter(v, order, w):
     """Undo `gather`."""
     for k in range(order.size):

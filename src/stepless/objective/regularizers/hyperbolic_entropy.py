@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
 
 _MOST_STEPS = 100
@@ -81,7 +81,7 @@ class HyperbolicEntropy(Regularizer):
         return np.clip(u / self.alpha, -_LARGEST, _LARGEST)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def shrunk(w, k, scale):
     """Return the v ≥ 0 with v + k asinh(v/scale) = w, for w ≥ 0.
 

@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.term import Term
 
 _MOST = 1e150  # its square is still a number
@@ -112,14 +112,14 @@ class Regularizer(Term):
         return np.full(u.shape, 1.0 / self.strong_convexity()), 0.0, np.zeros(u.shape)
 
 
-@njit(cache=True, nogil=True)
+@compiled("v[d] steps[d]")
 def shrink_each(regularizer, v, steps):
     """Replace each weight by its prox."""
     for c in range(v.size):
         v[c] = regularizer.prox(v[c], steps[c])
 
 
-@njit(cache=True, nogil=True)
+@compiled("u[_]")
 def _link_each(regularizer, u):
     """Replace each dual weight by its weight."""
     for j in range(u.size):

@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.multipliers import secular_root
 from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
 
@@ -58,7 +58,7 @@ class RowsL2(Regularizer):
         return norm_floor(self.alpha, float(lengths.max(initial=0.0)), ceiling)
 
 
-@njit(cache=True)
+@compiled("v[d] steps[d]")
 def shrink_l2(v, steps, alpha):
     """Replace v by argmin_u α‖u‖₂ + Σ (u_c − v_c)²/(2 step_c).
 

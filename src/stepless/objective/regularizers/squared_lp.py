@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 _MOST_STEPS = 200
@@ -88,7 +88,7 @@ class SquaredLp(Regularizer):
         return float(norm(u.reshape(-1, 1), self.p / (self.p - 1.0)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("w[_,_]")
 def norm(w, p):
     """‖w‖_p of a matrix, as one long vector."""
     largest = 0.0
@@ -105,7 +105,7 @@ def norm(w, p):
     return largest * sum_ ** (1.0 / p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("w[d,K] steps[d,K]")
 def shrink_lp(w, steps, curvature, p):
     """Replace w by argmin_v (curvature/2)‖v‖_p² + Σ (v − w)²/(2 step).
 
@@ -149,7 +149,7 @@ def shrink_lp(w, steps, curvature, p):
             w[j, c] = math.copysign(n * x, w[j, c]) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _share(y, k, p):
     """Return the x ≥ 0 with x + k x^{p−1} = y.
 

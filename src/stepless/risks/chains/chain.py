@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 _SAFE = 600.0  # e to the minus this is far from where numbers lose digits
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def emissions(z: Any, pairs: Any, X: Any, w: Any, first: int, last: int) -> None:
     """Write z (positions × tags): the scores that the features of each position give its tags."""
     n, K = last - first, z.shape[1]
@@ -35,7 +34,7 @@ def emissions(z: Any, pairs: Any, X: Any, w: Any, first: int, last: int) -> None
         z[n - 1, c] += w[edges + K + c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int) -> None:
     """Add to g: s Σ_t p_t ⊗ x_t, and what belongs to the first and the last tag."""
     n, K = last - first, p.shape[1]
@@ -55,7 +54,7 @@ def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int)
         g[edges + K + c] += s * p[n - 1, c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def path_score(z: Any, T: Any, y: Any) -> float:
     """Return the score of the labeling y: its emissions z and transitions T."""
     total = z[0, y[0]]
@@ -64,7 +63,7 @@ def path_score(z: Any, T: Any, y: Any) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
     """Write path, the labeling of the highest score (Viterbi); return that score.
 
@@ -94,7 +93,7 @@ def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def exponentials(E: Any, T: Any) -> Any:
     """Write E = exp(T − max T); return max T, and how far the entries of T lie apart."""
     most, least = T.max(), T.min()
@@ -104,7 +103,7 @@ def exponentials(E: Any, T: Any) -> Any:
     return most, most - least
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float:
     """Write p (positions × tags), P(y_t = c); return the log of the sum over all labelings.
 
@@ -161,7 +160,7 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
     return log_sum
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def scores_are_near(z: Any, apart: float) -> bool:
     """Whether `marginals` may be used, for transitions that lie so far apart."""
     for t in range(z.shape[0]):
@@ -174,7 +173,7 @@ def scores_are_near(z: Any, apart: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def marginals_by_logarithms(
     p: Any, joint: Any, forth: Any, far: Any, z: Any, T: Any, s: float
 ) -> float:
@@ -212,7 +211,7 @@ def marginals_by_logarithms(
     return log_sum
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _log_sum(terms: Any) -> float:
     top = terms.max()
     total = 0.0

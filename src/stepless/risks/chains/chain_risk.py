@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data.sequences import Sequences
+from stepless.jit import compiled
 from stepless.objective import Regularizer
 from stepless.risk import Plane
 from stepless.risks.chains.pairs import Pairs
@@ -131,7 +131,10 @@ class ChainRisk(WholeRisk):
         return replace(super().plane(value - haze * rough, a, w, tilt), haze=haze)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(
+    "problem.X[n,≤problem.pairs.features] problem.ends[m] problem.s[m-1] "
+    "sizes[≥problem.pairs.weights()]",
+)
 def _sizes(sizes: Any, problem: Any, K: int) -> None:
     """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""
     pairs, X, _, ends, s = problem

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
 from stepless.risks.chains.chain_risk import ChainRisk
 
@@ -42,7 +41,12 @@ class CRFRisk(ChainRisk):
         return 0.125 * np.sqrt(most * self.sizes)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] room.far[1] "
+    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
+    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    fastmath=FAST,
+)
 def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> float:
     """Write g, the gradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
     offset, K = problem.pairs.weights(), room.E.shape[0]
@@ -57,7 +61,7 @@ def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> floa
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> float:
     """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise room.far.
 
@@ -86,7 +90,7 @@ def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> flo
     return s[i] * max(log_sum - score, 0.0)  # rounding may have made it less
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def add_joint(g: Any, room: Any, offset: int) -> None:
     """Add to g what `log_loss` left in room.joint."""
     K = room.E.shape[0]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data.sequences import Sequences
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
 from stepless.risks.chains.chain_risk import Room
 from stepless.risks.chains.pairs import Pairs
@@ -39,7 +38,11 @@ def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray)
     return p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "room.E[K,K] room.z[L,K] room.came[L,K] X[n,≤pairs.features] labels[n] ends[m] "
+    "w[pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    fastmath=FAST,
+)
 def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
     """Write labels of sequences lo to hi."""
     K, offset = room.E.shape[0], pairs.weights()
@@ -51,7 +54,11 @@ def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: in
         chain.best_path(labels[first:last], room.came, z, T)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "room.E[K,K] room.joint[K,K] room.z[L,K] room.forth[L,K] room.far[1] X[n,≤pairs.features] "
+    "p[n,K] ends[m] w[pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    fastmath=FAST,
+)
 def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
     """Write p of sequences lo to hi."""
     K, offset = room.E.shape[0], pairs.weights()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data.sequences import Sequences
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
 from stepless.risks.chains.chain_risk import ChainRisk
@@ -52,7 +51,12 @@ class ChainHingeRisk(ChainRisk):
         return _tangents(g, self.problem, self.cost, w, self._rooms[block], lo, hi)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(
+    "cost[K,K] room.z[L,K] room.p[L,K] room.came[L,K] room.path[L] "
+    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
+    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    fastmath=FAST,
+)
 def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any, lo: int, hi: int) -> float:
     """Write g, a subgradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
     g[:] = 0.0
@@ -62,7 +66,7 @@ def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any, lo: int, hi: i
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
     """Add to g a subgradient of s_i ℓ_i; return s_i ℓ_i."""
     pairs, X, y, ends, s = problem

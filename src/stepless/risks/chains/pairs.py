@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.design import Design
+from stepless.jit import compiled
 from stepless.term import Term
 
 
@@ -62,6 +62,11 @@ class SeenPairs(Term):
         np.cumsum(present.sum(axis=1), out=ends[1:])
         return cls(ends, np.nonzero(present)[1].astype(np.uint16))
 
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return self.ends.size - 1
+
     def weights(self) -> Any:
         """Return the number of weights."""
         return self.seen.size
@@ -79,7 +84,7 @@ class SeenPairs(Term):
 Pairs = AllPairs | SeenPairs
 
 
-@njit(cache=True, nogil=True)
+@compiled("X[n,d] present[d,_] y[n]")
 def _note(present: Any, X: Any, y: Any) -> None:
     """Write present: which feature is met with which tag."""
     for i in range(X.size()):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data import Source
 from stepless.intercept import Cut, bottom
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk, Violation
 
@@ -95,7 +94,7 @@ class _Ranks:
         return _worst_counts(self._missed, self._called, self._highest, self._square, b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("highest[N] called[N+1] missed[≥2]", fastmath=FAST)
 def _worst_counts(
     missed: NDArray, called: NDArray, highest: NDArray, square: float, b: float
 ) -> tuple[float, int, int, float]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data import Source
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 
@@ -37,7 +36,7 @@ class PairRisk(MetricRisk):
         return Violation(cost + float(a @ z), 0.0, cost, a)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("positives[P] high[P] negatives[N] low[N]", fastmath=FAST)
 def _wrong_pairs(positives: NDArray, negatives: NDArray, high: NDArray, low: NDArray) -> float:
     """Multiply each positive's and negative's share by that of the others it is wrong with.
 

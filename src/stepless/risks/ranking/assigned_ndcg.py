@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.risks.ranking.top import MOST
@@ -58,7 +57,7 @@ class AssignedNDCG(RankingLoss):
         return _plane(a, z, y, self.k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n]", fastmath=FAST)
 def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
     """Write a; return 1 − NDCG@k of the order by z − G."""
     n = z.size
@@ -85,7 +84,7 @@ def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
     return 1.0 - reached / best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("y[_]", fastmath=FAST)
 def _gains(y: Any) -> Any:
     gains = np.empty(y.size)
     for i in range(y.size):

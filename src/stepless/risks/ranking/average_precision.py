@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
@@ -43,7 +42,7 @@ class AveragePrecision(RankingLoss):
         return (gone - j * (harmonic[j + end] - harmonic[j + i])) / end
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
 def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return 1 − AP of the ranking that violates the most."""
     n = z.size

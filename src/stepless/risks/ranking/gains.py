@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from stepless.jit import compiled
 
 LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best one adds
 
@@ -38,13 +39,13 @@ def admit_gains(y: NDArray) -> None:
         )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def gain(y: Any) -> Any:
     """2^y − 1, above 0 for every y above 0."""
     return math.expm1(y * math.log(2.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("")
 def discount(r: Any) -> Any:
     """Weight of the rank that r documents have before them, 1/log₂(r + 2)."""
     return 1.0 / math.log2(r + 2.0)

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from stepless.jit import compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.top import top_of
@@ -89,7 +89,7 @@ def _mean(
     return float(np.mean(found))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _tied(y: Any, z: Any, first: Any) -> Any:
     """Where the documents that have the first one's score end, and how many are relevant."""
     last = first
@@ -100,7 +100,7 @@ def _tied(y: Any, z: Any, first: Any) -> Any:
     return last, relevant
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("y[n] z[n]")
 def _ndcg(y: Any, z: Any, k: Any) -> Any:
     best = 0.0
     ideal = np.sort(y)[::-1]
@@ -120,7 +120,7 @@ def _ndcg(y: Any, z: Any, k: Any) -> Any:
     return reached / best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("y[n] z[n]")
 def _found(y: Any, z: Any, k: Any) -> Any:
     """How many of the first k are relevant."""
     found = 0.0
@@ -132,7 +132,7 @@ def _found(y: Any, z: Any, k: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("y[n] z[n]")
 def _average_precision(y: Any, z: Any) -> Any:
     total = 0.0
     before = 0
@@ -149,7 +149,7 @@ def _average_precision(y: Any, z: Any) -> Any:
     return total / before
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("y[n] z[n]")
 def _reciprocal_rank(y: Any, z: Any) -> Any:
     first, relevant = 0, 0
     while relevant == 0:

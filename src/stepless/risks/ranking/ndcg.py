@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
@@ -54,7 +53,7 @@ class NDCG(RankingLoss):
         return weight[i + j] - weight[end + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
 def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return the mean of 1 − NDCG@k of the rankings that violate the most, one a grade."""
     n = z.size
@@ -76,7 +75,7 @@ def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
     return level
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, share: Any) -> Any:
     """Add to a the slopes of the plane where the first C documents are relevant; return its level.
 
@@ -108,7 +107,7 @@ def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, shar
     return _slopes(a, z, relevant, others, place[: k - top], top, weight, share)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _slopes(
     a: Any, z: Any, relevant: Any, others: Any, place: Any, top: Any, weight: Any, share: Any
 ) -> Any:

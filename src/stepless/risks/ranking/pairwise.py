@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
 
@@ -29,7 +28,7 @@ class Pairwise(RankingLoss):
         return _plane(a, z, y, order)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
 def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return the share of the pairs that lie closer than 1, or the wrong way round."""
     n = z.size
@@ -59,7 +58,7 @@ def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
     return level / pairs
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def _close(count: Any, tree: Any, z: Any, grade: Any, order: Any) -> Any:
     """Write count (and tree): to each document, those of a larger grade number with z_j > z_i − 1.
 

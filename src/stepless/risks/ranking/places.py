@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def apart(order: Any, C: Any) -> Any:
     """Of documents in an order, the numbers below C, which are relevant, and the others."""
     relevant, others = np.empty(C, np.int64), np.empty(order.size - C, np.int64)
@@ -25,7 +24,7 @@ def apart(order: Any, C: Any) -> Any:
     return relevant, others
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled(fastmath=FAST)
 def choose_places(
     place: Any, loss: Any, table: Any, z: Any, others: Any, behind: Any, end: Any, cost: Any
 ) -> Any:

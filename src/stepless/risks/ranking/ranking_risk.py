@@ -7,12 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
 from stepless.risks.ranking.gains import grades
@@ -149,7 +148,7 @@ def _largest(X: Any, starts: NDArray) -> NDArray:
     return np.asarray(np.maximum(np.abs(highest), np.abs(lowest)).mean(axis=0), dtype=np.float64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
 def _sort(order: Any, z: Any, starts: Any, first: Any, last: Any) -> Any:
     """Write order: the documents of each query, numbered within it, by falling scores.
 
@@ -160,7 +159,7 @@ def _sort(order: Any, z: Any, starts: Any, first: Any, last: Any) -> Any:
         order[lo:hi] = np.argsort(-z[lo:hi])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
 def _planes(
     a: Any, loss: Any, z: Any, y: Any, order: Any, starts: Any, first: Any, last: Any
 ) -> Any:

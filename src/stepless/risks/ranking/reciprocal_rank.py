@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from stepless.kernels.flags import FAST
+from stepless.jit import FAST, compiled
 from stepless.risks.ranking.places import apart
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
@@ -39,7 +38,7 @@ class ReciprocalRank(RankingLoss):
         return _plane(a, z, y, order)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
 def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
     """Write a; return 1 − 1/r of the ranking that violates the most."""
     relevant, others = apart(order, np.sum(y > 0.0))

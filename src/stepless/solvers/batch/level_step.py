@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
+from stepless.jit import compiled
 from stepless.objective import L1Ball, Objective, Simplex, Zero
 
 DUALS = 3  # dual points: of the certificate, of moves, of long moves
@@ -73,7 +73,7 @@ class _Near:
         return self._eta * moves, -share, np.sign(w)
 
 
-@njit(cache=True, nogil=True)
+@compiled("w[d,K] steps[d,K]")
 def _shrink(regularizer: Any, w: Any, steps: Any) -> None:
     regularizer.shrink(w, steps)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stepless.data.sequences import Sequences
+from stepless.jit import compiled
 from stepless.kernels import dual_averaging, mirror_descent
 from stepless.kernels.mirror_descent import LAST, VALUE
 from stepless.objective import Objective, Regularizer, Whole
@@ -179,7 +179,11 @@ class ChainAdaGrad(AdaGrad):
         return setting.penalty, setting.metrics[0], setting.etas[0], self.update == "rda"
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(
+    "kept[D,K,2|4] order[n] scores[≥n,1] start[D,K] cost?[K,K] problem.X[p,≤D-K-2] problem.y[p] "
+    "problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] room.joint[K,K] "
+    "room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
+)
 def _rounds(
     kept: Any,
     scores: Any,
@@ -219,7 +223,7 @@ def _rounds(
         _take_in(kept, g, w, rule, met[:count], t)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled("kept[D,K,2|4] w[D,K] start[D,K] rows[_]")
 def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
     """Write rows of w: their weights after t rounds."""
     penalty, metric, eta, averaging = rule
@@ -235,7 +239,7 @@ def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
                 w[row, c] = penalty[0].prox(w[row, c], t * step)  # DHS (3)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
     """Change rows of kept by their subgradients in round t, which are then 0 again."""
     penalty, metric, eta, averaging = rule

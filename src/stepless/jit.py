@@ -1,0 +1,189 @@
+"""How loops are compiled: one decorator, whether Python calls a function or compiled code does.
+
+Numba makes every function that another one calls a program of its own, optimised and runnable,
+before it links it into its caller: most of the time that compiling takes. Here what compiled code
+calls is a *fragment*, typed and lowered, and optimised only as a part of its caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from numba.core import config, types, typing
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags, compile_extra
+from numba.core.errors import TypingError
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.sigutils import normalize_signature
+from numba.core.typing.templates import AbstractTemplate
+from numba.core.utils import pysignature
+
+from stepless.code_cache import CodeCache
+from stepless.lengths import check_of, covered
+
+# Sums may be reordered and fused, so that they use the processor's vectors; infinities and NaN keep
+# their meaning, because certificates and checks rely on it.
+FAST = {"reassoc", "contract", "arcp", "nsz"}
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "boundscheck": None,
+}
+
+
+def compiled(lengths: Any = None, *, fastmath: set[str] | None = None) -> Any:
+    """Compile a function when it is first called, for the types that it is called with.
+
+    It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
+    its arrays must be (see `stepless.lengths`), empty if it has none: they are looked at whenever
+    Python calls. Without, only compiled code can call it, which hands on what was looked at.
+
+    No array that it writes to may overlap another one that it is handed: whether a loop uses the
+    processor's vectors, and so the last bits of its sums, must not depend on where arrays happen to
+    lie in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @compiled("x[d] y[d]", fastmath=FAST)
+    ... def dot(x, y):
+    ...     sum_ = 0.0
+    ...     for j in range(x.size):
+    ...         sum_ += x[j] * y[j]
+    ...     return sum_
+    >>> dot(np.ones(3), np.arange(3.0))
+    3.0
+    >>> dot(np.ones(3), np.ones(2))
+    Traceback (most recent call last):
+        ...
+    ValueError: dot: arrays do not fit together: x[d] y[d], but x has shape (3,), y (2,)
+    """
+    if callable(lengths):
+        return compiled(fastmath=fastmath)(lengths)
+
+    def decorate(function: Any) -> Any:
+        return function if config.DISABLE_JIT else Loop(function, lengths, fastmath)
+
+    return decorate
+
+
+class Loop:
+    """A compiled function: to Python a callable that looks at lengths, to compiled code a part."""
+
+    def __init__(
+        self, function: Callable[..., Any], lengths: str | None, fastmath: set[str] | None
+    ) -> None:
+        self.py_func = function
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self._options = _OPTIONS | ({"fastmath": fastmath} if fastmath else {})
+        self._check = check_of(function, lengths)
+        self._covered = covered(lengths)
+
+    def __call__(self, *args: Any) -> Any:
+        self._check(*args)
+        return self.dispatcher(*args)
+
+    @cached_property
+    def dispatcher(self) -> CPUDispatcher:
+        """What Python calls."""
+        dispatcher = _Entry(self.py_func, {}, self._options, _Apart)
+        dispatcher.covered = self._covered
+        dispatcher._cache = CodeCache(self.py_func, repr(sorted(self._options.get("fastmath", ()))))
+        return dispatcher
+
+    @cached_property
+    def _numba_type_(self) -> types.Type:
+        return Part(self.py_func, self._options).type
+
+
+class _Entry(CPUDispatcher):
+    """What Python calls: an array whose length nobody looks at is refused."""
+
+    covered: set[str]
+
+    def compile(self, sig: Any) -> Any:
+        args, _ = normalize_signature(sig)
+        for name, kind in zip(pysignature(self.py_func).parameters, args, strict=True):
+            if isinstance(kind, types.Array) and name not in self.covered:
+                raise TypeError(f"{self.py_func.__name__}: `lengths` does not say those of {name}")
+        return super().compile(sig)
+
+
+class Part:
+    """A function as compiled code sees it; each list of argument types has a fragment."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.function = function
+        self.options = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        self._fragments: dict[Any, Fragment] = {}
+
+    @cached_property
+    def type(self) -> types.Type:
+        """Numba's type of the function."""
+        part = self
+
+        class Template(AbstractTemplate):
+            key = part
+
+            def generic(self, args: Any, kws: Any) -> Any:
+                return part.signature(*args, **kws)
+
+            def get_impl_key(self, sig: Any) -> Any:
+                return part.fragment(sig.args)
+
+        return types.Function(Template)
+
+    def signature(self, *args: types.Type, **kws: types.Type) -> Any:
+        """Type the function for these arguments; its fragment is ready then."""
+        takes = self.function.__code__.co_argcount
+        if kws or len(args) != takes:
+            name = self.function.__qualname__
+            raise TypingError(f"{name} takes {takes} positional arguments, not {len(args)}")
+        found = typing.signature(self.fragment(args).return_type, *args)
+        return found.replace(pysig=pysignature(self.function))
+
+    def fragment(self, args: tuple[types.Type, ...]) -> Fragment:
+        """Return the code for these arguments."""
+        if args not in self._fragments:
+            flags = Flags()
+            cpu_target.options.parse_as_flags(flags, self.options)
+            flags.no_compile = True
+            context = cpu_target.target_context
+            library = _Parts(context.codegen(), self.function.__qualname__)
+            result = compile_extra(
+                cpu_target.typing_context, context, self.function, args, None, flags, {}, library
+            )
+            self._fragments[args] = Fragment(result.signature.return_type)
+            context.insert_user_function(self._fragments[args], result.fndesc, [library])
+        return self._fragments[args]
+
+
+class Fragment:
+    """What numba knows a compiled fragment by."""
+
+    def __init__(self, return_type: types.Type) -> None:
+        self.return_type = return_type
+
+
+class _Parts(JITCodeLibrary):
+    """The code of a fragment and of those that it calls, to be linked into a caller."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+class _Apart(Compiler):
+    """Numba's pipeline, told that no two arrays overlap."""
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.noalias = True
+        return super().define_pipelines()

@@ -1,0 +1,128 @@
+"""How long the arrays of a compiled function must be: said in one line, looked at when called.
+
+``"X[m,d] w[d] z[m] lo:hi[m]"`` says: X has a shape of two numbers, which are called m and d; w has
+d entries and z has m; and 0 ≤ lo ≤ hi ≤ m. A length is
+
+    a name      any number where it first stands, and the same number from there on
+    a number    that number; so is an expression of names, parameters and constants of the module:
+                ``2*d+1``, ``rule.batch``, ``ENTRIES``
+    n|k         one or the other
+    ≥n, ≤n      so many or more, so many or less
+    _           any
+
+and what has lengths is a parameter, or a part of one: ``block.labels[r]``, ``terms.0[n,m]``, or
+``point.*[n,m]`` for all members of a tuple; ``cost?[K,K]`` may be None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_ITEM = re.compile(r"([\w.*]+?)(\??)(?::(\w+))?\[(.*)\]")
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_FUNCTIONS = {"len", "min", "max"}
+
+
+def check_of(function: Callable[..., Any], lengths: str | None) -> Callable[..., None]:
+    """Make the function that looks at the arguments of another one; ValueError if they do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check = check_of(lambda X, w: None, "X[m,d] w[d]")
+    >>> check(np.ones((3, 2)), np.ones(2))
+    """
+    if lengths is None:
+        return _refusal(function.__name__)
+    code = function.__code__
+    parameters = code.co_varnames[: code.co_argcount]
+    whole = {name: value for name, value in function.__globals__.items() if type(value) is int}
+    lines = list(_lines(function.__name__, lengths, {*parameters, *whole})) or ["pass"]
+    source = f"def check({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+    scope: dict[str, Any] = whole | {"misfit": _misfit(function.__name__, lengths)}
+    exec(compile(source, f"<lengths of {function.__qualname__}>", "exec"), scope)
+    return scope["check"]
+
+
+def covered(lengths: str | None) -> set[str]:
+    """Whatever has a name in `lengths`: parameters that are looked at among them."""
+    return set(_NAME.findall(lengths or ""))
+
+
+def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
+    """Python that takes names from shapes, and compares what has a name already."""
+    known: set[str] = set()
+
+    def value(expression: str) -> str:
+        for found in _NAME.findall(expression):
+            if found not in {*known, *given, *_FUNCTIONS}:
+                raise ValueError(f"{name}: {found!r} is not known yet in {lengths!r}")
+        return _NAME.sub(lambda m: f"{m[0]}_" if m[0] in known else m[0], expression)
+
+    for item in lengths.split():
+        match = _ITEM.fullmatch(item)
+        if match is None or match[1].partition(".")[0] not in given:
+            raise ValueError(f"{name}: cannot read {item!r} in {lengths!r}")
+        owner, absent, stop, inside = match.groups()
+        if stop:
+            yield f"if not 0 <= {owner} <= {stop} <= {value(inside)}: misfit(locals())"
+            continue
+        loops, path = _path(owner)
+        if absent:
+            loops.append(f"if {owner} is not None:")
+        yield from loops
+        indent = "    " * len(loops)
+        wanted = _split(inside)
+        yield f"{indent}if len({path}.shape) != {len(wanted)}: misfit(locals())"
+        for k, length in enumerate(wanted):
+            here = f"{path}.shape[{k}]"
+            new = length.isidentifier() and length not in {*known, *given, "_"}
+            if new and not loops:
+                known.add(length)
+                yield f"{length}_ = {here}"
+            elif length[0] in "≥≤":
+                wrong = "<" if length[0] == "≥" else ">"
+                yield f"{indent}if {here} {wrong} {value(length[1:])}: misfit(locals())"
+            elif length != "_":
+                others = ", ".join(value(part) for part in length.split("|"))
+                yield f"{indent}if {here} not in ({others},): misfit(locals())"
+
+
+def _path(owner: str) -> tuple[list[str], str]:
+    """Loops over the members that a * stands for, and what has the shape then."""
+    loops: list[str] = []
+    head, *rest = owner.split(".")
+    path = head
+    for part in rest:
+        if part == "*":
+            loops.append(f"{'    ' * len(loops)}for part{len(loops)} in {path}:")
+            path = f"part{len(loops) - 1}"
+        else:
+            path += f"[{part}]" if part.isdigit() else f".{part}"
+    return loops, path
+
+
+def _split(inside: str) -> list[str]:
+    """Cut at the commas that are not within brackets."""
+    return [part.strip() for part in re.split(r",(?![^(]*\))", inside)]
+
+
+def _refusal(name: str) -> Callable[..., None]:
+    def refuse(*args: Any) -> None:
+        raise TypeError(f"{name} is for compiled code: without `lengths` Python cannot call it")
+
+    return refuse
+
+
+def _misfit(name: str, lengths: str) -> Callable[[dict[str, Any]], None]:
+    def misfit(args: dict[str, Any]) -> None:
+        shapes = {key: value.shape for key, value in args.items() if hasattr(value, "shape")}
+        told = ", ".join(
+            f"{key} {'has shape ' if k == 0 else ''}{shape}"
+            for k, (key, shape) in enumerate(shapes.items())
+        )
+        raise ValueError(f"{name}: arrays do not fit together: {lengths}, but {told}")
+
+    return misfit

@@ -1,0 +1,155 @@
+"""Compiled functions: called from Python and from each other, checked, and the same everywhere."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core.errors import TypingError
+from stepless import jit
+from stepless.jit import FAST, compiled
+from stepless.term import Term
+
+
+@compiled
+def _square(x):
+    return x * x
+
+
+@compiled("x[n] y[n]", fastmath=FAST)
+def _squares(x, y):
+    total = 0.0
+    for i in range(x.size):
+        y[i] = _square(x[i])
+        total += y[i]
+    return total
+
+
+def test_python_calls_and_compiled_code_calls():
+    y = np.empty(3)
+    assert _squares(np.arange(3.0), y) == 5.0
+    assert y.tolist() == [0.0, 1.0, 4.0]
+    with pytest.raises(TypeError, match="_square is for compiled code"):
+        _square(2.0)
+
+    @njit
+    def of_numbas_own(x):
+        return _square(x) + 1.0
+
+    assert of_numbas_own(3.0) == 10.0
+
+
+def test_arrays_that_do_not_fit_never_reach_the_loop():
+    with pytest.raises(ValueError, match=r"_squares: arrays do not fit together: x\[n\] y\[n\]"):
+        _squares(np.ones(3), np.ones(2))
+
+
+def test_an_array_that_lengths_forget_is_refused():
+    @compiled("x[n]")
+    def forgetful(x, y):
+        return x[0] + y[0]
+
+    with pytest.raises(TypeError, match="forgetful: `lengths` does not say those of y"):
+        forgetful(np.ones(2), np.ones(1))
+    assert forgetful(np.ones(2), (1.0,)) == 2.0
+
+
+def test_wrong_arguments_are_typing_errors():
+    @compiled("")
+    def too_many(x):
+        return _square(x, x)
+
+    with pytest.raises(TypingError, match="_square takes 1 positional arguments, not 2"):
+        too_many(1.0)
+
+
+def test_errors_of_fragments_come_through():
+    @compiled
+    def refuse(x):
+        if x < 0.0:
+            raise ValueError("it is negative")
+        return x
+
+    @compiled("")
+    def ask(x):
+        return refuse(x) + 1.0
+
+    assert ask(1.0) == 2.0
+    with pytest.raises(ValueError, match="it is negative"):
+        ask(-1.0)
+
+
+def test_fragments_of_fragments_and_of_terms():
+    class Scale(Term):
+        by: float = 2.0
+
+        def times(self, x):
+            return self.by * _square(x)
+
+    @compiled
+    def twice(term, x):
+        return term.times(x) + term.times(-x)
+
+    @compiled("")
+    def outer(term, x):
+        return twice(term, x) + _square(x)
+
+    assert outer(Scale(3.0), 2.0) == 28.0
+    assert outer(Scale(0.5), 2.0) == 8.0
+
+
+def test_a_division_by_zero_is_infinite():
+    @compiled("")
+    def inverse(x):
+        return 1.0 / x
+
+    assert inverse(0.0) == np.inf
+
+
+def _sums_over_layouts(function):
+    """What a loop that sums and writes returns, its arrays lying in every order, close together."""
+    m, rng = 569, np.random.default_rng(0)
+    values = [rng.normal(size=m), rng.normal(size=m), np.zeros(m), np.zeros(m)]
+    found = set()
+    for gap in (0, 1, 8, 1000):
+        for order in permutations(range(4)):
+            room = np.empty(4 * (m + gap))
+            arrays = [None] * 4
+            for place, k in enumerate(order):
+                arrays[k] = room[place * (m + gap) : place * (m + gap) + m]
+                arrays[k][:] = values[k]
+            found.add(function(*arrays, 0, m))
+    return found
+
+
+def _sum_and_write(x, y, u, v, lo, hi):
+    total = 0.0
+    for i in range(lo, hi):
+        u[i] = x[i] * y[i]
+        v[i] = x[i] + y[i]
+        total += u[i] * u[i]
+    return total
+
+
+def test_sums_do_not_depend_on_where_arrays_lie():
+    lengths = "x[m] y[m] u[m] v[m] lo:hi[m]"
+    assert len(_sums_over_layouts(compiled(lengths, fastmath=FAST)(_sum_and_write))) == 1
+
+
+def test_it_is_the_promise_of_no_overlap_that_makes_them_so(monkeypatch):
+    """Without it the last test must fail: else it proves nothing."""
+    monkeypatch.setattr(jit, "_Apart", jit.Compiler)
+    loop = compiled("x[m] y[m] u[m] v[m] lo:hi[m]", fastmath=FAST)(_sum_and_write)
+    loop.dispatcher._cache.disable()  # it holds what the last test compiled
+    if len(_sums_over_layouts(loop)) == 1:
+        pytest.skip("this processor's vectors sum as its scalars do")
+
+
+def test_every_function_that_python_calls_says_its_lengths():
+    # The modules are imported with the package; functions for compiled code refuse Python's calls.
+    from stepless.kernels import oracle, products
+
+    for kernel in (oracle.predictions, oracle.value, products.gram):
+        assert isinstance(kernel, jit.Loop)
+        with pytest.raises((ValueError, AttributeError)):
+            kernel(*[np.ones(1)] * kernel.py_func.__code__.co_argcount)
