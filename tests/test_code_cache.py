@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+
 from stepless.code_cache import CodeCache
 from stepless.jit import compiled
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
+
 from stepless import jit
 from stepless.jit import FAST, compiled
 from stepless.term import Term
@@ -125,9 +126,10 @@ def _sums_over_layouts(function):
 def _sum_and_write(x, y, u, v, lo, hi):
     total = 0.0
     for i in range(lo, hi):
-        u[i] = x[i] * y[i]
+        z = x[i] * y[i]
+        u[i] = z
         v[i] = x[i] + y[i]
-        total += u[i] * u[i]
+        total += z * z
     return total
 
 

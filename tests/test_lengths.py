@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from stepless.lengths import check_of, covered
 
 ENTRIES = 7

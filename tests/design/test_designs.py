@@ -143,6 +143,24 @@ def test_entries_given_twice_add_up():
     np.testing.assert_array_equal(_read(Sparse.of(M)), [[0, 0, 3], [5, 0, 0]])
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("stray", [5, -1, 2**31 - 1])
+def test_entries_outside_of_a_sparse_matrix_are_refused(form, stray):
+    X = sparse.random(5, 5, 0.5, format=form, random_state=0)
+    (X.row if form == "coo" else X.indices)[3] = stray
+    with pytest.raises(ValueError, match=f"damaged: an entry lies at {stray}, and there are 5"):
+        Sparse.of(X)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("starts", [[0, 9, 2, 3, 4, 5], [0, 1, 2, 3, 4, 10**9], [1, 1, 2, 3, 4, 5]])
+def test_rows_that_do_not_follow_each_other_are_refused(form, starts):
+    X = sparse.eye(5, format=form)
+    X.indptr = np.array(starts, dtype=np.int32)
+    with pytest.raises(ValueError, match=r"damaged: its cs. rows do not add up"):
+        Sparse.of(X)
+
+
 def test_more_features_than_indices_can_number_are_refused():
     with pytest.raises(ValueError, match="8589934592 features are more than 32-bit") as caught:
         Sparse.of(sparse.csr_matrix((1, 2**33)))

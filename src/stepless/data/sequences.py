@@ -42,6 +42,9 @@ class Sequences:
     def __init__(self, X: Any, ends: NDArray, threads: int | None = None) -> None:
         self.X = design_of(X)
         self.ends = np.ascontiguousarray(ends, dtype=np.int64)
+        rises = self.ends.ndim == 1 and self.ends.size > 1 and (np.diff(self.ends) >= 0).all()
+        if not rises or (self.ends[0], self.ends[-1]) != (0, self.X.shape[0]):
+            raise ValueError(f"ends must rise from 0 to {self.X.shape[0]}, the number of positions")
         self.threads = threads or available_cores()
         self._blocks = self._cut()
 

@@ -37,6 +37,7 @@ class Sparse(Term):
     @classmethod
     def of(cls, X: Any) -> Sparse:
         """Take any scipy sparse matrix; CSR in order with 32-bit indices is not copied."""
+        _refuse_strays(X)
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()
@@ -100,6 +101,28 @@ class Sparse(Term):
         for k in range(first, min(self.indptr[i + 1], first + _GLANCE), _ENTRIES):
             prefetch(self.indices, k)
             prefetch(self.data, k)
+
+
+def _refuse_strays(X: Any) -> None:
+    """Refuse entries that lie in no row or column: not even scipy looks, unless it is asked to."""
+    if X.format in ("csr", "csc"):
+        starts, rows = X.indptr, X.shape[0] if X.format == "csr" else X.shape[1]
+        rises = starts.size == rows + 1 and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()
+        if not rises or starts[-1] > min(X.indices.size, X.data.size):
+            raise ValueError(f"the sparse matrix is damaged: its {X.format} rows do not add up")
+        lines = [(X.indices, X.shape[1] if X.format == "csr" else X.shape[0])]
+    elif X.format == "coo":
+        lines = [(X.row, X.shape[0]), (X.col, X.shape[1])]
+    else:
+        return
+    for places, size in lines:
+        # seen as unsigned, a negative place is a large one
+        unsigned = places.view(f"u{places.itemsize}")
+        if places.size and unsigned.max() >= size:
+            stray = int(places[unsigned.argmax()])
+            raise ValueError(
+                f"the sparse matrix is damaged: an entry lies at {stray}, and there are {size}"
+            )
 
 
 @compiled("X[_,_] rows[r] indptr[r+1] data[n] indices[n]")

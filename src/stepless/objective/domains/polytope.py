@@ -79,8 +79,11 @@ class Polytope(Domain):
 
     def _check(self) -> None:
         scaled = self.A.ndim == 2 and np.allclose(np.linalg.norm(self.A, axis=1), 1.0)
-        if not (scaled and self.A.size):
-            raise ValueError("the rows of A must be of length 1; use the classmethod `of`")
+        if not (scaled and self.A.size and self.b.shape == self.A.shape[:1]):
+            raise ValueError(
+                "the rows of A must be of length 1, with a number in b for each; "
+                "use the classmethod `of`"
+            )
 
     def _key(self) -> tuple:
         return type(self), self.A.shape, self.A.tobytes(), self.b.tobytes()

@@ -91,6 +91,8 @@ class ChainRisk(WholeRisk):
         self.K, self.sequences = tags, sequences
         super().__init__(pairs.weights() + tags * tags + 2 * tags, regularizer, m=m)
         s = np.ones(m) if s is None else s * (m / s.sum())
+        if y.size and not 0 <= y.min() <= y.max() < tags:  # kernels do not look
+            raise ValueError(f"tags must be from 0 to {tags - 1}, not {y.min()} to {y.max()}")
         self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
         # of sums over positions, entries and neighbours, in whatever order they are taken
         # and of as many normalised steps of `tags` terms each as the longest sequence has
