@@ -2,31 +2,43 @@
 
 import numpy as np
 import pytest
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from stepless import GaussianExpansion, LinearClassifier, LinearRegressor
-
-# The check wants equal predictions to 1e-7; a fit promises an objective within its gap. What is
-# promised is tested below.
-BIT_FOR_BIT = "repeated and weighted examples give the same optimum, reached within the gap only"
-
-
-def expected_failures(estimator):
-    if not isinstance(estimator, LinearClassifier):  # Newton's method meets an optimum exactly
-        return {}
-    return {
-        "check_sample_weight_equivalence_on_dense_data": BIT_FOR_BIT,
-        "check_sample_weight_equivalence_on_sparse_data": BIT_FOR_BIT,
-    }
+from estimators.repetitions import REPETITIONS, skip_repetitions
+from stepless import (
+    GaussianExpansion,
+    KernelClassifier,
+    LinearClassifier,
+    LinearRegressor,
+    MetricClassifier,
+    NuClassifier,
+    OneClass,
+)
 
 
 # array_api inputs and friends are skipped by scikit-learn itself, which says so
-@parametrize_with_checks(
-    [LinearClassifier(), LinearRegressor(), GaussianExpansion()],
-    expected_failed_checks=expected_failures,
-)
+@parametrize_with_checks([LinearClassifier(), LinearRegressor(), GaussianExpansion()])
 def test_scikit_learns_checks(estimator, check):
+    skip_repetitions(check)
     check(estimator)
+
+
+@pytest.mark.parametrize("check", REPETITIONS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinearClassifier(gap=1e-9),
+        LinearRegressor(),  # Newton's method meets an optimum exactly
+        OneClass(gap=1e-9),
+        NuClassifier(0.1, gap=1e-9),
+        MetricClassifier("roc_auc", gap=1e-7),
+        KernelClassifier("logistic", solver="newton", gap=1e-8),
+        KernelClassifier(solver="bundle", gap=1e-8, passes=200),
+    ],
+)
+def test_weights_mean_repetitions_to_rounding(estimator, check):
+    getattr(estimator_checks, check)(type(estimator).__name__, estimator)
 
 
 @pytest.mark.parametrize("estimator", [LinearClassifier, LinearRegressor])

@@ -158,7 +158,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
         self._refuse_holes(X)
         s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
-        self.kernel_ = self._kernel_function(X)
+        self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results: list[Result] = []
         positives = classes[1:] if len(classes) == 2 else classes
@@ -222,14 +222,22 @@ class KernelClassifier(ClassifierMixin, LinearModel):
             raise UnknownName("solver", str(self.solver), _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
-    def _kernel_function(self, X: Any) -> Kernel:
+    def _kernel_function(self, X: Any, s: NDArray) -> Kernel:
         refuse_gamma(self.kernel, self.gamma)
         if isinstance(self.kernel, Kernel):
             return self.kernel
-        return kernel_of(self.kernel, scale(X) if self.gamma is None else self.gamma)
+        return kernel_of(self.kernel, scale(X, s) if self.gamma is None else self.gamma)
 
 
-def scale(X: Any) -> float:
-    """1/(d · variance of all entries), or 1 if they are all alike."""
-    variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
+def scale(X: Any, s: NDArray | None = None) -> float:
+    """1/(d · variance of all entries, by the rows' weights), or 1 if they are all alike."""
+    mean = _average(X, s)
+    if sparse.issparse(X):
+        variance = _average(X.multiply(X), s) - mean**2
+    else:
+        variance = _average(np.square(X - mean), s)
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
+def _average(X: Any, s: NDArray | None) -> float:
+    return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))

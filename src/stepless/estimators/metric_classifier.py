@@ -225,4 +225,4 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         """Where the metric itself is greatest at the weights that were learned."""
         if not self.fit_intercept:
             return 0.0
-        return -metric.threshold(source.y > 0.0, source.predictions(result.w))
+        return -metric.threshold(source.y > 0.0, source.predictions(result.w), source.s)

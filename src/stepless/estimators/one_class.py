@@ -17,6 +17,8 @@ from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
+_EDGE = 1e-12  # in units of scores: more than rounding makes of equal ones
+
 
 class OneClass(OutlierMixin, MarginModel):
     """The half-space away from the origin that holds all examples but a share ν, certified.
@@ -113,7 +115,9 @@ class OneClass(OutlierMixin, MarginModel):
         source = Source(X, np.ones(X.shape[0]), s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=False)
         self.coef_, _ = self._settle(risk, self.coef_ if self._goes_on(risk.d) else None, watchers)
-        self.offset_ = risk.margin(self.coef_).rho
+        # Examples at the edge are inside, whatever the rounding of their scores.
+        edge = _EDGE * float(source.sizes @ np.abs(self.coef_))
+        self.offset_ = risk.margin(self.coef_).rho - edge
         return self
 
     def _no_margin(self, most: float) -> str:

@@ -61,7 +61,7 @@ class AtTop(Metric):
         found = np.count_nonzero(positive & above) + drawn * positive[level].mean()
         return float(found / (positives if self.recall else k))
 
-    def threshold(self, positive: NDArray, z: NDArray) -> float:
+    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
         """As many are called positive as are picked."""
         return below(-np.sort(-z), self._picked(z.size, int(np.count_nonzero(positive))))
 

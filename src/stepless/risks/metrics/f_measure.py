@@ -45,7 +45,7 @@ class FMeasure(Metric):
         called, square = np.count_nonzero(z > 0.0), self.beta**2
         return float((1.0 + square) * found / (square * np.count_nonzero(positive) + called))
 
-    def threshold(self, positive: NDArray, z: NDArray) -> float:
+    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
         """Where the F-measure of these examples is greatest."""
         order = np.argsort(-z)
         z, found = z[order], np.cumsum(positive[order])

@@ -26,8 +26,8 @@ class Metric(ABC):
         """The metric itself."""
 
     @abstractmethod
-    def threshold(self, positive: NDArray, z: NDArray) -> float:
-        """Above which of these scores examples are best called positive."""
+    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+        """Above which of these scores, of these weights, examples are best called positive."""
 
 
 def below(z: NDArray, count: int) -> float:

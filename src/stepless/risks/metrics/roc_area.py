@@ -13,6 +13,8 @@ from stepless.objective import Regularizer
 from stepless.risks.metrics.metric import Metric, below, refuse_one_class
 from stepless.risks.metrics.pair_risk import PairRisk
 
+_ROUNDING = 1e-12  # relative, of sums of weights
+
 
 @dataclass(frozen=True)
 class RocArea(Metric):
@@ -33,6 +35,14 @@ class RocArea(Metric):
         won = rankdata(z)[positive].sum() - P * (P + 1) / 2
         return float(won / (P * (positive.size - P)))
 
-    def threshold(self, positive: NDArray, z: NDArray) -> float:
-        """As many are called positive as are: the area itself has no threshold."""
-        return below(-np.sort(-z), int(np.count_nonzero(positive)))
+    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+        """As many are called positive as are, by weight: the area itself has no threshold."""
+        if s is None:
+            return below(-np.sort(-z), int(np.count_nonzero(positive)))
+        order = np.argsort(-z, kind="stable")
+        order = order[s[order] > 0.0]
+        weight, wanted = np.cumsum(s[order]), float(s[positive].sum())
+        last = int(np.searchsorted(weight, wanted * (1.0 - _ROUNDING)))
+        if weight[last] > wanted * (1.0 + _ROUNDING):  # a part of this example's weight is called
+            return float(z[order[last]])
+        return below(z[order], last + 1)
