@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
+from stepless.risks.ranking.falling import falling
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.risks.ranking.top import MOST
@@ -65,7 +66,8 @@ def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
     best = 0.0
     for r in range(most):
         best += gain(y[r]) * discount(r)
-    order = np.argsort(-(z - _gains(y) / best))
+    order = np.empty(n, np.int64)
+    falling(order, z - _gains(y) / best)
     first = 0  # of those of one grade, in the right order
     while first < n:
         last = first

@@ -29,7 +29,7 @@ def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None
     """
     admit_gains(grades(y))
     k = top_of(k)
-    return _mean(lambda y, z: _ndcg(y, z, k), y, z, group, qid)
+    return _mean(lambda y, z: _ndcg(y, -np.sort(-y), z, k), y, z, group, qid)
 
 
 def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
@@ -100,10 +100,9 @@ def _tied(y: Any, z: Any, first: Any) -> Any:
     return last, relevant
 
 
-@compiled("y[n] z[n]")
-def _ndcg(y: Any, z: Any, k: Any) -> Any:
+@compiled("y[n] ideal[n] z[n]")
+def _ndcg(y: Any, ideal: Any, z: Any, k: Any) -> Any:
     best = 0.0
-    ideal = np.sort(y)[::-1]
     for r in range(min(k, y.size)):
         best += gain(ideal[r]) * discount(r)
     reached = 0.0

@@ -14,6 +14,7 @@ from stepless.data import Source
 from stepless.jit import FAST, compiled
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
+from stepless.risks.ranking.falling import falling
 from stepless.risks.ranking.gains import grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.ranking_loss import RankingLoss
@@ -150,13 +151,10 @@ def _largest(X: Any, starts: NDArray) -> NDArray:
 
 @compiled("z[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
 def _sort(order: Any, z: Any, starts: Any, first: Any, last: Any) -> Any:
-    """Write order: the documents of each query, numbered within it, by falling scores.
-
-    Apart from the losses, so that numba compiles its sorting once, not for each of them.
-    """
+    """Write order: the documents of each query, numbered within it, by falling scores."""
     for q in range(first, last):
         lo, hi = starts[q], starts[q + 1]
-        order[lo:hi] = np.argsort(-z[lo:hi])
+        falling(order[lo:hi], z[lo:hi])
 
 
 @compiled("z[n] a[n] y[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
