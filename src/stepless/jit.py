@@ -35,12 +35,13 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def compiled(lengths: Any = None, *, fastmath: set[str] | None = None) -> Any:
+def compiled(lengths: Any = None, *, fastmath: set[str] | None = None, inline: bool = True) -> Any:
     """Compile a function when it is first called, for the types that it is called with.
 
     It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
     its arrays must be (see `stepless.lengths`), empty if it has none: they are looked at whenever
-    Python calls. Without, only compiled code can call it, which hands on what was looked at.
+    Python calls. Without, only compiled code can call it, which hands on what was looked at. A long
+    function that others call in several places is not `inline`: it would be optimised in each.
 
     No array that it writes to may overlap another one that it is handed: whether a loop uses the
     processor's vectors, and so the last bits of its sums, must not depend on where arrays happen to
@@ -63,10 +64,10 @@ def compiled(lengths: Any = None, *, fastmath: set[str] | None = None) -> Any:
     ValueError: dot: arrays do not fit together: x[d] y[d], but x has shape (3,), y (2,)
     """
     if callable(lengths):
-        return compiled(fastmath=fastmath)(lengths)
+        return compiled(fastmath=fastmath, inline=inline)(lengths)
 
     def decorate(function: Any) -> Any:
-        return function if config.DISABLE_JIT else Loop(function, lengths, fastmath)
+        return function if config.DISABLE_JIT else Loop(function, lengths, fastmath, inline)
 
     return decorate
 
@@ -75,12 +76,17 @@ class Loop:
     """A compiled function: to Python a callable that looks at lengths, to compiled code a part."""
 
     def __init__(
-        self, function: Callable[..., Any], lengths: str | None, fastmath: set[str] | None
+        self,
+        function: Callable[..., Any],
+        lengths: str | None,
+        fastmath: set[str] | None,
+        inline: bool,
     ) -> None:
         self.py_func = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self._options = _OPTIONS | ({"fastmath": fastmath} if fastmath else {})
+        self._inline = inline
         self._check = check_of(function, lengths)
         self._covered = covered(lengths)
 
@@ -98,7 +104,7 @@ class Loop:
 
     @cached_property
     def _numba_type_(self) -> types.Type:
-        return Part(self.py_func, self._options).type
+        return Part(self.py_func, self._options, self._inline).type
 
 
 class _Entry(CPUDispatcher):
@@ -117,8 +123,10 @@ class _Entry(CPUDispatcher):
 class Part:
     """A function as compiled code sees it; each list of argument types has a fragment."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self.function = function
+    def __init__(
+        self, function: Callable[..., Any], options: dict[str, Any], inline: bool = True
+    ) -> None:
+        self.function, self.inline = function, inline
         self.options = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         self._fragments: dict[Any, Fragment] = {}
 
@@ -152,12 +160,15 @@ class Part:
         if args not in self._fragments:
             flags = Flags()
             cpu_target.options.parse_as_flags(flags, self.options)
-            flags.no_compile = True
+            flags.no_compile, flags.noalias = True, not self.inline
             context = cpu_target.target_context
             library = _Parts(context.codegen(), self.function.__qualname__)
             result = compile_extra(
                 cpu_target.typing_context, context, self.function, args, None, flags, {}, library
             )
+            if not self.inline:
+                code = library._final_module.get_function(result.fndesc.llvm_func_name)
+                code.add_function_attribute("noinline")
             self._fragments[args] = Fragment(result.signature.return_type)
             context.insert_user_function(self._fragments[args], result.fndesc, [library])
         return self._fragments[args]

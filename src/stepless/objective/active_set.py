@@ -7,14 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.jit import compiled
+from stepless.jit import FAST, compiled
 
 _ROUNDING = 2.0**-45  # relative: what lies outside by less lies inside
 _PARALLEL = 1e-10  # share of a row that must be independent of the active ones
 _MOST_ROUNDS = 50  # for each inequality: a method that ends takes a few
 
 
-@compiled("A[n,d] w[d] b[n] active[n]")
+@compiled("A[n,d] w[d] b[n] active[n]", inline=False)
 def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     """Move w, in place, to the nearest v with Av ≤ b, all rows of A being of length 1.
 
@@ -25,40 +25,46 @@ def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     if b.size == 0:
         return True
     feasible = _approach(w, A, b, active)
-    if feasible and active.any():
+    held = False
+    for i in range(b.size):
+        held = held or active[i]
+    if feasible and held:
         # From far away v carries the rounding of w; from nearby it does not.
         _approach(w, A, b, np.zeros(b.size, dtype=np.bool_))
     return feasible
 
 
-@compiled
+@compiled(fastmath=FAST, inline=False)
 def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     d, count = w.size, 0
     rows = np.empty(d + 1, dtype=np.int64)  # the active ones,
     u = np.zeros(d + 1)  # their multipliers,
     Q, R = np.zeros((d, d)), np.zeros((d, d))  # and their factors: row k is Σ_l R_lk Q_l
+    z, shares, r = np.empty(d), np.empty(d), np.empty(d)
     active[:] = False
     v = w.copy()
-    slack = _ROUNDING * (np.abs(w).max() + np.abs(b).max())
+    slack = _ROUNDING * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
-        broken = A @ v - b
-        for k in range(count):
-            broken[rows[k]] = -math.inf
-        worst = broken.argmax()
-        if broken[worst] <= slack:
-            _settle(w, A, b, rows[:count], Q, R)
+        worst, most_broken = 0, -math.inf
+        for i in range(b.size):
+            if not active[i]:
+                broken = _dot(A[i], v) - b[i]
+                if broken > most_broken:
+                    worst, most_broken = i, broken
+        if most_broken <= slack:
+            _settle(w, A, b, rows, count, Q, R)
             return True
         u[count] = 0.0
         while True:
             normal = A[worst]
-            shares, z = _split(Q[:count], normal)
-            r = _back(R, shares)
-            free = z @ z
+            _split(Q, count, normal, shares, z)
+            _back(R, count, shares, r)
+            free = _dot(z, z)
             blocking, most = -1, math.inf
             for k in range(count):
                 if r[k] > 0.0 and u[k] < most * r[k]:
                     blocking, most = k, u[k] / r[k]
-            full = (normal @ v - b[worst]) / free if free > _PARALLEL**2 else math.inf
+            full = (_dot(normal, v) - b[worst]) / free if free > _PARALLEL**2 else math.inf
             step = min(most, full)
             if math.isinf(step):
                 return False
@@ -66,7 +72,8 @@ def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
                 u[k] -= step * r[k]
             u[count] += step
             if full < math.inf:
-                v -= step * z
+                for j in range(d):
+                    v[j] -= step * z[j]
             if full <= most:
                 _join(Q, R, count, shares, z)
                 rows[count] = worst
@@ -80,45 +87,72 @@ def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
                     rows[k] = rows[k + 1]
             count -= 1
             for k in range(blocking, count):
-                _join(Q, R, k, *_split(Q[:k], A[rows[k]]))
+                _split(Q, k, A[rows[k]], shares, z)
+                _join(Q, R, k, shares, z)
     return False
 
 
+@compiled(fastmath=FAST, inline=False)
+def _dot(x: NDArray, y: NDArray) -> float:
+    total = 0.0
+    for j in range(x.size):
+        total += x[j] * y[j]
+    return total
+
+
 @compiled
-def _split(Q: NDArray, normal: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the normal's shares of the orthonormal rows Q, and what is at right angles to them."""
-    shares = Q @ normal
-    z = normal - shares @ Q
-    more = Q @ z  # a second time, for what rounding left
-    z -= more @ Q
-    return shares + more, z
+def _largest(x: NDArray) -> float:
+    top = 0.0
+    for j in range(x.size):
+        top = max(top, abs(x[j]))
+    return top
+
+
+@compiled(fastmath=FAST, inline=False)
+def _split(Q: NDArray, count: int, normal: NDArray, shares: NDArray, z: NDArray) -> None:
+    """Write the normal's shares of the orthonormal rows of Q, and z, at right angles to them."""
+    z[:] = normal
+    shares[:count] = 0.0
+    for _ in range(2):  # the second time for what rounding left
+        for k in range(count):
+            share = _dot(Q[k], z)
+            shares[k] += share
+            for j in range(z.size):
+                z[j] -= share * Q[k, j]
 
 
 @compiled
 def _join(Q: NDArray, R: NDArray, count: int, shares: NDArray, z: NDArray) -> None:
     """Write Q and R: one more row, of these shares and this rest."""
-    R[:count, count] = shares
-    R[count, count] = math.sqrt(z @ z)
-    Q[count] = z / R[count, count]
+    length = math.sqrt(_dot(z, z))
+    R[count, count] = length
+    for k in range(count):
+        R[k, count] = shares[k]
+    for j in range(z.size):
+        Q[count, j] = z[j] / length
 
 
 @compiled
-def _back(R: NDArray, t: NDArray) -> NDArray:
-    """Solve Rx = t."""
-    x = t.copy()
-    for k in range(t.size - 1, -1, -1):
-        for later in range(k + 1, t.size):
+def _back(R: NDArray, count: int, t: NDArray, x: NDArray) -> None:
+    """Write x with Rx = t."""
+    for k in range(count - 1, -1, -1):
+        x[k] = t[k]
+        for later in range(k + 1, count):
             x[k] -= R[k, later] * x[later]
         x[k] /= R[k, k]
-    return x
 
 
 @compiled
-def _settle(w: NDArray, A: NDArray, b: NDArray, rows: NDArray, Q: NDArray, R: NDArray) -> None:
+def _settle(
+    w: NDArray, A: NDArray, b: NDArray, rows: NDArray, count: int, Q: NDArray, R: NDArray
+) -> None:
     """Replace w by the nearest point with equality in these rows: w − Qᵀ R⁻ᵀ(Aw − b)."""
-    t = A[rows] @ w - b[rows]
-    for k in range(t.size):
+    t = np.empty(count)
+    for k in range(count):
+        t[k] = _dot(A[rows[k]], w) - b[rows[k]]
         for former in range(k):
             t[k] -= R[former, k] * t[former]
         t[k] /= R[k, k]
-    w -= t @ Q[: rows.size]
+    for k in range(count):
+        for j in range(w.size):
+            w[j] -= t[k] * Q[k, j]
