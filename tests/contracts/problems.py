@@ -55,11 +55,21 @@ class Case:
         self.objective = Objective(
             LOSSES[loss](**parameters), SquaredL2(self.strength), intercept=self.intercept
         )
-        X = sparse.csr_matrix(self.X) if self.layout == "sparse" else self.X
-        self.risk = Risk(self.objective, Source(X, self.y, self.s, threads=1))
+        self.risk = self._risk()
         self.best, self.w, self.b = optimum(
             self.X, self.y, loss, self.strength, s=self.s, intercept=self.intercept, **parameters
         )
+
+    def _risk(self):
+        X = sparse.csr_matrix(self.X) if self.layout == "sparse" else self.X
+        return Risk(self.objective, Source(X, self.y, self.s, threads=1))
+
+    def laid(self, layout):
+        """The same problem, dense or sparse."""
+        other = copy(self)
+        other.layout = layout
+        other.risk = other._risk()
+        return other
 
     def unpenalised(self):
         """The same risk without a penalty; its minimum is not known."""

@@ -37,15 +37,21 @@ def cases():
     return [Case(loss, seed) for seed in SEEDS for loss in LOSSES]
 
 
+def layout_of(solver, loss):
+    """Every solver and every loss has both, but each pair of them one: half as much to compile."""
+    return ("dense", "sparse")[(list(SOLVERS).index(solver) + list(LOSSES).index(loss)) % 2]
+
+
 @pytest.mark.parametrize("name", [name for name in SOLVERS if name not in CORRECTING])
 def test_the_lower_bound_is_never_above_the_optimum(name, cases):
     tried = 0
     for case in cases:
         solver = SOLVERS[name]()
+        if not accepted(solver, case.bounded() if name in BOUNDED else case):
+            continue
+        case = case.laid(layout_of(name, case.loss))
         if name in BOUNDED:
             case = case.bounded()
-        if not accepted(solver, case):
-            continue
         result = minimize(case.risk, solver, Stopping(gap=0.0, passes=12))
         slack = 1e-8 * max(case.best, 1e-3)  # the reference's own accuracy
         assert result.lower_bound <= case.best + slack, case
