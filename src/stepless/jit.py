@@ -35,13 +35,21 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def compiled(lengths: Any = None, *, fastmath: set[str] | None = None, inline: bool = True) -> Any:
+def compiled(
+    lengths: Any = None,
+    *,
+    fastmath: set[str] | None = None,
+    inline: bool = True,
+    plain: Callable[..., bool] | None = None,
+) -> Any:
     """Compile a function when it is first called, for the types that it is called with.
 
     It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
     its arrays must be (see `stepless.lengths`), empty if it has none: they are looked at whenever
     Python calls. Without, only compiled code can call it, which hands on what was looked at. A long
     function that others call in several places is not `inline`: it would be optimised in each.
+    Where `plain` is true of the arguments, Python runs the function as it is: then it does little
+    but call other compiled functions.
 
     No array that it writes to may overlap another one that it is handed: whether a loop uses the
     processor's vectors, and so the last bits of its sums, must not depend on where arrays happen to
@@ -64,10 +72,10 @@ def compiled(lengths: Any = None, *, fastmath: set[str] | None = None, inline: b
     ValueError: dot: arrays do not fit together: x[d] y[d], but x has shape (3,), y (2,)
     """
     if callable(lengths):
-        return compiled(fastmath=fastmath, inline=inline)(lengths)
+        return compiled(fastmath=fastmath, inline=inline, plain=plain)(lengths)
 
     def decorate(function: Any) -> Any:
-        return function if config.DISABLE_JIT else Loop(function, lengths, fastmath, inline)
+        return function if config.DISABLE_JIT else Loop(function, lengths, fastmath, inline, plain)
 
     return decorate
 
@@ -81,17 +89,20 @@ class Loop:
         lengths: str | None,
         fastmath: set[str] | None,
         inline: bool,
+        plain: Callable[..., bool] | None,
     ) -> None:
         self.py_func = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self._options = _OPTIONS | ({"fastmath": fastmath} if fastmath else {})
-        self._inline = inline
+        self._inline, self._plain = inline, plain
         self._check = check_of(function, lengths)
         self._covered = covered(lengths)
 
     def __call__(self, *args: Any) -> Any:
         self._check(*args)
+        if self._plain is not None and self._plain(*args):
+            return self.py_func(*args)
         return self.dispatcher(*args)
 
     @cached_property

@@ -30,7 +30,7 @@ def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
         held = held or active[i]
     if feasible and held:
         # From far away v carries the rounding of w; from nearby it does not.
-        _approach(w, A, b, np.zeros(b.size, dtype=np.bool_))
+        _approach(w, A, b, np.empty(b.size, dtype=np.bool_))
     return feasible
 
 
@@ -38,11 +38,13 @@ def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
 def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
     d, count = w.size, 0
     rows = np.empty(d + 1, dtype=np.int64)  # the active ones,
-    u = np.zeros(d + 1)  # their multipliers,
-    Q, R = np.zeros((d, d)), np.zeros((d, d))  # and their factors: row k is Σ_l R_lk Q_l
-    z, shares, r = np.empty(d), np.empty(d), np.empty(d)
-    active[:] = False
-    v = w.copy()
+    u = np.empty(d + 1)  # their multipliers,
+    Q, R = np.empty((d, d)), np.empty((d, d))  # and their factors: row k is Σ_l R_lk Q_l
+    v, z, shares, r = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    for j in range(d):
+        v[j] = w[j]
+    for i in range(b.size):
+        active[i] = False
     slack = _ROUNDING * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
         worst, most_broken = 0, -math.inf
@@ -111,8 +113,10 @@ def _largest(x: NDArray) -> float:
 @compiled(fastmath=FAST, inline=False)
 def _split(Q: NDArray, count: int, normal: NDArray, shares: NDArray, z: NDArray) -> None:
     """Write the normal's shares of the orthonormal rows of Q, and z, at right angles to them."""
-    z[:] = normal
-    shares[:count] = 0.0
+    for j in range(z.size):
+        z[j] = normal[j]
+    for k in range(count):
+        shares[k] = 0.0
     for _ in range(2):  # the second time for what rounding left
         for k in range(count):
             share = _dot(Q[k], z)

@@ -23,9 +23,12 @@ class Domain(Term):
     ----------
     separable
         Whether S is a product of intervals around 0, one a weight: `clip` exists.
+    thin
+        Whether its methods do little but call compiled functions: Python may run them as they are.
     """
 
     separable: ClassVar[bool] = False
+    thin: ClassVar[bool] = False
 
     def project(self, w):
         """Move w, in place, to the nearest point of S."""
@@ -110,3 +113,8 @@ class Domain(Term):
         Not for compiled code.
         """
         return self.floor(a)
+
+
+def is_thin(domain: Domain, *_: object) -> bool:
+    """Whether Python may run a function of a domain and other things as it is."""
+    return domain.thin

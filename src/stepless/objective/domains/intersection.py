@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Domain, is_thin
 from stepless.objective.multipliers import length
 
 _ULP = 2.0**-52
@@ -52,6 +52,11 @@ class Intersection(Domain):
             raise ValueError(
                 f"an intersection needs a domain, such as Simplex(1.0), not {self.domain!r}"
             )
+
+    @property
+    def thin(self) -> bool:  # type: ignore[override]
+        """Whether its domain is."""
+        return self.domain.thin
 
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
         """Whether it has these optional methods: those of a constraint only if its domain has."""
@@ -113,7 +118,7 @@ class Intersection(Domain):
         return max(self.floor(a), self.domain.floor_within(a, radius))
 
 
-@compiled("w[_]")
+@compiled("w[_]", plain=is_thin)
 def project_within(domain, w, bound):
     """Replace w by the domain's nearest point that is no longer than the bound."""
     y, least = w.copy(), np.zeros(w.size)
@@ -127,7 +132,7 @@ def project_within(domain, w, bound):
     search(domain, y, low, 1.0, w, bound)
 
 
-@compiled("g[d] w[d]")
+@compiled("g[d] w[d]", plain=is_thin)
 def lowest_within(domain, g, w, bound):
     """Write w, a minimiser of ⟨g, ·⟩ over what the ball leaves of a domain; return its multiplier.
 
@@ -153,7 +158,7 @@ def lowest_within(domain, g, w, bound):
     return steepness / low
 
 
-@compiled
+@compiled("y[d] w[d]", plain=is_thin)
 def search(domain, y, low, high, w, bound):
     """Write w: of the domain's nearest points to multiples t of y, the longest within the bound.
 
@@ -201,6 +206,6 @@ def search(domain, y, low, high, w, bound):
 
 
 # A method that is called twice in one kernel would be inlined twice.
-@compiled
+@compiled("w[_]", plain=is_thin)
 def _enter(domain, w):
     domain.project(w)

@@ -42,6 +42,7 @@ class Polytope(Domain):
     (array([0.75, 0.25]), -3.0)
     """
 
+    thin: ClassVar[bool] = True
     _coerce: ClassVar[dict[str, Any]] = {"A": _frozen, "b": _frozen}
 
     A: NDArray
@@ -158,7 +159,11 @@ def _lowest(A: NDArray, b: NDArray, g: NDArray, bound: float = math.inf) -> floa
     return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rough)
 
 
-@compiled("A[n,d] b[n] g[d] w[d]")
+def _always(*_: object) -> bool:
+    return True
+
+
+@compiled("A[n,d] b[n] g[d] w[d]", plain=_always)
 def descend(g, w, A, b, bound):
     """Write into w a minimiser of ⟨g, ·⟩ over the polytope.
 
