@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cached import cached_property
 from stepless.data.source import Source
 from stepless.design import Sparse
 from stepless.intercept import Cut, bottom

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.cached import cached_property
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.kernels import oracle, products
