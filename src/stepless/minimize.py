@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes, Witness
+from stepless.compiling import in_one_sentence
+from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import TANGENTS_ONLY, Solver
@@ -32,8 +34,8 @@ class Result:
     risk: float  # the objective without the penalty
     lower_bound: float
     trace: Trace
-    # "gap", "passes", "seconds", "watcher"; "solver", whose theorem is satisfied; or "rounding",
-    # which is all that is left of the gap
+    # "gap", "passes", "seconds", "watcher"; "interrupt", by Ctrl-C or SIGTERM; "solver", whose
+    # theorem is satisfied; or "rounding", which is all that is left of the gap
     stopped_by: str
     state: Any  # the solver's, with which a later run can go on
     planes: Planes | Aggregate  # under the risk, that the run left
@@ -71,6 +73,9 @@ def minimize(
     It may start from weights and an intercept, or from a result on the same examples with another
     strength: that keeps planes and, of the same solver, dual points: they are still true.
 
+    Ctrl-C or SIGTERM ends the run after the step that is under way, with the best weights so far
+    and their certificate; a second one breaks it off.
+
     Examples
     --------
     >>> from stepless.data import Source
@@ -88,8 +93,8 @@ def minimize(
         lack = f"needs a risk that is a sum over examples; use one of {names}"
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
-    with single_threaded_blas():
-        return _run(risk, solver, stopping, start, list(watchers), rng)
+    with in_one_sentence(), single_threaded_blas(), interruptible() as request:
+        return _run(risk, solver, stopping, start, list(watchers), rng, request)
 
 
 def _run(
@@ -99,6 +104,7 @@ def _run(
     start: tuple[NDArray, Any] | Result | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
+    request: Request,
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
@@ -150,7 +156,7 @@ def _run(
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
-        reason = stopping.reason(event)
+        reason = "interrupt" if request.heed() else stopping.reason(event)
         if reason is None and finding.finished:
             reason = "solver"
         if reason is None and (finding.spent or certifier.lower_bound >= most):
@@ -180,7 +186,7 @@ def _begin(
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
-    given, b = (start.w, start.b) if isinstance(start, Result) else start
+    given, b = (start.w, start.b) if isinstance(start, Result) else _sized(risk, start)
     w = given.copy()
     # a start from elsewhere may lie outside, or have an intercept where there is none
     risk.objective.domain.project(w)
@@ -193,6 +199,22 @@ def _begin(
     if known:  # its risk has been lifted
         return w, b, penalty + start.risk + _blur(risk.d, penalty)  # type: ignore[union-attr]
     return w, b, _lifted(risk, w, b, penalty + risk.value(w, b))
+
+
+def _sized(risk: Risk | WholeRisk, start: Any) -> tuple[NDArray, Any]:
+    """Weights and intercept of the sizes that compiled loops rely on."""
+    K = risk.objective.loss.outputs()
+    try:
+        w, b = (np.array(part, dtype=np.float64) for part in start)
+        fits = w.shape == (risk.d,) and b.shape in ((), (K,))
+    except (TypeError, ValueError):
+        fits = False
+    if not (fits and np.isfinite(w).all() and np.isfinite(b).all()):
+        intercepts = "an intercept" if K == 1 else f"{K} intercepts"
+        raise ValueError(
+            f"start must be a result or ({risk.d} weights, {intercepts}), all finite numbers"
+        )
+    return w, b if b.ndim and K > 1 else b.item()
 
 
 def _lifted(risk: Risk | WholeRisk, w: NDArray, b: Any, objective: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
@@ -26,6 +25,7 @@ from stepless.registry import UnknownName
 from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import Trace, relative
+from stepless.warning import warn
 from stepless.watchers import Progress, Watcher
 from stepless.whole_risk import WholeRisk
 
@@ -58,6 +58,7 @@ class CertifiedModel(BaseEstimator):
 
     _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
     _easier: ClassVar[str] = "raise alpha"  # what makes a gap easier to certify
+    _go_on: ClassVar[str] = "With warm_start=True another fit goes on from there"
 
     penalty: Any
     alpha: float | str
@@ -213,7 +214,7 @@ class CertifiedModel(BaseEstimator):
         if not self.warm_start or not hasattr(self, "coef_"):
             return False
         same = classes is None or np.array_equal(self.classes_, classes)
-        if not same or self.coef_.shape[-1] != d:
+        if not same or np.shape(self.coef_)[-1:] != (d,):
             what = "features" if classes is None else "classes and features"
             raise ValueError(
                 f"warm_start=True needs the {what} of the last fit; use a new estimator for others"
@@ -231,14 +232,12 @@ class CertifiedModel(BaseEstimator):
         results: list[Result],
         relative_to: float | None = None,
         *,
-        frames: int = 1,
         told: bool = False,
     ) -> None:
         """Store what the runs proved; several runs (one a class) count as one: their sum.
 
-        The relative gap is in units of the objective, unless told otherwise. Warnings are of the
-        line that called the estimator, so many frames above the method that calls this one. What
-        rounding hides is not said if the caller has told, or tells, what is known.
+        The relative gap is in units of the objective, unless told otherwise. What rounding hides is
+        not said if the caller has told, or tells, what is known.
         """
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
@@ -250,9 +249,13 @@ class CertifiedModel(BaseEstimator):
         self.n_passes_ = max(r.trace[-1].passes for r in results)
         reasons = [r.stopped_by for r in results]
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
+        if "interrupt" in reasons:
+            self.stopped_by_ = "interrupt"
         self.n_iter_ = self.n_passes_
         remedy = None
-        if self._falls_short():
+        if self.stopped_by_ == "interrupt":
+            remedy = self._go_on if self.rel_gap_ > self.gap else ""
+        elif self._falls_short():
             remedy = f"Allow {self._more()}, {self._accept()}or {self._easier}"
         elif (
             self.stopped_by_ == "rounding"
@@ -265,15 +268,17 @@ class CertifiedModel(BaseEstimator):
                 f"Rounding hides the rest: {accept}{accept and 'or '}centre or rescale features"
             )
         if remedy is not None:
-            warnings.warn(
-                f"stopped after {self.n_passes_} passes with a relative gap of "
-                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
-                f"optimum. {remedy}",
+            ended = "interrupted" if self.stopped_by_ == "interrupt" else "stopped"
+            missed = (
+                f", not {self.gap:g}: the objective may lie that much above its optimum. {remedy}"
+            )
+            warn(
+                f"{ended} after {self.n_passes_} passes with a relative gap of {self.rel_gap_:.2g}"
+                f"{missed if remedy else ''}",
                 ConvergenceWarning,
-                stacklevel=2 + frames,
             )
         for remark in dict.fromkeys(r.remark for r in results if r.remark):
-            warnings.warn(remark, UserWarning, stacklevel=2 + frames)
+            warn(remark)
 
     def _certify_nothing(self) -> None:
         """After a stream: the objective of what is no longer at hand is not known."""

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.sequences import Sequences, Vocabulary
+from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.whole_model import WholeModel
 from stepless.objective import Regularizer
@@ -89,7 +90,8 @@ class ChainClassifier(WholeModel):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run.
+        The run's events, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Notes
     -----
@@ -148,6 +150,7 @@ class ChainClassifier(WholeModel):
 
     # -- learning -----------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Sequence[Any],
@@ -188,6 +191,7 @@ class ChainClassifier(WholeModel):
         self.__dict__.pop("_stream", None)
         return self
 
+    @whole_chunks
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 

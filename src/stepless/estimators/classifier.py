@@ -16,9 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
+from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.stream import Stream, progressive_loss
+from stepless.estimators.stream import Stream, Streams
 from stepless.minimize import Result
 from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
 from stepless.watchers import Watcher
@@ -89,7 +90,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run.
+        The solver's name, its passes, and what ended the run: ``"gap"``, ``"passes"``,
+        ``"seconds"``, ``"watcher"``; ``"rounding"`` or ``"solver"`` if nothing is left to gain;
+        ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning, whereas
+        a second one raises and changes nothing. ``"stream"`` after `partial_fit`.
 
     Examples
     --------
@@ -140,6 +144,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.multi_class = multi_class
         self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -154,7 +159,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         joint = self._joint(objective, len(classes))
         if joint is not None:
             numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
-            start = None if starts[0] is None else (self.coef_.T.ravel(), self.intercept_)
+            start = None if starts[0] is None else _columns(*self._linear(source.shape[1]))
             joint, _ = self._settle_strength(joint, [numbered])
             result = self._run(joint, numbered, self._stopping(), start, watchers)
             return self._keep([result], classes, *_rows(result.w, result.b, len(classes)))
@@ -214,8 +219,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
         if not self._goes_on(d, classes):
             return [None] * len(_positives(classes))
-        return list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+        coef, intercepts = self._linear(d)
+        return list(zip(coef, intercepts.tolist(), strict=True))
 
+    @whole_chunks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
@@ -226,6 +233,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
 
+    @whole_chunks
     def predict_and_learn(
         self,
         X: Any,
@@ -243,7 +251,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """
         self._refuse_to_choose()
         objective = self._objective(("signs", "classes"))
-        first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
+        fitted = hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
         check_classification_targets(y)
         if not fitted:
@@ -263,11 +271,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if self.class_weight is not None:
             s = s * compute_sample_weight(self.class_weight, y)
         solver = self._online_solver()
-        if first:
-            self._streams = self._start_streams(objective, solver, X.shape[1], fitted)
+        if not hasattr(self, "_streams"):
+            self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
         z = self._learn(source, y)
-        self.progressive_loss_ = progressive_loss(self._streams)
+        self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
@@ -281,30 +289,27 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """One stream for all classes if they are learned jointly, otherwise one a problem."""
         joint = self._joint(objective, len(self.classes_))
         if joint is not None:
-            start = (self.coef_.T.ravel(), self.intercept_) if fitted else None
+            start = _columns(*self._linear(d)) if fitted else None
             return [Stream(joint, solver, d, start)]
         starts: list[Any] = [None] * len(_positives(self.classes_))
         if fitted:
-            starts = list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+            coef, intercepts = self._linear(d)
+            starts = list(zip(coef, intercepts.tolist(), strict=True))
         return [Stream(objective, solver, d, at) for at in starts]
 
     def _learn(self, source: Source, y: NDArray) -> NDArray:
         """Learn a chunk; return the decisions before each example was learned, a column a class."""
-        if self._streams[0].objective.loss.targets == "classes":
+        if self._streams.objective.loss.targets == "classes":
             numbered = np.searchsorted(self.classes_, y).astype(float)
-            return self._streams[0].learn(source.relabelled(numbered))
-        parts = [
-            stream.learn(_against_rest(source, y, positive))
-            for stream, positive in zip(self._streams, _positives(self.classes_), strict=True)
-        ]
-        return np.hstack(parts)
+            return self._streams.learn([source.relabelled(numbered)])
+        positives = _positives(self.classes_)
+        return self._streams.learn(_against_rest(source, y, positive) for positive in positives)
 
+    @whole_chunks
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
-        parts = [stream.weights() for stream in self._streams]
-        self.coef_ = np.vstack([w for w, _ in parts])
-        self.intercept_ = np.concatenate([b for _, b in parts])
+        self.coef_, self.intercept_ = self._streams.weights()
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
@@ -327,6 +332,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if self._joint(objective, len(self.classes_)) is not None:
             return softmax(self.decision_function(X), axis=1)
         return probabilities(objective.loss, self.decision_function(X))
+
+
+def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:
+    """Weights as a joint run has them, and intercepts."""
+    return coef.T.ravel(), intercepts
 
 
 def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:

@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stepless.estimators.all_or_nothing import all_or_nothing
+
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
 _SAMPLE = 500  # rows whose distances to the support tell σ
 _Frame = tuple[Any, NDArray, NDArray | None, float]
@@ -81,6 +83,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the support from the rows of X, and set σ by their distances; y is not looked at."""
         if not isinstance(self.n_support, Integral) or self.n_support < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from time import perf_counter
@@ -16,6 +17,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data.gram import TABLED, Gram
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.averaged_sigmoid import averaged_sigmoid
 from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.exact_posterior import ExactPosterior
@@ -32,6 +34,10 @@ _MODE = Stopping(gap=1e-8, passes=50)  # how exactly their modes are known
 _FAR = math.log(1e6)  # how far from where it begins the choice may go, as a logarithm
 _NUDGE = 1e-4  # by which the kernel's change is measured, to 1e-8
 _FLAT = 1e-6  # relative rise of the logarithm of the likelihood below which it is done
+
+
+class _Interrupted(Exception):
+    """A signal has ended the search for a prior: the last step counts."""
 
 
 class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
@@ -80,7 +86,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
-        The solver's name, its steps, and what ended the run.
+        The solver's name, its steps, and what ended the run, as in `LinearClassifier`.
 
     Examples
     --------
@@ -96,6 +102,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
 
     _patience: ClassVar[int] = 100
     _easier: ClassVar[str] = "lower variance"
+    _go_on: ClassVar[str] = "Only a new fit can do better"
     solver: ClassVar[str] = "newton"  # type: ignore[misc]
     n_jobs: ClassVar[None] = None  # type: ignore[misc]
 
@@ -127,6 +134,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         tags.input_tags.sparse = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
@@ -238,16 +246,21 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
                 sides = [Gram(prior(moves + way * nudge)[0], X[some]).table for way in (1, -1)]
                 changes.insert(0, (sides[0] - sides[1]) * (size / (2.0 * _NUDGE)))  # type: ignore[operator]
             found = [ExactPosterior(gram, labels[some], size, _MODE) for labels in signs]
+            if any(posterior.result.stopped_by == "interrupt" for posterior in found):
+                raise _Interrupted
             value = sum(posterior.log_marginal_likelihood for posterior in found)
             rises = sum(posterior.rises(gram.table, changes) for posterior in found)
             return -value, -np.asarray(rises)
 
-        best = scipy_minimize(
-            unlikelihood,
-            moves,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-_FAR, _FAR)] * moves.size,
-            options={"ftol": _FLAT},
-        )
-        return prior(best.x)
+        steps = [moves]
+        with suppress(_Interrupted):
+            scipy_minimize(
+                unlikelihood,
+                moves,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(-_FAR, _FAR)] * moves.size,
+                callback=lambda step: steps.append(step.copy()),
+                options={"ftol": _FLAT},
+            )
+        return prior(steps[-1])

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.data.gram import Gram, combination
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
@@ -96,7 +97,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     n_passes_, stopped_by_
-        Passes, and what ended the run.
+        Passes, and what ended the run, as in `LinearClassifier`.
 
     Notes
     -----
@@ -113,6 +114,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     """
 
     _patience: ClassVar[int] = 20
+    _go_on: ClassVar[str] = "Only a new fit can do better"
 
     def __init__(
         self,
@@ -145,6 +147,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
 from stepless.registry import UnknownName, named
@@ -26,6 +26,7 @@ from stepless.risks.ranking import (
     precision_at_k,
 )
 from stepless.risks.ranking.top import top_of
+from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
@@ -79,7 +80,8 @@ class LinearRanker(LinearScores, WholeModel):
     trace_
         The run's events.
     alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run.
+        The penalty's strength, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class LinearRanker(LinearScores, WholeModel):
         tags.target_tags.required = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -145,14 +148,12 @@ class LinearRanker(LinearScores, WholeModel):
         X, y = self._examples(X, y, reset=self._anew(X), y_numeric=True, ensure_min_samples=2)
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
         if risk.alone:
-            warnings.warn(
+            warn(
                 f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
                 "is all there is to rank: they are left out; if that is not meant, look at group= "
-                "or qid=",
-                UserWarning,
-                stacklevel=2,
+                "or qid="
             )
-        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
+        weights = (self._linear(risk.d)[0][0], 0.0) if self._goes_on(risk.d) else None
         made_of = loss, risk.source.X, risk.source.y, risk.starts
         self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
         self.intercept_ = 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -11,10 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
 from stepless.minimize import Result
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
@@ -75,7 +76,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     trace_
         The run's events.
     solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run.
+        The solver's name, its passes, and what ended the run, as in `LinearClassifier`.
 
     Examples
     --------
@@ -125,6 +126,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -147,7 +149,8 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         sign = 1.0 if label == classes[1] else -1.0
         weights = None
         if self._goes_on(risk.d, classes):
-            weights = sign * self.coef_[0], sign * float(self.intercept_[0])
+            coef, intercepts = self._linear(risk.d)
+            weights = sign * coef[0], sign * float(intercepts[0])
         made_of = metric, source.X, source.y, source.s
         result = self._fit_whole(risk, weights, watchers, made_of)
         self.classes_, self.pos_label_ = classes, label
@@ -198,12 +201,10 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         """Say so where the bound is too loose to tell weights from none at all."""
         nothing = risk.worst(np.zeros(risk.m), 0.0).value
         if self.lower_bound_ >= nothing * (1.0 - self.gap):
-            warnings.warn(
+            warn(
                 f"weights of 0 are as good as any, within the gap, for the bound of {self.metric}: "
                 "lower alpha or allow an intercept; where k is far below the number of positives "
-                "and the classes overlap, fit metric='roc_auc' and take its highest scores",
-                UserWarning,
-                stacklevel=3,
+                "and the classes overlap, fit metric='roc_auc' and take its highest scores"
             )
 
     # -- data ---------------------------------------------------------------------------------
