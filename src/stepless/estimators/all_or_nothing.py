@@ -1,4 +1,4 @@
-"""Calls that change an estimator as a whole, or not at all."""
+"""Calls that change an estimator as a whole, or not at all, and say in one sentence why not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from stepless.compiling import in_one_sentence
+from stepless.estimators.settings import refuse_settings
 from stepless.interrupts import interruptible, uninterrupted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,7 +22,8 @@ def all_or_nothing(method: F) -> F:
 
     Examples
     --------
-    >>> class Model:
+    >>> from sklearn.base import BaseEstimator
+    >>> class Model(BaseEstimator):
     ...     @all_or_nothing
     ...     def fit(self, X):
     ...         self.n_features_in_ = len(X[0])
@@ -62,6 +64,7 @@ def whole_chunks(method: F) -> F:
 def _undone_if_it_fails(estimator: Any) -> Iterator[None]:
     before = vars(estimator).copy()
     try:
+        refuse_settings(estimator)
         with in_one_sentence():
             yield
     except BaseException:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from stepless.data.holes import LARGEST, first_hole
 from stepless.estimators.class_weight import sensible
+from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.objective import Objective, Regularizer, Zero, penalty_of
 from stepless.registry import UnknownName
@@ -78,7 +79,7 @@ class CertifiedModel(BaseEstimator):
     def _named_solver(self) -> Solver:
         if not isinstance(self.solver, str):
             if isinstance(self.solver, type) or not hasattr(self.solver, "step"):
-                raise TypeError(f"solver must be a name or a solver, not {self.solver!r}")
+                raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
             return self.solver
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
@@ -88,11 +89,16 @@ class CertifiedModel(BaseEstimator):
         """The penalty, of a strength that is a number: only sums over examples can choose one."""
         if isinstance(self.penalty, Regularizer):
             return self.penalty
-        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
+        if self.alpha is None or isinstance(self.alpha, str):
             raise ValueError(
                 f"alpha must be a number, not {self.alpha!r}: a {type(self).__name__} chooses none"
             )
-        return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
+        return penalty_of(self._named_penalty(), self.alpha)
+
+    def _named_penalty(self) -> str:
+        if not (self.penalty is None or isinstance(self.penalty, str)):
+            raise TypeError(f"penalty must be a name or a Regularizer, not {shown(self.penalty)}")
+        return "none" if self.penalty is None else self.penalty
 
     def _whole_solver(self, risk: WholeRisk) -> Solver:
         """Return the solver that is named, or the one that suits a risk that is no sum."""
@@ -116,7 +122,10 @@ class CertifiedModel(BaseEstimator):
         if self.n_jobs is None:
             return None
         if not isinstance(self.n_jobs, Integral) or (self.n_jobs < 1 and self.n_jobs != -1):
-            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs!r}")
+            raise ValueError(
+                f"n_jobs must be a positive whole number, or -1 for all cores, not "
+                f"{shown(self.n_jobs)}"
+            )
         return None if self.n_jobs == -1 else int(self.n_jobs)
 
     # -- data ---------------------------------------------------------------------------------
@@ -224,7 +233,9 @@ class CertifiedModel(BaseEstimator):
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):
             return self.random_state
-        seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
+        seed = 0
+        if self.random_state is not None and self.random_state != 0:
+            seed = check_random_state(self.random_state).randint(2**31)
         return np.random.default_rng(seed)
 
     def _certify(

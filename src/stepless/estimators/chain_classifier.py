@@ -15,6 +15,7 @@ from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.whole_model import WholeModel
+from stepless.given import shown
 from stepless.objective import Regularizer
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
@@ -278,10 +279,12 @@ class ChainClassifier(WholeModel):
     # -- from parameters to a problem --------------------------------------------------------
 
     def _regularizer(self) -> Regularizer:
+        if not isinstance(self.loss, str):
+            raise TypeError(f"loss must be a name, not {shown(self.loss)}")
         if self.loss not in _LOSSES:
-            raise UnknownName("loss", str(self.loss), _LOSSES)
+            raise UnknownName("loss", self.loss, _LOSSES)
         if self.pairs not in _PAIRS:
-            raise ValueError(f"pairs must be 'seen' or 'all', not {self.pairs!r}")
+            raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return self._fixed_penalty()

@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
+from stepless.estimators.class_weight import sensible
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import Stream, Streams
+from stepless.given import shown
 from stepless.minimize import Result
 from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
 from stepless.watchers import Watcher
@@ -185,7 +187,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def _joint(self, objective: Objective, classes: int) -> Objective | None:
         """Return the objective of all classes at once, if that is what is asked for."""
         if self.multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {self.multi_class!r}")
+            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(self.multi_class)}")
         loss = objective.loss
         if isinstance(loss, JointLoss):
             if classes == 2:
@@ -264,7 +266,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if len(self.classes_) < 2:
             raise ValueError("a classifier needs two classes to tell apart, not one")
         s = self._weights(sample_weight, len(y))
-        if isinstance(self.class_weight, str):
+        if sensible(self.class_weight) == "balanced":
             raise ValueError(
                 "class_weight='balanced' must see all examples; give a dict for a stream"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.estimators.all_or_nothing import all_or_nothing
+from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
 _SAMPLE = 500  # rows whose distances to the support tell σ
@@ -87,10 +88,8 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the support from the rows of X, and set σ by their distances; y is not looked at."""
         if not isinstance(self.n_support, Integral) or self.n_support < 1:
-            raise ValueError(f"n_support must be a positive integer, not {self.n_support!r}")
-        if self.sigma is not None and not (
-            isinstance(self.sigma, Real) and 0.0 < float(self.sigma) < math.inf
-        ):
+            raise ValueError(f"n_support must be a positive integer, not {shown(self.n_support)}")
+        if self.sigma is not None and not 0.0 < real("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar, Self, SupportsFloat
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.exact_posterior import ExactPosterior
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
+from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
 from stepless.stopping import Stopping
@@ -204,14 +205,12 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
 
     def _check(self) -> None:
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be a positive integer, not {self.n_landmarks!r}")
-        if self.variance != "auto" and not (
-            isinstance(self.variance, SupportsFloat)
-            and not isinstance(self.variance, str)
-            and 0.0 < float(self.variance) < math.inf
-        ):
-            raise ValueError(f"variance must be positive, or 'auto', not {self.variance!r}")
-        if self.variance != "auto" and not 1e-40 <= float(self.variance) <= 1e40:
+            raise ValueError(
+                f"n_landmarks must be a positive integer, not {shown(self.n_landmarks)}"
+            )
+        if isinstance(self.variance, str) and self.variance != "auto":
+            raise ValueError(f"variance must be a number or 'auto', not {self.variance!r}")
+        if self.variance != "auto" and not 1e-40 <= real("variance", self.variance) <= 1e40:
             raise ValueError(f"variance must lie between 1e-40 and 1e40, not {self.variance!r}")
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, ClassVar, Self, SupportsFloat
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
@@ -205,9 +206,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return probabilities(self._objective(("signs",)).loss, self.decision_function(X))
 
     def _regularizer(self) -> Regularizer:
-        if not isinstance(self.alpha, SupportsFloat) or not 1e-50 <= self.alpha < math.inf:
+        alpha = real("alpha", self.alpha)
+        if not 1e-50 <= alpha < math.inf:
             raise ValueError(f"alpha must be a positive number, not {self.alpha!r}")
-        return SquaredL2(self.alpha)
+        return SquaredL2(alpha)
 
     def _domain(self) -> Domain:
         return Free()
@@ -221,8 +223,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return "more passes= or a larger budget=" if limited else "more passes="
 
     def _kernel_solver(self) -> KernelSolver:
+        if not isinstance(self.solver, str):
+            raise TypeError(f"solver must be a name, not {shown(self.solver)}")
         if self.solver not in _SOLVERS:
-            raise UnknownName("solver", str(self.solver), _SOLVERS)
+            raise UnknownName("solver", self.solver, _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
     def _kernel_function(self, X: Any) -> Kernel:

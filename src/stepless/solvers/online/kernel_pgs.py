@@ -125,7 +125,7 @@ class KernelPGS:
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
 
     def _rule(self, risk: KernelRisk, state: State) -> Rule:
-        budget = risk.m if self.budget is None else int(self.budget)
+        budget = risk.m if self.budget is None else min(int(self.budget), risk.m)
         bias = float(risk.objective.intercept)
         return Rule(risk.objective.strength, self._bound(risk, state), budget, bias)
 
