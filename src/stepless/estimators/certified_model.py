@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from stepless.data.holes import LARGEST, first_hole
 from stepless.estimators.class_weight import sensible
+from stepless.estimators.columns import labels, numbers, refuse_no_classes, refuse_table
 from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.objective import Objective, Regularizer, Zero, penalty_of
@@ -123,17 +123,30 @@ class CertifiedModel(BaseEstimator):
             return None
         if not isinstance(self.n_jobs, Integral) or (self.n_jobs < 1 and self.n_jobs != -1):
             raise ValueError(
-                f"n_jobs must be a positive whole number, or -1 for all cores, not "
-                f"{shown(self.n_jobs)}"
+                f"n_jobs must be positive, or -1 for all cores, not {shown(self.n_jobs)}"
             )
         return None if self.n_jobs == -1 else int(self.n_jobs)
 
     # -- data ---------------------------------------------------------------------------------
 
-    def _examples(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, NDArray]:
-        X, y = validate_data(self, X, y, reset=reset, **ACCEPTED, **checks)
-        self._refuse_holes(X)
-        return X, y
+    def _examples(
+        self, X: Any, y: Any, *, reset: bool, numeric: bool = False, **checks: Any
+    ) -> tuple[Any, NDArray]:
+        """Validate examples with targets, or with labels."""
+        if y is not None:  # which is refused below
+            y = numbers("y", y) if numeric else labels("y", y)
+        return self._validated(X, y, reset=reset, **checks)
+
+    def _validated(self, *data: Any, reset: bool, **checks: Any) -> Any:
+        """Validate X, or X and y."""
+        refuse_table(data[0])
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # in a sum of all entries
+                found = validate_data(self, *data, reset=reset, **ACCEPTED | checks)
+        except OverflowError as error:
+            raise ValueError("X holds a number that is larger than any double") from error
+        self._refuse_holes(found[0] if len(data) > 1 else found)
+        return found
 
     def _refuse_holes(self, X: Any) -> None:
         """Name the first entry that is not a finite number of reasonable size."""
@@ -154,11 +167,7 @@ class CertifiedModel(BaseEstimator):
     def _weights(self, sample_weight: Any, m: int) -> NDArray:
         if sample_weight is None:
             return np.ones(m)
-        s = np.asarray(sample_weight)
-        try:
-            s = s.astype(np.float64, casting="same_kind" if s.dtype.kind == "c" else "unsafe")
-        except (TypeError, ValueError) as error:
-            raise ValueError("sample_weight must hold numbers, one for each example") from error
+        s = numbers("sample_weight", sample_weight)
         if s.ndim == 0:
             s = np.full(m, float(s))
         if s.shape != (m,):
@@ -166,9 +175,6 @@ class CertifiedModel(BaseEstimator):
                 f"sample_weight has shape {s.shape}, but there are {m} examples: "
                 f"sample_weight.shape must be ({m},)"
             )
-        if not np.isfinite(s).all():
-            bad = int(np.flatnonzero(~np.isfinite(s))[0])
-            raise ValueError(f"sample_weight holds NaN or infinity (inf) at example {bad}")
         if (s < 0).any():
             bad = int(np.flatnonzero(s < 0)[0])
             raise ValueError(
@@ -183,7 +189,7 @@ class CertifiedModel(BaseEstimator):
         self, y: NDArray, sample_weight: Any = None, class_weight: Any = None
     ) -> tuple[NDArray, NDArray]:
         """The examples' weights, times their classes', and the classes that have any, in order."""
-        check_classification_targets(y)
+        refuse_no_classes(y)
         s = self._weights(sample_weight, len(y))
         if class_weight is not None:
             s = s * compute_sample_weight(sensible(class_weight), y)

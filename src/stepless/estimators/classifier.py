@@ -12,12 +12,12 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.class_weight import sensible
+from stepless.estimators.columns import named_classes, refuse_no_classes
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import Stream, Streams
@@ -255,11 +255,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         objective = self._objective(("signs", "classes"))
         fitted = hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
-        check_classification_targets(y)
+        refuse_no_classes(y)
         if not fitted:
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
-            self.classes_ = np.unique(classes)
+            self.classes_ = named_classes(classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
             raise ValueError(f"label {unseen[0]} is not among the classes of the first call")

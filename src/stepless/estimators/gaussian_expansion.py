@@ -15,6 +15,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.estimators.all_or_nothing import all_or_nothing
+from stepless.estimators.columns import refuse_table
 from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
@@ -91,6 +92,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"n_support must be a positive integer, not {shown(self.n_support)}")
         if self.sigma is not None and not 0.0 < real("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
+        refuse_table(X)
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]
         rng = check_random_state(0 if self.random_state is None else self.random_state)
@@ -103,6 +105,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any) -> NDArray:
         """Return the kernels of the rows of X with the support, a column a support vector."""
         check_is_fitted(self)
+        refuse_table(X)
         X = validate_data(self, X, reset=False, **_ACCEPTED)
         m, n = X.shape[0], len(self.support_)
         features = np.empty((m, n), X.dtype)

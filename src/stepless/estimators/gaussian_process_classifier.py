@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import TABLED, Gram
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -143,8 +143,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         """
         began = perf_counter()
         self._check()
-        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
         _, self.classes_ = self._weighted_classes(y)
         with single_threaded_blas():
             self._posteriors = self._explain(X, y, began, list(watchers))
@@ -181,8 +180,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     def latent(self, X: Any) -> tuple[NDArray, NDArray]:
         """Mean and variance of f(x) for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False, **_ACCEPTED)
         with single_threaded_blas():
             means, variances = zip(*(known.at(X) for known in self._posteriors), strict=True)
         if len(means) == 1:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -159,8 +159,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         """
         began = perf_counter()
         objective, solver = self._objective(("signs",)), self._kernel_solver()
-        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
         s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
         self.kernel_ = self._kernel_function(X)
         gram = Gram(self.kernel_, X)
@@ -190,10 +189,21 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     def decision_function(self, X: Any) -> NDArray:
         """f(x) + b for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False, **_ACCEPTED)
+        self._refuse_shapes(X.shape[1])
         z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
+
+    def _refuse_shapes(self, d: int) -> None:
+        """Refuse coefficients that a user has changed the number of."""
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        n = self.support_vectors_.shape[0]
+        shapes = (self.support_vectors_.shape, np.shape(self.dual_coef_), np.shape(self.intercept_))
+        if shapes != ((n, d), (outputs, n), (outputs,)):
+            raise ValueError(
+                f"support_vectors_, dual_coef_ and intercept_ have shapes {shapes}, which do not "
+                f"go together for {d} features and {outputs} outputs: fit again, or put them back"
+            )
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""

@@ -140,12 +140,13 @@ class LinearRanker(LinearScores, WholeModel):
     ) -> Self:
         """Fit to documents X (m × d, dense or sparse) with grades y, the higher the better.
 
-        `group` has the sizes of the queries, whose rows follow each other; `qid` an id of the query
-        for each row, in any order. Without either, all rows are one query. Watchers are called with
-        every event and the best (w, b) so far; True ends the run.
+        One of the two says which query a row belongs to: `group` has the sizes of the queries,
+        whose rows follow each other; `qid` an id of the query for each row, in any order. Watchers
+        are called with every event and the best (w, b) so far; True ends the run.
         """
         loss, regularizer = self._ranking_loss(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=self._anew(X), y_numeric=True, ensure_min_samples=2)
+        _refuse_no_queries(group, qid)
+        X, y = self._examples(X, y, reset=self._anew(X), numeric=True, ensure_min_samples=2)
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
         if risk.alone:
             warn(
@@ -170,8 +171,9 @@ class LinearRanker(LinearScores, WholeModel):
         """Return the mean of a measure over the queries that have a relevant document.
 
         It is ``"ndcg"`` or ``"precision"``, of the first k documents, ``"map"`` or ``"mrr"``.
-        Relevant are documents of a grade above 0.
+        Relevant are documents of a grade above 0. `group` or `qid` is as in `fit`.
         """
+        _refuse_no_queries(group, qid)
         known: dict[str, Callable[..., float]] = {
             "ndcg": partial(ndcg_at_k, k=top_of(self.k)),
             "precision": partial(precision_at_k, k=top_of(self.k)),
@@ -198,3 +200,11 @@ class LinearRanker(LinearScores, WholeModel):
             "mrr": ReciprocalRank,
         }
         return named("loss", self.loss, known)
+
+
+def _refuse_no_queries(group: Any, qid: Any) -> None:
+    if group is None and qid is None:
+        raise ValueError(
+            "a ranker needs to know the queries: give qid=, an id for each row, or group=, the "
+            "sizes of the queries, whose rows follow each other; of one query alone, group=[len(y)]"
+        )

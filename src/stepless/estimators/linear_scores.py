@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
-from stepless.estimators.certified_model import ACCEPTED
 
 
 class LinearScores:
@@ -26,8 +25,7 @@ class LinearScores:
     def _scores(self: Any, X: Any, b: Any = None) -> NDArray:
         """⟨w, x⟩ + b for each example, and each row of coef_; b is `intercept_` unless given."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False)
         coef, intercepts = self._linear(X.shape[1], b)
         # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
         source = Source(X, np.zeros(X.shape[0]), threads=self._threads())

@@ -8,11 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import validate_data
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.certified_model import ACCEPTED
 from stepless.estimators.margin_model import MarginModel
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.solvers import Solver
@@ -110,8 +108,7 @@ class OneClass(OutlierMixin, MarginModel):
         Watchers are called with every event and the best (w less the examples' mean, 0) so far;
         True ends the run.
         """
-        X = validate_data(self, X, reset=self._anew(X), **ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=self._anew(X))
         s = self._weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=False)

@@ -75,7 +75,7 @@ warm_start, shuffle, verbose
         return coef[0], float(intercepts[0])
 
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        X, y = self._examples(X, y, reset=True, y_numeric=True)
+        X, y = self._examples(X, y, reset=True, numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(self._objective(("reals", "counts")).loss, y, s)
         return Source(X, y, s, self._threads())
@@ -100,7 +100,7 @@ warm_start, shuffle, verbose
         self._refuse_to_choose()
         objective = self._objective(("reals", "counts"))
         fitted = hasattr(self, "coef_")
-        X, y = self._examples(X, y, reset=not fitted, y_numeric=True)
+        X, y = self._examples(X, y, reset=not fitted, numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(objective.loss, y, s)
         solver = self._online_solver()

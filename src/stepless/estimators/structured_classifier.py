@@ -127,6 +127,11 @@ class StructuredClassifier(WholeModel):
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""
         check_is_fitted(self)
+        if np.shape(self.coef_) != (self.model.d,):
+            raise ValueError(
+                f"coef_ has shape {np.shape(self.coef_)}, but the model has {self.model.d} "
+                "weights: fit again, or put the weights back"
+            )
         inputs = _listed(X)
         return predictions(self.model, self.coef_, inputs, self._threads())
 
