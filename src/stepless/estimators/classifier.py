@@ -330,10 +330,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
+        z = self.decision_function(X)
         objective = self._objective(("signs", "classes"))
         if self._joint(objective, len(self.classes_)) is not None:
-            return softmax(self.decision_function(X), axis=1)
-        return probabilities(objective.loss, self.decision_function(X))
+            return softmax(z, axis=1)
+        return probabilities(objective.loss, z)
 
 
 def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:
