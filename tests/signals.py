@@ -1,20 +1,29 @@
 """Signals for tests: whatever the process answers them by, they are answered in the usual way."""
 
 import signal
+from contextlib import contextmanager
 
 import pytest
 
 USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
+@contextmanager
+def usual():
+    """Answer signals as a new process does, and see that nobody leaves another answer behind."""
+    before = {number: signal.signal(number, handler) for number, handler in USUAL.items()}
+    try:
+        yield
+        assert {number: signal.getsignal(number) for number in USUAL} == USUAL
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @pytest.fixture
 def usual_handlers():
-    before = {number: signal.signal(number, handler) for number, handler in USUAL.items()}
-    yield
-    now = {number: signal.getsignal(number) for number in USUAL}
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    assert now == USUAL
+    with usual():
+        yield
 
 
 def sends(*passes, number=signal.SIGINT):
