@@ -13,6 +13,7 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
+from stepless.given import shown
 from stepless.minimize import Result
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
 from stepless.warning import warn
@@ -191,7 +192,9 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     def _metric(self) -> Metric:
         if isinstance(self.metric, Metric):
             if self.k is not None:
-                raise ValueError(f"{self.metric} has its own parameters; leave k={self.k!r} out")
+                raise ValueError(
+                    f"{self.metric} has its own parameters; leave k={shown(self.k)} out"
+                )
             return self.metric
         if not isinstance(self.metric, str):
             raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
@@ -219,7 +222,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         known = classes.tolist()
         label = known[1] if self.pos_label is None else self.pos_label
         if np.ndim(label) or label not in known:
-            raise ValueError(f"pos_label={label!r} is not in y, which holds {known}")
+            raise ValueError(f"pos_label={shown(label)} is not in y, which holds {known}")
         return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:
