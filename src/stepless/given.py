@@ -25,7 +25,7 @@ def real(name: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{name} is larger than any double: {shown(value)}") from None
+        raise ValueError(f"{name} is more than a double can hold: {shown(value)}") from None
 
 
 def shown(value: Any) -> str:

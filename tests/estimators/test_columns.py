@@ -153,5 +153,5 @@ def test_tables_that_would_be_taken_for_numbers(model, table, sentence):
 def test_an_entry_that_no_double_holds():
     table = X.astype(object)
     table[2, 1] = 10**400
-    with pytest.raises(ValueError, match="X holds a number that is larger than any double"):
+    with pytest.raises(ValueError, match="X holds a number that is more than a double can hold"):
         LinearRegressor().fit(table, NUMBERS)

@@ -144,7 +144,7 @@ class CertifiedModel(BaseEstimator):
             with np.errstate(over="ignore", invalid="ignore"):  # in a sum of all entries
                 found = validate_data(self, *data, reset=reset, **ACCEPTED | checks)
         except OverflowError as error:
-            raise ValueError("X holds a number that is larger than any double") from error
+            raise ValueError("X holds a number that is more than a double can hold") from error
         self._refuse_holes(found[0] if len(data) > 1 else found)
         return found
 
