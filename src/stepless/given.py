@@ -28,6 +28,19 @@ def real(name: str, value: Any) -> float:
         raise ValueError(f"{name} is more than a double can hold: {shown(value)}") from None
 
 
+def refuse_unless(fits: bool, name: str, kind: str, value: Any) -> None:
+    """Refuse a value of another kind than a name asks for.
+
+    Examples
+    --------
+    >>> refuse_unless(False, "solver", "solver, such as Bundle()", "bundle")
+    Traceback (most recent call last):
+    TypeError: solver must be a solver, such as Bundle(), not 'bundle'
+    """
+    if not fits:
+        raise TypeError(f"{name} must be a {kind}, not {shown(value)}")
+
+
 def shown(value: Any) -> str:
     """Spell a value on one line, the end of it left out if it is long.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes, Witness
 from stepless.compiling import in_one_sentence
+from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
@@ -20,7 +21,7 @@ from stepless.solvers import TANGENTS_ONLY, Solver
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-from stepless.watchers import Watcher
+from stepless.watchers import Watcher, watching
 from stepless.whole_risk import WholeRisk
 
 
@@ -87,6 +88,7 @@ def minimize(
     >>> result.stopped_by, result.w.round(3)
     ('gap', array([1.]))
     """
+    _refuse_kinds(risk, solver, stopping, rng)
     lack = solver.lacks(risk.objective)
     if isinstance(risk, WholeRisk) and not isinstance(solver, TANGENTS_ONLY):
         names = ", ".join(repr(kind.name) for kind in TANGENTS_ONLY)
@@ -94,7 +96,17 @@ def minimize(
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
-        return _run(risk, solver, stopping, start, list(watchers), rng, request)
+        return _run(risk, solver, stopping, start, watching(watchers), rng, request)
+
+
+def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
+    """Refuse arguments that are in a wrong place, or names where objects are asked for."""
+    refuse_unless(isinstance(risk, Risk | WholeRisk), "risk", "Risk or a WholeRisk", risk)
+    steps = hasattr(solver, "step") and not isinstance(solver, type)
+    refuse_unless(steps, "solver", "solver, such as Bundle()", solver)
+    refuse_unless(isinstance(stopping, Stopping), "stopping", "Stopping", stopping)
+    chance = rng is None or isinstance(rng, np.random.Generator)
+    refuse_unless(chance, "rng", "numpy.random.Generator", rng)
 
 
 def _run(

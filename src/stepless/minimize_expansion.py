@@ -24,7 +24,7 @@ from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.solver import Finding
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-from stepless.watchers import Watcher
+from stepless.watchers import Watcher, watching
 
 
 class KernelSolver(Protocol):
@@ -85,7 +85,7 @@ def minimize_expansion(
         raise ValueError(f"solver {solver.name!r} {lack}")
     rng = rng or np.random.default_rng(0)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
-        return _run(risk, solver, stopping, list(watchers), rng, request)
+        return _run(risk, solver, stopping, watching(watchers), rng, request)
 
 
 def _run(

@@ -27,7 +27,7 @@ from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import Trace, relative
 from stepless.warning import warn
-from stepless.watchers import Progress, Watcher
+from stepless.watchers import Progress, Watcher, watching
 from stepless.whole_risk import WholeRisk
 
 _NOTHING = 1e-9  # an objective that only rounding may keep from 0
@@ -214,13 +214,13 @@ class CertifiedModel(BaseEstimator):
         label: str = "",
     ) -> Result:
         """Minimise a risk, with what the estimator says of progress and chance."""
-        shown = [Progress(label=label)] if self.verbose else []
+        progress = [Progress(label=label)] if self.verbose else []
         return minimize(
             risk,
             solver,
             stopping,
             start=start,
-            watchers=[*shown, *watchers],
+            watchers=[*progress, *watching(watchers)],
             rng=self._generator(),
         )
 

@@ -27,7 +27,7 @@ from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher
+from stepless.watchers import Progress, Watcher, watching
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _TOLD = 1000  # examples at most by whose likelihood "auto" chooses
@@ -146,7 +146,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         X, y = self._examples(X, y, reset=True, **_ACCEPTED)
         _, self.classes_ = self._weighted_classes(y)
         with single_threaded_blas():
-            self._posteriors = self._explain(X, y, began, list(watchers))
+            self._posteriors = self._explain(X, y, began, watching(watchers))
         likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]
         self.log_marginal_likelihood_ = float(np.mean(likelihoods))
         self._certify([posterior.result for posterior in self._posteriors])

@@ -28,7 +28,7 @@ from stepless.registry import UnknownName
 from stepless.solvers import Bundle, ProximalBundle
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
-from stepless.watchers import Progress, Watcher
+from stepless.watchers import Progress, Watcher, watching
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _SOLVERS: dict[str, Any] = {
@@ -168,12 +168,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         for k, positive in enumerate(positives):
             risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
             label = f"class {positive}: " if len(classes) > 2 else ""
+            progress = [Progress(label=label)] if self.verbose else []
             results.append(
                 minimize_expansion(
                     risk,
                     solver,
                     self._stopping(len(positives) - k, perf_counter() - began),
-                    watchers=[*([Progress(label=label)] if self.verbose else []), *watchers],
+                    watchers=[*progress, *watching(watchers)],
                     rng=self._generator(),
                 )
             )

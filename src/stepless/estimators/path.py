@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.regressor import LinearRegressor
+from stepless.estimators.settings import refuse_settings
+from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.minimize import Result
 from stepless.objective import LOSSES, Loss
@@ -83,6 +85,7 @@ def alpha_path(
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
+    refuse_settings(model)
     source = model._source(X, y, sample_weight)
     points: dict[float, PathPoint] = {}
     last: Result | None = None
@@ -118,14 +121,16 @@ def _strengths(alphas: Any) -> list[float]:
     """Return strengths as numbers, if they are."""
     try:
         strengths = np.asarray(alphas, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         strengths = np.array([math.nan])
     if (
         strengths.ndim != 1
         or not strengths.size
         or not ((strengths > 0.0) & (strengths < math.inf)).all()
     ):
-        raise ValueError(f"alphas must be a list of positive numbers, at least one, not {alphas!r}")
+        raise ValueError(
+            f"alphas must be a list of positive numbers, at least one, not {shown(alphas)}"
+        )
     return strengths.tolist()
 
 

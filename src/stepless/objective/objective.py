@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from stepless.given import refuse_unless
 from stepless.objective.declared import refuse_missing
 from stepless.objective.domains import (
     Box,
@@ -51,6 +52,9 @@ class Objective:
 
     def __post_init__(self) -> None:
         penalty, domain = self.regularizer, self.domain
+        for name, kind in (("loss", Loss), ("regularizer", Regularizer), ("domain", Domain)):
+            given = getattr(self, name)
+            refuse_unless(isinstance(given, kind), name, kind.__name__, given)
         if not isinstance(self.loss, JointLoss | Whole):
             refuse_missing(self.loss, Loss, ("value", "slope"), "check_loss")
         if penalty.separable:

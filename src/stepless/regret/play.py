@@ -9,6 +9,7 @@ import numpy as np
 
 from stepless.compiling import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators.settings import refuse_settings
 from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import minimize
@@ -88,6 +89,7 @@ def regret_ledger(
         solver=solver,
         fit_intercept=fit_intercept,
     )
+    refuse_settings(model)
     stopping = Stopping(gap, passes, math.inf if seconds is None else seconds)
     risk = _risk(model, found, X, y, sample_weight)
     K = risk.objective.loss.outputs()
