@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.integrate import quad
+from scipy.linalg import LinAlgError
 from sklearn.datasets import load_iris, make_moons
 from sklearn.gaussian_process import GaussianProcessClassifier as Known
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
@@ -176,3 +177,15 @@ def test_the_likelihoods_slopes_are_finite_differences(moons):
     ]
     variance = np.exp(1.2)
     np.testing.assert_allclose(here.rises(K, [variance * dK, variance * K]), slopes, rtol=1e-5)
+
+
+def test_kernels_that_rounding_spoils_are_refused_in_one_sentence(monkeypatch):
+    """As it may be where features lie far from 0; on which machine it is depends on its last bits."""
+
+    def fails(*_, **__):
+        raise LinAlgError("28-th leading minor of the array is not positive definite")
+
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    monkeypatch.setattr("stepless.solvers.batch.kernel_newton.cho_factor", fails)
+    with pytest.raises(ValueError, match=r"not positive semidefinite, .* centre and rescale the f"):
+        GaussianProcessClassifier().fit(X, y)
