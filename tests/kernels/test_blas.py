@@ -76,7 +76,8 @@ def test_a_library_that_counts_for_each_thread_is_held_in_each(monkeypatch):
     library = Library()
     libraries = SimpleNamespace(lib_controllers=[library])
     known = SimpleNamespace(select=lambda user_api: libraries)
-    monkeypatch.setattr(blas, "_controller", lambda: known)
+    monkeypatch.setattr(blas, "ThreadpoolController", lambda: known)
+    monkeypatch.setattr(blas, "_libraries", blas._libraries.__wrapped__)
 
     def held():
         with single_threaded_blas():

@@ -224,7 +224,6 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         coef, intercepts = self._linear(d)
         return list(zip(coef, intercepts.tolist(), strict=True))
 
-    @whole_chunks
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
@@ -281,8 +280,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
-        if settle or not hasattr(self, "coef_"):
-            self.settle()
+        if settle or not fitted:
+            self._settle()
         return self._plausible(z.ravel() if z.shape[1] == 1 else z)
 
     def _start_streams(
@@ -311,6 +310,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
+        self._settle()
+
+    def _settle(self) -> None:
         self.coef_, self.intercept_ = self._streams.weights()
 
     def decision_function(self, X: Any) -> NDArray:

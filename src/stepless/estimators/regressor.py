@@ -80,7 +80,6 @@ warm_start, shuffle, verbose
         self._refuse_targets(self._objective(("reals", "counts")).loss, y, s)
         return Source(X, y, s, self._threads())
 
-    @whole_chunks
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
 
@@ -112,14 +111,17 @@ warm_start, shuffle, verbose
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
-        if settle or not hasattr(self, "coef_"):
-            self.settle()
+        if settle or not fitted:
+            self._settle()
         return self._means(objective.loss, z)
 
     @whole_chunks
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
+        self._settle()
+
+    def _settle(self) -> None:
         w, b = self._streams.weights()
         self.coef_, self.intercept_ = w[0], float(b[0])
 

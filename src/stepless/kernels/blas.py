@@ -70,11 +70,7 @@ class _Limit:
 
 def _to_one_thread(shared: bool) -> list[tuple[Any, int]]:
     """Limit what all threads share, or what is this thread's own; return what it was before."""
-    before = [
-        (library, library.num_threads)
-        for library in _controller().select(user_api="blas").lib_controllers
-        if (getattr(library, "threading_layer", "") != "openmp") == shared
-    ]
+    before = [(library, library.num_threads) for library in _libraries(shared)]
     for library, _ in before:
         _set_threads(library, 1)
     return before
@@ -95,5 +91,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _libraries(shared: bool) -> list[Any]:
+    """The BLAS libraries that count threads for the process, or for each of its threads."""
+    loaded = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [lib for lib in loaded if (getattr(lib, "threading_layer", "") != "openmp") == shared]
