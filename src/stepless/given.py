@@ -20,7 +20,7 @@ def real(name: str, value: Any) -> float:
     Traceback (most recent call last):
     ValueError: gap must be a number, not 'small'
     """
-    if not isinstance(value, Real | Decimal):
+    if not isinstance(value, Real | Decimal) or isinstance(value, bool):
         raise ValueError(f"{name} must be a number, not {shown(value)}")
     try:
         return float(value)
