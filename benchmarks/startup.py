@@ -72,7 +72,9 @@ CALLS = {
     "MetricClassifier, F1": "stepless.MetricClassifier(alpha=1e-2).fit(X, y)",
     "MetricClassifier, ROC area": "stepless.MetricClassifier('roc_auc', alpha=1e-2).fit(X, y)",
     "LinearRanker": "stepless.LinearRanker(alpha=1e-2).fit(X, thirds, group=[30] * 10)",
-    "LinearRanker, NDCG": "stepless.LinearRanker('ndcg', alpha=1e-2).fit(X, thirds, group=[30] * 10)",
+    "LinearRanker, NDCG": (
+        "stepless.LinearRanker('ndcg', alpha=1e-2).fit(X, thirds, group=[30] * 10)"
+    ),
     "ChainClassifier, CRF": "stepless.ChainClassifier(alpha=1e-2).fit(words, tags)",
     "ChainClassifier, hinge": "stepless.ChainClassifier('hinge', alpha=1e-2).fit(words, tags)",
     "StructuredClassifier": "stepless.StructuredClassifier(Multiclass.of(X, thirds), alpha=1e-2)"

@@ -53,3 +53,34 @@ def test_no_negative_weight_is_carried_to_where_there_is_none():
     model.set_params(penalty="entropy", solver="mirror-descent", passes=20).fit(X, z > 0)
     assert (model.coef_ >= 0.0).all()
     assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        (np.zeros(3), 0.0),
+        (np.zeros(5), 0.0),
+        (np.zeros((4, 1)), 0.0),
+        (np.zeros(4), np.zeros(2)),
+        (np.array([0.0, np.nan, 0.0, 0.0]), 0.0),
+        (np.zeros(4), np.inf),
+        (["a"] * 4, 0.0),
+        (np.zeros(4),),
+        np.zeros(4),
+        0.0,
+    ],
+    ids=repr,
+)
+def test_a_start_of_another_size_is_refused(start):
+    X, z = examples()
+    risk = Risk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
+    with pytest.raises(ValueError, match=r"start must be a result or \(4 weights, an intercept\)"):
+        minimize(risk, Bundle(), Stopping(), start=start)
+
+
+@pytest.mark.parametrize("b", [1, np.float32(1.0), np.ones(1)], ids=repr)
+def test_a_start_may_hold_numbers_of_any_kind(b):
+    X, z = examples()
+    risk = Risk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
+    at = minimize(risk, Bundle(), Stopping(gap=1e-6), start=([1, -2, 0, 0], b))
+    assert at.objective == pytest.approx(minimize(risk, Bundle(), Stopping(gap=1e-6)).objective)

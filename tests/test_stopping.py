@@ -64,3 +64,11 @@ def test_limits_are_numbers(name, value):
 def test_no_pass_at_all_is_refused():
     with pytest.raises(ValueError, match="passes must be at least 1, not 0"):
         Stopping(passes=0)
+
+
+@pytest.mark.parametrize("name", ["gap", "passes", "seconds"])
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["large", "low", "long"])
+def test_limits_that_no_double_holds_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"^{name} is more than a double can hold: ") as told:
+        Stopping(**{name: value})
+    assert len(str(told.value)) < 120

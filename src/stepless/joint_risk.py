@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cached import cached_property
 from stepless.data.source import Source
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective

@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes, Witness
+from stepless.compiling import in_one_sentence
+from stepless.given import refuse_unless
+from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
 from stepless.risk import Risk
 from stepless.solvers import TANGENTS_ONLY, Solver
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-from stepless.watchers import Watcher
+from stepless.watchers import Watcher, watching
 from stepless.whole_risk import WholeRisk
 
 
@@ -32,8 +35,8 @@ class Result:
     risk: float  # the objective without the penalty
     lower_bound: float
     trace: Trace
-    # "gap", "passes", "seconds", "watcher"; "solver", whose theorem is satisfied; or "rounding",
-    # which is all that is left of the gap
+    # "gap", "passes", "seconds", "watcher"; "interrupt", by Ctrl-C or SIGTERM; "solver", whose
+    # theorem is satisfied; or "rounding", which is all that is left of the gap
     stopped_by: str
     state: Any  # the solver's, with which a later run can go on
     planes: Planes | Aggregate  # under the risk, that the run left
@@ -71,6 +74,9 @@ def minimize(
     It may start from weights and an intercept, or from a result on the same examples with another
     strength: that keeps planes and, of the same solver, dual points: they are still true.
 
+    Ctrl-C or SIGTERM ends the run after the step that is under way, with the best weights so far
+    and their certificate; a second one breaks it off.
+
     Examples
     --------
     >>> from stepless.data import Source
@@ -82,14 +88,25 @@ def minimize(
     >>> result.stopped_by, result.w.round(3)
     ('gap', array([1.]))
     """
+    _refuse_kinds(risk, solver, stopping, rng)
     lack = solver.lacks(risk.objective)
     if isinstance(risk, WholeRisk) and not isinstance(solver, TANGENTS_ONLY):
         names = ", ".join(repr(kind.name) for kind in TANGENTS_ONLY)
         lack = f"needs a risk that is a sum over examples; use one of {names}"
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
-    with single_threaded_blas():
-        return _run(risk, solver, stopping, start, list(watchers), rng)
+    with in_one_sentence(), single_threaded_blas(), interruptible() as request:
+        return _run(risk, solver, stopping, start, watching(watchers), rng, request)
+
+
+def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
+    """Refuse arguments that are in a wrong place, or names where objects are asked for."""
+    refuse_unless(isinstance(risk, Risk | WholeRisk), "risk", "Risk or a WholeRisk", risk)
+    steps = hasattr(solver, "step") and not isinstance(solver, type)
+    refuse_unless(steps, "solver", "solver, such as Bundle()", solver)
+    refuse_unless(isinstance(stopping, Stopping), "stopping", "Stopping", stopping)
+    chance = rng is None or isinstance(rng, np.random.Generator)
+    refuse_unless(chance, "rng", "numpy.random.Generator", rng)
 
 
 def _run(
@@ -99,6 +116,7 @@ def _run(
     start: tuple[NDArray, Any] | Result | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
+    request: Request,
 ) -> Result:
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
@@ -150,7 +168,7 @@ def _run(
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
-        reason = stopping.reason(event)
+        reason = "interrupt" if request.heed() else stopping.reason(event)
         if reason is None and finding.finished:
             reason = "solver"
         if reason is None and (finding.spent or certifier.lower_bound >= most):
@@ -180,7 +198,7 @@ def _begin(
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
-    given, b = (start.w, start.b) if isinstance(start, Result) else start
+    given, b = (start.w, start.b) if isinstance(start, Result) else _sized(risk, start)
     w = given.copy()
     # a start from elsewhere may lie outside, or have an intercept where there is none
     risk.objective.domain.project(w)
@@ -193,6 +211,22 @@ def _begin(
     if known:  # its risk has been lifted
         return w, b, penalty + start.risk + _blur(risk.d, penalty)  # type: ignore[union-attr]
     return w, b, _lifted(risk, w, b, penalty + risk.value(w, b))
+
+
+def _sized(risk: Risk | WholeRisk, start: Any) -> tuple[NDArray, Any]:
+    """Weights and intercept of the sizes that compiled loops rely on."""
+    K = risk.objective.loss.outputs()
+    try:
+        w, b = (np.array(part, dtype=np.float64) for part in start)
+        fits = w.shape == (risk.d,) and b.shape in ((), (K,))
+    except (TypeError, ValueError):
+        fits = False
+    if not (fits and np.isfinite(w).all() and np.isfinite(b).all()):
+        intercepts = "an intercept" if K == 1 else f"{K} intercepts"
+        raise ValueError(
+            f"start must be a result or ({risk.d} weights, {intercepts}), all finite numbers"
+        )
+    return w, b if b.ndim and K > 1 else b.item()
 
 
 def _lifted(risk: Risk | WholeRisk, w: NDArray, b: Any, objective: float) -> float:

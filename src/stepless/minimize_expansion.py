@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Certifier, Planes
 from stepless.certificates.kernel_planes import KernelPlanes
+from stepless.compiling import in_one_sentence
 from stepless.data.gram import TABLED
+from stepless.interrupts import Request, interruptible
 from stepless.kernel_risk import KernelRisk
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import Result
@@ -22,7 +24,7 @@ from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.solver import Finding
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-from stepless.watchers import Watcher
+from stepless.watchers import Watcher, watching
 
 
 class KernelSolver(Protocol):
@@ -59,7 +61,8 @@ def minimize_expansion(
     Where the table of all kernels is at hand, the planes of each pass, of the point that it ends
     at and of the planes' own minimiser prove a lower bound; that minimiser is offered too, where
     a budget of support vectors allows it. A solver that has planes of its own is taken at its
-    word. Elsewhere the bound is −∞. The result's `w` are the coefficients of f.
+    word. Elsewhere the bound is −∞. The result's `w` are the coefficients of f. Ctrl-C and SIGTERM
+    end the run as they do in `minimize`.
 
     Examples
     --------
@@ -80,8 +83,9 @@ def minimize_expansion(
         )
     if lack is not None:
         raise ValueError(f"solver {solver.name!r} {lack}")
-    with single_threaded_blas():
-        return _run(risk, solver, stopping, list(watchers), rng or np.random.default_rng(0))
+    rng = rng or np.random.default_rng(0)
+    with in_one_sentence(), single_threaded_blas(), interruptible() as request:
+        return _run(risk, solver, stopping, watching(watchers), rng, request)
 
 
 def _run(
@@ -90,6 +94,7 @@ def _run(
     stopping: Stopping,
     watchers: list[Watcher],
     rng: np.random.Generator,
+    request: Request,
 ) -> Result:
     began = perf_counter()
     best = risk.expansion(np.zeros(risk.m), 0.0)
@@ -128,7 +133,8 @@ def _run(
         trace.append(event)
         stops = [watcher(event, best.coefficients, best.b) for watcher in watchers]
         spent = finding.spent or bound >= best.objective
-        reason = stopping.reason(event) or ("rounding" if spent else None)
+        reason = "interrupt" if request.heed() else stopping.reason(event)
+        reason = reason or ("rounding" if spent else None)
         reason = reason or ("watcher" if any(stops) else None)
         if reason is not None:
             return Result(

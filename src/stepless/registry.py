@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from stepless.given import shown
+
 # What numbers in brackets cannot describe, and how it is given in Python.
 _OBJECTS = {("domain", "polytope"): "Polytope.of(A, b)"}
 
@@ -38,6 +40,8 @@ def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:
     >>> named("loss", "quantile(0.9)", LOSSES)
     Quantile(tau=0.9)
     """
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} must be a name, not {shown(name)}")
     shape = re.fullmatch(r"\s*([\w/-]+)\s*(?:\(([^()]*)\))?\s*", name)
     bare, inside = shape.groups() if shape else (name, None)
     if bare not in registry:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cached import cached_property
 from stepless.data.source import Source
 from stepless.design import Sparse
+from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
 from stepless.objective import Objective, Problem
@@ -76,6 +77,8 @@ class Risk:
     """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
 
     def __init__(self, objective: Objective, source: Source) -> None:
+        refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
+        refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective = objective
         self.source = source
         self.problem = Problem(objective.loss, source.X, source.y, source.s)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
+from stepless.given import real
 from stepless.trace import Event
 
 
@@ -25,10 +25,8 @@ class Stopping:
 
     def __post_init__(self) -> None:
         for name, least in (("gap", 0.0), ("passes", 1.0), ("seconds", 0.0)):
-            value = getattr(self, name)
-            if not isinstance(value, Real):
-                raise ValueError(f"{name} must be a number, not {value!r}")
-            if not float(value) >= least:
+            value = real(name, getattr(self, name))
+            if not value >= least:
                 raise ValueError(f"{name} must be at least {least:g}, not {value:g}")
 
     def reason(self, event: Event) -> str | None:

@@ -93,6 +93,8 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
         for k, source in enumerate(sources):
             risk = Risk(here, source)
             result = _fit(risk, starts[k], gap, left)
+            if result.stopped_by == "interrupt":
+                return strength
             # of many problems, states and planes might not fit into memory
             starts[k] = result if len(sources) == 1 else (result.w, result.b)
             size += here.penalty(result.w) / strength

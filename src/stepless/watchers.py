@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import TextIO
+from typing import Any, TextIO
 
 from numpy.typing import NDArray
 
+from stepless.given import refuse_unless
 from stepless.trace import Event
 
 # Called with each event and the best (w, b) so far; True ends the run.
 Watcher = Callable[[Event, NDArray, float], bool | None]
+
+
+def watching(watchers: Any) -> list[Watcher]:
+    """Return the watchers that were given, if they are such.
+
+    Examples
+    --------
+    >>> watching(print)
+    Traceback (most recent call last):
+    TypeError: watchers must be a list of functions, not <built-in function print>
+    """
+    listed: list[Any] = list(watchers) if isinstance(watchers, Iterable) else [None]
+    refuse_unless(all(map(callable, listed)), "watchers", "list of functions", watchers)
+    return listed
 
 
 class Progress:

@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from sklearn.preprocessing import scale
 
 import stepless
 from cli.commands import refused, run
+from signals import sends, usual_handlers  # noqa: F401  a fixture
 from stepless import LinearClassifier, __version__
 from stepless.cli import progress
 from stepless.report import load_model, read_header, save_model
@@ -379,6 +381,34 @@ def test_interrupted(folder, monkeypatch, where):
     monkeypatch.setattr(where, interrupt)
     before = sorted(os.listdir())
     result = run("fit", "cancer.svm", "-o", "x.model", "-q", *FAST, code=130)
+    assert result.stderr == "stepless: interrupted: nothing was written\n"
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.usefixtures("usual_handlers")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_and_the_model_so_far_is_written(folder, monkeypatch, number):
+    monkeypatch.setattr(
+        "stepless.estimators.certified_model.Progress", lambda label: sends(2, number=number)
+    )
+    hard = "--alpha", "1e-9", "--gap", "1e-9", "--solver", "proximal-bundle"
+    result = run("fit", "cancer.svm", "-o", "x.model", *hard, code=130)
+    assert result.stderr.startswith("stepless: interrupted: the model so far is in x.model; ")
+    assert result.stderr.count("\n") == 1
+    assert re.search(r"ended by +an interrupt", result.stdout)
+    model = load_model("x.model")
+    assert (model.stopped_by_, model.n_passes_) == ("interrupt", 2)
+
+
+@pytest.mark.usefixtures("usual_handlers")
+def test_a_second_signal_writes_nothing(folder, monkeypatch):
+    def twice(event, w, b):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("stepless.estimators.certified_model.Progress", lambda label: twice)
+    before = sorted(os.listdir())
+    result = run("fit", "cancer.svm", "-o", "x.model", *FAST, code=130)
     assert result.stderr == "stepless: interrupted: nothing was written\n"
     assert sorted(os.listdir()) == before
 

@@ -106,7 +106,7 @@ def test_rows_far_from_the_origin_lose_no_digits():
         ({"n_support": 2.5}, "n_support must be a positive integer, not 2.5"),
         ({"sigma": 0.0}, "sigma must be positive, or None to be found, not 0.0"),
         ({"sigma": np.nan}, "sigma must be positive"),
-        ({"sigma": "scale"}, "sigma must be positive"),
+        ({"sigma": "scale"}, "sigma must be a number, not 'scale'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):

@@ -33,7 +33,17 @@ def web():
     return X, np.digitize(relative, [0.5, 1.5]), qid
 
 
-@parametrize_with_checks([LinearRanker(alpha=1e-2)])
+class OneQuery(LinearRanker):
+    """A ranker of one query, for checks that know of none."""
+
+    def fit(self, X, y):
+        return super().fit(X, y, group=[np.size(y)])
+
+    def score(self, X, y):
+        return super().score(X, y, group=[np.size(y)])
+
+
+@parametrize_with_checks([OneQuery(alpha=1e-2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -65,13 +75,13 @@ def test_queries_by_sizes_or_by_ids_in_any_order(web):
     assert by_id.score(X[order], y[order], qid=names[order]) == pytest.approx(
         by_id.score(X, y, group=sizes)
     )
-    one_query = clone(ranker).fit(X, y)
+    one_query = clone(ranker).fit(X, y, group=[len(y)])
     assert abs(one_query.objective_ - by_size.objective_) > 0.01
 
 
 def test_one_query_of_two_grades_maximises_the_roc_area(web):
     X, y, _ = web
-    ranker = LinearRanker(alpha=1e-3).fit(X, y > 0)
+    ranker = LinearRanker(alpha=1e-3).fit(X, y > 0, group=[len(y)])
     area = roc_auc_score(y > 0, ranker.predict(X))
     assert ranker.objective_ >= 1 - area
     rng = np.random.default_rng(0)
@@ -173,14 +183,18 @@ def test_watchers_and_progress(web, capsys):
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, sentence, web):
+    X, y, qid = web
     with pytest.raises(ValueError, match=sentence):
-        LinearRanker(**settings).fit(*web[:2])
+        LinearRanker(**settings).fit(X, y, qid=qid)
 
 
 def test_queries_and_grades_that_make_no_sense_are_refused(web):
     X, y, qid = web
-    with pytest.raises(ValueError, match="y is nan in row 3: every document needs a finite grade"):
+    with pytest.raises(ValueError, match="y holds None at example 3: it must hold finite numbers"):
         LinearRanker().fit(X, np.where(np.arange(len(y)) == 3, None, y), qid=qid)
+    for call in (LinearRanker().fit, LinearRanker(alpha=0.1).fit(X, y, qid=qid).score):
+        with pytest.raises(ValueError, match=r"know the queries: give qid=.* group=\[len\(y\)\]"):
+            call(X, y)
     with pytest.raises(ValueError, match="give one of them"):
         LinearRanker().fit(X, y, qid=qid, group=[len(y)])
     with pytest.raises(ValueError, match=r"but X has \d+; if it is an id a row, call it qid="):

@@ -100,7 +100,7 @@ def test_partial_fit_learns(diabetes):
     [
         ("poisson", [1.0, -2.0, 3.0], "Poisson needs targets ≥ 0, but y is -2 at example 1"),
         ("poisson", [0.0, 0.0, 0.0], "Poisson needs at least one target above 0"),
-        ("squared", [1.0, np.nan, 3.0], "Input y contains NaN"),
+        ("squared", [1.0, np.nan, 3.0], "y holds nan at example 1: it must hold finite numbers"),
         ("squared", [1.0, 1e60, 3.0], "y is 1e+60 at example 1"),
         ("hinge", [1.0, 2.0, 3.0], "Hinge is no loss for a LinearRegressor: choose one of squared"),
         ("quantile(2)", [1.0, 2.0, 3.0], "tau must lie between 0 and 1, not 2"),

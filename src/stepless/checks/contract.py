@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numpy.typing import NDArray
 
+from stepless.compiling import UNCOMPILABLE, reason
 from stepless.term import Term
 
 SLACK = 1e-9  # relative to the sizes compared
 _FLOOR = 1e-11  # of the slack, relative to the arguments: below, all is rounding
-
-_UNCOMPILABLE = (NumbaError, UnsupportedBytecodeError)
 
 
 class ContractError(ValueError):
@@ -101,15 +98,15 @@ def run_compiled(
     name = type(term).__name__
     try:
         kernel(term, *arguments)
-    except _UNCOMPILABLE as error:
+    except UNCOMPILABLE as error:
         # By itself, the method that is to blame gets a short message.
         for method, at in examples.items():
             try:
                 njit(getattr(type(term), method))(term, *at)
-            except _UNCOMPILABLE as short:
-                fault = f"{name}.{method} cannot be compiled: {_reason(short)}"
+            except UNCOMPILABLE as short:
+                fault = f"{name}.{method} cannot be compiled: {reason(short)}"
                 raise ContractError(fault) from short
-        raise ContractError(f"{name} cannot be compiled: {_reason(error)}") from error
+        raise ContractError(f"{name} cannot be compiled: {reason(error)}") from error
     except Exception as error:
         raise ContractError(f"{name} fails when compiled: {told(error)}") from error
 
@@ -153,10 +150,3 @@ def told(error: Exception) -> str:
     """Return the kind of an error and the first line of its message."""
     message = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
-
-
-def _reason(error: Exception) -> str:
-    """Return the line of numba's message that says something, without digests."""
-    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
-    return re.sub(r"@[0-9a-f]{16}\([^)]*\)", "", telling[0]) if telling else told(error)

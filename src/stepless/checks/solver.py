@@ -90,6 +90,8 @@ def _run(solver: Solver, objective: Objective) -> None:
     settled = objective.strength > 0.0 or not math.isinf(objective.radius)
     judge = Bundle() if settled else ProximalBundle()
     reference = minimize(risk, judge, Stopping(gap=1e-8, passes=300))
+    if reference.stopped_by == "interrupt":
+        raise KeyboardInterrupt
 
     name, unused, w = type(solver).__name__, copy.deepcopy(solver), np.zeros(3)
     returned, kept = w, w.copy()

@@ -311,15 +311,16 @@ def fit(
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 
-    Exits with 3 if the run stopped before the gap was met; the model is
-    written all the same. A stream (DATA -, or --stream) is learned in one
+    Exits with 3 if the run stopped before the gap was met, and with 130 if
+    Ctrl-C or SIGTERM ended it; the model is written all the same. A second
+    one writes nothing. A stream (DATA -, or --stream) is learned in one
     pass, and each example scored before; there is no gap then.
     """
     with sentences():
         from stepless.cli.building import build
         from stepless.cli.progress import live_line
         from stepless.cli.reading import refuse_overwriting
-        from stepless.cli.training import read, remedy, train
+        from stepless.cli.training import proven, read, remedy, train
         from stepless.report import Summary, describe, save_model, score_model
         from stepless.report.atomic import refuse_output
         from stepless.report.strict_json import strict_json
@@ -390,6 +391,9 @@ def fit(
             typer.echo(strict_json(files | summary.as_dict(), indent=2))
         elif not quiet:
             typer.echo(describe(summary, {"model": f"written to {output}"}))
+        if summary.stopped_by == "interrupt":
+            say(f"interrupted: the model so far is in {output}; {proven(summary)}")
+            raise typer.Exit(ExitCode.INTERRUPTED)
         if not summary.gap_met:
             say(remedy(summary))
             raise typer.Exit(ExitCode.GAP_NOT_MET)

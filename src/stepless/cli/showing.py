@@ -86,10 +86,14 @@ def _split(name: str, load: Callable[..., Any]) -> Split:
 
 
 def _fit(split: Split, model: LinearClassifier | LinearRegressor, live: Live | None) -> Summary:
-    clone(model).fit(split.X, split.y)  # compiles
-    if live is not None:
-        live.update(line(f"fitting {split.name} with {model.loss} loss"))
-    model.fit(split.X, split.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        first = clone(model).fit(split.X, split.y)  # compiles
+        if live is not None:
+            live.update(line(f"fitting {split.name} with {model.loss} loss"))
+        model.fit(split.X, split.y)
+    if "interrupt" in (first.stopped_by_, model.stopped_by_):
+        raise KeyboardInterrupt
     return Summary.of(model, score_model(model, split.X_test, split.y_test))
 
 

@@ -131,10 +131,11 @@ def remedy(s: Summary) -> str:
         advice += ", or raise --alpha"
     return (
         f"stopped by {ended_by(s)} before the gap of {100 * s.gap_asked:.3g} % was met: "
-        f"{_proven(s)}; {advice}"
+        f"{proven(s)}; {advice}"
     )
 
 
-def _proven(s: Summary) -> str:
+def proven(s: Summary) -> str:
+    """What is known of the distance to the optimum."""
     words = gap_in_words(s)
     return words if s.excess is None else f"the objective is {words}"

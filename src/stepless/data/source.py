@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.cached import cached_property
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
+from stepless.given import shown
 from stepless.kernels import oracle, products
 
 T = TypeVar("T")
@@ -50,7 +52,9 @@ class Source:
         if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
         self.s = s * (s.size / s.sum()) if scaled else s
-        self.threads = threads or available_cores()
+        if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
+            raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
+        self.threads = available_cores() if threads is None else int(threads)
         self._blocks = self._cut()
 
     def relabelled(self, y: NDArray) -> Source:
@@ -109,7 +113,10 @@ class Source:
 
     def _column(self, name: str, values: Any) -> NDArray:
         """One number for each row: kernels do not look whether there is one."""
-        column = np.ascontiguousarray(values, dtype=np.float64)
+        try:
+            column = np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{name} must be numbers, not {shown(values)}") from error
         if column.shape != self.shape[:1]:
             raise ValueError(
                 f"there are {self.shape[0]} examples, but {name} of shape {column.shape}"

@@ -6,11 +6,17 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import local
 from typing import TypeVar
+
+from numba.core.compiler_lock import global_compiler_lock
 
 T = TypeVar("T")
 
 _SHARES = 8  # a thread, of examples that are worked on one by one: some take longer than others
+
+
+_here = local()  # of a thread: `busy` if it is one of a pool's
 
 
 def available_cores() -> int:
@@ -23,13 +29,16 @@ def map_blocks(
 ) -> list[T]:
     """Call function(block, lo, hi) for each block, the first on this thread; results in order.
 
+    Work that is asked for within such work stays on its thread: of a pool whose threads all wait
+    for others, none would be left to do it.
+
     Examples
     --------
     >>> map_blocks(lambda block, lo, hi: hi - lo, [(0, 2), (2, 5)], threads=2)
     [2, 3]
     """
-    if len(blocks) == 1:
-        return [function(0, *blocks[0])]
+    if len(blocks) == 1 or _within():
+        return [function(k, *block) for k, block in enumerate(blocks)]
     pool = _pool(os.getpid(), threads)
     rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
     return [function(0, *blocks[0]), *(part.result() for part in rest)]
@@ -43,7 +52,7 @@ def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
     >>> for_each(3, lambda i: i * i, threads=2)
     [0, 1, 4]
     """
-    if min(threads, m) <= 1:
+    if min(threads, m) <= 1 or _within():
         return [work(i) for i in range(m)]
     shares = min(m, threads * _SHARES)
     pool = _pool(os.getpid(), threads)
@@ -51,7 +60,23 @@ def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
     return [parts[i % shares][i // shares] for i in range(m)]
 
 
+def _within() -> bool:
+    """Whether this is a thread of a pool."""
+    return getattr(_here, "busy", False)
+
+
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
     # Keyed on the process: after a fork the parent's threads do not exist.
-    return ThreadPoolExecutor(threads, thread_name_prefix="stepless")
+    return ThreadPoolExecutor(
+        threads, thread_name_prefix="stepless", initializer=setattr, initargs=(_here, "busy", True)
+    )
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread that compiles while another one forks would leave the child a lock that nobody opens.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from stepless.data.holes import LARGEST, first_hole
 from stepless.estimators.class_weight import sensible
+from stepless.estimators.columns import labels, numbers, refuse_no_classes, refuse_table
+from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.objective import Objective, Regularizer, Zero, penalty_of
 from stepless.registry import UnknownName
 from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import Trace, relative
-from stepless.watchers import Progress, Watcher
+from stepless.warning import warn
+from stepless.watchers import Progress, Watcher, watching
 from stepless.whole_risk import WholeRisk
 
 _NOTHING = 1e-9  # an objective that only rounding may keep from 0
@@ -58,6 +59,7 @@ class CertifiedModel(BaseEstimator):
 
     _patience: ClassVar[int] = 1000  # passes, where the user sets no limit
     _easier: ClassVar[str] = "raise alpha"  # what makes a gap easier to certify
+    _go_on: ClassVar[str] = "With warm_start=True another fit goes on from there"
 
     penalty: Any
     alpha: float | str
@@ -77,7 +79,7 @@ class CertifiedModel(BaseEstimator):
     def _named_solver(self) -> Solver:
         if not isinstance(self.solver, str):
             if isinstance(self.solver, type) or not hasattr(self.solver, "step"):
-                raise TypeError(f"solver must be a name or a solver, not {self.solver!r}")
+                raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
             return self.solver
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
@@ -87,11 +89,16 @@ class CertifiedModel(BaseEstimator):
         """The penalty, of a strength that is a number: only sums over examples can choose one."""
         if isinstance(self.penalty, Regularizer):
             return self.penalty
-        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
+        if self.alpha is None or isinstance(self.alpha, str):
             raise ValueError(
                 f"alpha must be a number, not {self.alpha!r}: a {type(self).__name__} chooses none"
             )
-        return penalty_of("none" if self.penalty is None else str(self.penalty), self.alpha)
+        return penalty_of(self._named_penalty(), self.alpha)
+
+    def _named_penalty(self) -> str:
+        if not (self.penalty is None or isinstance(self.penalty, str)):
+            raise TypeError(f"penalty must be a name or a Regularizer, not {shown(self.penalty)}")
+        return "none" if self.penalty is None else self.penalty
 
     def _whole_solver(self, risk: WholeRisk) -> Solver:
         """Return the solver that is named, or the one that suits a risk that is no sum."""
@@ -115,15 +122,31 @@ class CertifiedModel(BaseEstimator):
         if self.n_jobs is None:
             return None
         if not isinstance(self.n_jobs, Integral) or (self.n_jobs < 1 and self.n_jobs != -1):
-            raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {self.n_jobs!r}")
+            raise ValueError(
+                f"n_jobs must be positive, or -1 for all cores, not {shown(self.n_jobs)}"
+            )
         return None if self.n_jobs == -1 else int(self.n_jobs)
 
     # -- data ---------------------------------------------------------------------------------
 
-    def _examples(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> tuple[Any, NDArray]:
-        X, y = validate_data(self, X, y, reset=reset, **ACCEPTED, **checks)
-        self._refuse_holes(X)
-        return X, y
+    def _examples(
+        self, X: Any, y: Any, *, reset: bool, numeric: bool = False, **checks: Any
+    ) -> tuple[Any, NDArray]:
+        """Validate examples with targets, or with labels."""
+        if y is not None:  # which is refused below
+            y = numbers("y", y) if numeric else labels("y", y)
+        return self._validated(X, y, reset=reset, **checks)
+
+    def _validated(self, *data: Any, reset: bool, **checks: Any) -> Any:
+        """Validate X, or X and y."""
+        refuse_table(data[0])
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # in a sum of all entries
+                found = validate_data(self, *data, reset=reset, **ACCEPTED | checks)
+        except OverflowError as error:
+            raise ValueError("X holds a number that is more than a double can hold") from error
+        self._refuse_holes(found[0] if len(data) > 1 else found)
+        return found
 
     def _refuse_holes(self, X: Any) -> None:
         """Name the first entry that is not a finite number of reasonable size."""
@@ -144,11 +167,7 @@ class CertifiedModel(BaseEstimator):
     def _weights(self, sample_weight: Any, m: int) -> NDArray:
         if sample_weight is None:
             return np.ones(m)
-        s = np.asarray(sample_weight)
-        try:
-            s = s.astype(np.float64, casting="same_kind" if s.dtype.kind == "c" else "unsafe")
-        except (TypeError, ValueError) as error:
-            raise ValueError("sample_weight must hold numbers, one for each example") from error
+        s = numbers("sample_weight", sample_weight)
         if s.ndim == 0:
             s = np.full(m, float(s))
         if s.shape != (m,):
@@ -156,9 +175,6 @@ class CertifiedModel(BaseEstimator):
                 f"sample_weight has shape {s.shape}, but there are {m} examples: "
                 f"sample_weight.shape must be ({m},)"
             )
-        if not np.isfinite(s).all():
-            bad = int(np.flatnonzero(~np.isfinite(s))[0])
-            raise ValueError(f"sample_weight holds NaN or infinity (inf) at example {bad}")
         if (s < 0).any():
             bad = int(np.flatnonzero(s < 0)[0])
             raise ValueError(
@@ -173,7 +189,7 @@ class CertifiedModel(BaseEstimator):
         self, y: NDArray, sample_weight: Any = None, class_weight: Any = None
     ) -> tuple[NDArray, NDArray]:
         """The examples' weights, times their classes', and the classes that have any, in order."""
-        check_classification_targets(y)
+        refuse_no_classes(y)
         s = self._weights(sample_weight, len(y))
         if class_weight is not None:
             s = s * compute_sample_weight(sensible(class_weight), y)
@@ -198,13 +214,13 @@ class CertifiedModel(BaseEstimator):
         label: str = "",
     ) -> Result:
         """Minimise a risk, with what the estimator says of progress and chance."""
-        shown = [Progress(label=label)] if self.verbose else []
+        progress = [Progress(label=label)] if self.verbose else []
         return minimize(
             risk,
             solver,
             stopping,
             start=start,
-            watchers=[*shown, *watchers],
+            watchers=[*progress, *watching(watchers)],
             rng=self._generator(),
         )
 
@@ -213,7 +229,7 @@ class CertifiedModel(BaseEstimator):
         if not self.warm_start or not hasattr(self, "coef_"):
             return False
         same = classes is None or np.array_equal(self.classes_, classes)
-        if not same or self.coef_.shape[-1] != d:
+        if not same or np.shape(self.coef_)[-1:] != (d,):
             what = "features" if classes is None else "classes and features"
             raise ValueError(
                 f"warm_start=True needs the {what} of the last fit; use a new estimator for others"
@@ -223,7 +239,9 @@ class CertifiedModel(BaseEstimator):
     def _generator(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):
             return self.random_state
-        seed = check_random_state(self.random_state).randint(2**31) if self.random_state else 0
+        seed = 0
+        if self.random_state is not None and self.random_state != 0:
+            seed = check_random_state(self.random_state).randint(2**31)
         return np.random.default_rng(seed)
 
     def _certify(
@@ -231,14 +249,12 @@ class CertifiedModel(BaseEstimator):
         results: list[Result],
         relative_to: float | None = None,
         *,
-        frames: int = 1,
         told: bool = False,
     ) -> None:
         """Store what the runs proved; several runs (one a class) count as one: their sum.
 
-        The relative gap is in units of the objective, unless told otherwise. Warnings are of the
-        line that called the estimator, so many frames above the method that calls this one. What
-        rounding hides is not said if the caller has told, or tells, what is known.
+        The relative gap is in units of the objective, unless told otherwise. What rounding hides is
+        not said if the caller has told, or tells, what is known.
         """
         self.objective_ = float(sum(r.objective for r in results))
         self.lower_bound_ = float(sum(r.lower_bound for r in results))
@@ -250,9 +266,13 @@ class CertifiedModel(BaseEstimator):
         self.n_passes_ = max(r.trace[-1].passes for r in results)
         reasons = [r.stopped_by for r in results]
         self.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
+        if "interrupt" in reasons:
+            self.stopped_by_ = "interrupt"
         self.n_iter_ = self.n_passes_
         remedy = None
-        if self._falls_short():
+        if self.stopped_by_ == "interrupt":
+            remedy = self._go_on if self.rel_gap_ > self.gap else ""
+        elif self._falls_short():
             remedy = f"Allow {self._more()}, {self._accept()}or {self._easier}"
         elif (
             self.stopped_by_ == "rounding"
@@ -265,15 +285,17 @@ class CertifiedModel(BaseEstimator):
                 f"Rounding hides the rest: {accept}{accept and 'or '}centre or rescale features"
             )
         if remedy is not None:
-            warnings.warn(
-                f"stopped after {self.n_passes_} passes with a relative gap of "
-                f"{self.rel_gap_:.2g}, not {self.gap:g}: the objective may lie that much above its "
-                f"optimum. {remedy}",
+            ended = "interrupted" if self.stopped_by_ == "interrupt" else "stopped"
+            missed = (
+                f", not {self.gap:g}: the objective may lie that much above its optimum. {remedy}"
+            )
+            warn(
+                f"{ended} after {self.n_passes_} passes with a relative gap of {self.rel_gap_:.2g}"
+                f"{missed if remedy else ''}",
                 ConvergenceWarning,
-                stacklevel=2 + frames,
             )
         for remark in dict.fromkeys(r.remark for r in results if r.remark):
-            warnings.warn(remark, UserWarning, stacklevel=2 + frames)
+            warn(remark)
 
     def _certify_nothing(self) -> None:
         """After a stream: the objective of what is no longer at hand is not known."""

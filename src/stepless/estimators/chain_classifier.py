@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence, Set, Sized
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.sequences import Sequences, Vocabulary
+from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.chain_stream import ChainStream
+from stepless.estimators.columns import missing, named_classes
 from stepless.estimators.whole_model import WholeModel
+from stepless.given import shown
 from stepless.objective import Regularizer
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
@@ -89,7 +92,8 @@ class ChainClassifier(WholeModel):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run.
+        The run's events, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Notes
     -----
@@ -148,6 +152,7 @@ class ChainClassifier(WholeModel):
 
     # -- learning -----------------------------------------------------------------------------
 
+    @all_or_nothing
     def fit(
         self,
         X: Sequence[Any],
@@ -188,6 +193,7 @@ class ChainClassifier(WholeModel):
         self.__dict__.pop("_stream", None)
         return self
 
+    @whole_chunks
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 
@@ -200,10 +206,9 @@ class ChainClassifier(WholeModel):
         fitted = hasattr(self, "classes_")
         if not fitted and classes is None:
             raise ValueError("the first call of partial_fit must name all tags: classes=")
-        if classes is not None and any(_is_missing(tag) for tag in classes):
-            raise ValueError("classes= must name tags, not None or NaN")
-        tags = self.classes_ if fitted else np.unique(classes)
-        if classes is not None and not np.array_equal(np.unique(classes), tags):
+        named = self.classes_ if classes is None else named_classes(classes)
+        tags = self.classes_ if fitted else named
+        if not np.array_equal(named, tags):
             raise ValueError(
                 "classes= differs from the tags that were named or fitted first: "
                 f"{', '.join(map(str, tags))}"
@@ -274,10 +279,12 @@ class ChainClassifier(WholeModel):
     # -- from parameters to a problem --------------------------------------------------------
 
     def _regularizer(self) -> Regularizer:
+        if not isinstance(self.loss, str):
+            raise TypeError(f"loss must be a name, not {shown(self.loss)}")
         if self.loss not in _LOSSES:
-            raise UnknownName("loss", str(self.loss), _LOSSES)
+            raise UnknownName("loss", self.loss, _LOSSES)
         if self.pairs not in _PAIRS:
-            raise ValueError(f"pairs must be 'seen' or 'all', not {self.pairs!r}")
+            raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return self._fixed_penalty()
@@ -322,6 +329,12 @@ class ChainClassifier(WholeModel):
 
     def _read(self, X: Sequence[Any]) -> Sequences:
         check_is_fitted(self)
+        K = len(self.classes_)
+        if self._w.size != self._layout.weights() + K * (K + 2):
+            raise ValueError(
+                f"classes_ has {K} tags, but the weights are of another number: fit again, or put "
+                "classes_ back"
+            )
         return self._vocabulary.read(X, self._threads())
 
     def _keep(self, layout: Pairs, w: NDArray) -> None:
@@ -334,7 +347,8 @@ class ChainClassifier(WholeModel):
 
 def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
     """All tags, one after another, of sequences that are so long."""
-    if not (isinstance(y, Sized) and all(isinstance(tags, Sized) for tags in y)):
+    listed = isinstance(y, Sized) and not sparse.issparse(y)
+    if not (listed and all(isinstance(tags, Sized) and not isinstance(tags, Set) for tags in y)):
         raise ValueError("y must be a list with, for each sequence, a list of tags")
     if len(y) != len(lengths):
         raise ValueError(f"there are {len(lengths)} sequences in X, but {len(y)} in y")
@@ -344,9 +358,9 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
                 f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
             )
     for i, tags in enumerate(y):
-        missing = next((t for t, tag in enumerate(tags) if _is_missing(tag)), None)
-        if missing is not None:
-            raise ValueError(f"sequence {i} has no tag at position {missing}: {tags[missing]}")
+        gap = next((t for t, tag in enumerate(tags) if missing(tag)), None)
+        if gap is not None:
+            raise ValueError(f"sequence {i} has no tag at position {gap}: {tags[gap]}")
     if len({isinstance(tag, str) for tags in y for tag in tags}) > 1:
         raise ValueError("some tags in y are strings and others are not: make them alike")
     flat = np.concatenate([np.asarray(list(tags)) for tags in y])
@@ -366,7 +380,3 @@ def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:
             f"fitted first: {', '.join(map(str, classes))}"
         )
     return numbers
-
-
-def _is_missing(tag: Any) -> bool:
-    return tag is None or (isinstance(tag, float | np.floating) and bool(np.isnan(tag)))

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.sequences import Sequences
+from stepless.estimators.stream import WholeChunks
 from stepless.objective import Regularizer
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad, Chunk, Tagged
 
 
-class ChainStream:
+class ChainStream(WholeChunks):
     """An online solver and its state, fed chunk by chunk, each in its own order.
 
     Parameters
@@ -34,9 +35,10 @@ class ChainStream:
 
     def learn(self, sequences: Sequences, y: NDArray) -> None:
         """Learn a chunk, of which some features may be new."""
-        self.solver.widen(self._course, sequences.X.shape[1])
         chunk: Any = Chunk(self.objective, Tagged(sequences, y))
-        self.solver.learn(chunk, self._course, np.arange(len(sequences)))
+        with self.chunk():
+            self.solver.widen(self._course, sequences.X.shape[1])
+            self.solver.learn(chunk, self._course, np.arange(len(sequences)))
 
     def weights(self) -> NDArray:
         """Return the weights of now, as `start` has them."""

@@ -12,13 +12,16 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
+from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
+from stepless.estimators.class_weight import sensible
+from stepless.estimators.columns import named_classes, refuse_no_classes
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.stream import Stream, progressive_loss
+from stepless.estimators.stream import Stream, Streams
+from stepless.given import shown
 from stepless.minimize import Result
 from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
 from stepless.watchers import Watcher
@@ -89,7 +92,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run.
+        The solver's name, its passes, and what ended the run: ``"gap"``, ``"passes"``,
+        ``"seconds"``, ``"watcher"``; ``"rounding"`` or ``"solver"`` if nothing is left to gain;
+        ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning, whereas
+        a second one raises and changes nothing. ``"stream"`` after `partial_fit`.
 
     Examples
     --------
@@ -140,6 +146,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.multi_class = multi_class
         self.class_weight = class_weight
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -154,7 +161,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         joint = self._joint(objective, len(classes))
         if joint is not None:
             numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
-            start = None if starts[0] is None else (self.coef_.T.ravel(), self.intercept_)
+            start = None if starts[0] is None else _columns(*self._linear(source.shape[1]))
             joint, _ = self._settle_strength(joint, [numbered])
             result = self._run(joint, numbered, self._stopping(), start, watchers)
             return self._keep([result], classes, *_rows(result.w, result.b, len(classes)))
@@ -180,7 +187,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def _joint(self, objective: Objective, classes: int) -> Objective | None:
         """Return the objective of all classes at once, if that is what is asked for."""
         if self.multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {self.multi_class!r}")
+            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(self.multi_class)}")
         loss = objective.loss
         if isinstance(loss, JointLoss):
             if classes == 2:
@@ -214,7 +221,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
         if not self._goes_on(d, classes):
             return [None] * len(_positives(classes))
-        return list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+        coef, intercepts = self._linear(d)
+        return list(zip(coef, intercepts.tolist(), strict=True))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
@@ -226,6 +234,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
 
+    @whole_chunks
     def predict_and_learn(
         self,
         X: Any,
@@ -243,36 +252,36 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """
         self._refuse_to_choose()
         objective = self._objective(("signs", "classes"))
-        first, fitted = not hasattr(self, "_streams"), hasattr(self, "coef_")
+        fitted = hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
-        check_classification_targets(y)
+        refuse_no_classes(y)
         if not fitted:
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
-            self.classes_ = np.unique(classes)
+            self.classes_ = named_classes(classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
             raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
         if len(self.classes_) < 2:
             raise ValueError("a classifier needs two classes to tell apart, not one")
         s = self._weights(sample_weight, len(y))
-        if isinstance(self.class_weight, str):
+        if sensible(self.class_weight) == "balanced":
             raise ValueError(
                 "class_weight='balanced' must see all examples; give a dict for a stream"
             )
         if self.class_weight is not None:
             s = s * compute_sample_weight(self.class_weight, y)
         solver = self._online_solver()
-        if first:
-            self._streams = self._start_streams(objective, solver, X.shape[1], fitted)
+        if not hasattr(self, "_streams"):
+            self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
         z = self._learn(source, y)
-        self.progressive_loss_ = progressive_loss(self._streams)
+        self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
-        if settle or not hasattr(self, "coef_"):
-            self.settle()
+        if settle or not fitted:
+            self._settle()
         return self._plausible(z.ravel() if z.shape[1] == 1 else z)
 
     def _start_streams(
@@ -281,30 +290,30 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         """One stream for all classes if they are learned jointly, otherwise one a problem."""
         joint = self._joint(objective, len(self.classes_))
         if joint is not None:
-            start = (self.coef_.T.ravel(), self.intercept_) if fitted else None
+            start = _columns(*self._linear(d)) if fitted else None
             return [Stream(joint, solver, d, start)]
         starts: list[Any] = [None] * len(_positives(self.classes_))
         if fitted:
-            starts = list(zip(self.coef_, self.intercept_.tolist(), strict=True))
+            coef, intercepts = self._linear(d)
+            starts = list(zip(coef, intercepts.tolist(), strict=True))
         return [Stream(objective, solver, d, at) for at in starts]
 
     def _learn(self, source: Source, y: NDArray) -> NDArray:
         """Learn a chunk; return the decisions before each example was learned, a column a class."""
-        if self._streams[0].objective.loss.targets == "classes":
+        if self._streams.objective.loss.targets == "classes":
             numbered = np.searchsorted(self.classes_, y).astype(float)
-            return self._streams[0].learn(source.relabelled(numbered))
-        parts = [
-            stream.learn(_against_rest(source, y, positive))
-            for stream, positive in zip(self._streams, _positives(self.classes_), strict=True)
-        ]
-        return np.hstack(parts)
+            return self._streams.learn([source.relabelled(numbered)])
+        positives = _positives(self.classes_)
+        return self._streams.learn(_against_rest(source, y, positive) for positive in positives)
 
+    @whole_chunks
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
-        parts = [stream.weights() for stream in self._streams]
-        self.coef_ = np.vstack([w for w, _ in parts])
-        self.intercept_ = np.concatenate([b for _, b in parts])
+        self._settle()
+
+    def _settle(self) -> None:
+        self.coef_, self.intercept_ = self._streams.weights()
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
@@ -323,10 +332,16 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
+        z = self.decision_function(X)
         objective = self._objective(("signs", "classes"))
         if self._joint(objective, len(self.classes_)) is not None:
-            return softmax(self.decision_function(X), axis=1)
-        return probabilities(objective.loss, self.decision_function(X))
+            return softmax(z, axis=1)
+        return probabilities(objective.loss, z)
+
+
+def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:
+    """Weights as a joint run has them, and intercepts."""
+    return coef.T.ravel(), intercepts
 
 
 def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:

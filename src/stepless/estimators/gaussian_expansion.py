@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from stepless.estimators.all_or_nothing import all_or_nothing
+from stepless.estimators.columns import refuse_table
+from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
 _SAMPLE = 500  # rows whose distances to the support tell σ
@@ -81,14 +85,14 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the support from the rows of X, and set σ by their distances; y is not looked at."""
         if not isinstance(self.n_support, Integral) or self.n_support < 1:
-            raise ValueError(f"n_support must be a positive integer, not {self.n_support!r}")
-        if self.sigma is not None and not (
-            isinstance(self.sigma, Real) and 0.0 < float(self.sigma) < math.inf
-        ):
+            raise ValueError(f"n_support must be a positive integer, not {shown(self.n_support)}")
+        if self.sigma is not None and not 0.0 < real("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
+        refuse_table(X)
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]
         rng = check_random_state(0 if self.random_state is None else self.random_state)
@@ -101,6 +105,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any) -> NDArray:
         """Return the kernels of the rows of X with the support, a column a support vector."""
         check_is_fitted(self)
+        refuse_table(X)
         X = validate_data(self, X, reset=False, **_ACCEPTED)
         m, n = X.shape[0], len(self.support_)
         features = np.empty((m, n), X.dtype)

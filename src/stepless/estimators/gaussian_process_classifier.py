@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar, Self, SupportsFloat
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import TABLED, Gram
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.averaged_sigmoid import averaged_sigmoid
 from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.exact_posterior import ExactPosterior
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
+from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher
+from stepless.watchers import Progress, Watcher, watching
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _TOLD = 1000  # examples at most by whose likelihood "auto" chooses
@@ -32,6 +35,10 @@ _MODE = Stopping(gap=1e-8, passes=50)  # how exactly their modes are known
 _FAR = math.log(1e6)  # how far from where it begins the choice may go, as a logarithm
 _NUDGE = 1e-4  # by which the kernel's change is measured, to 1e-8
 _FLAT = 1e-6  # relative rise of the logarithm of the likelihood below which it is done
+
+
+class _Interrupted(Exception):
+    """A signal has ended the search for a prior: the last step counts."""
 
 
 class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
@@ -80,7 +87,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
-        The solver's name, its steps, and what ended the run.
+        The solver's name, its steps, and what ended the run, as in `LinearClassifier`.
 
     Examples
     --------
@@ -96,6 +103,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
 
     _patience: ClassVar[int] = 100
     _easier: ClassVar[str] = "lower variance"
+    _go_on: ClassVar[str] = "Only a new fit can do better"
     solver: ClassVar[str] = "newton"  # type: ignore[misc]
     n_jobs: ClassVar[None] = None  # type: ignore[misc]
 
@@ -127,6 +135,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         tags.input_tags.sparse = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
@@ -134,11 +143,10 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         """
         began = perf_counter()
         self._check()
-        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
         _, self.classes_ = self._weighted_classes(y)
         with single_threaded_blas():
-            self._posteriors = self._explain(X, y, began, list(watchers))
+            self._posteriors = self._explain(X, y, began, watching(watchers))
         likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]
         self.log_marginal_likelihood_ = float(np.mean(likelihoods))
         self._certify([posterior.result for posterior in self._posteriors])
@@ -172,8 +180,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     def latent(self, X: Any) -> tuple[NDArray, NDArray]:
         """Mean and variance of f(x) for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False, **_ACCEPTED)
         with single_threaded_blas():
             means, variances = zip(*(known.at(X) for known in self._posteriors), strict=True)
         if len(means) == 1:
@@ -196,14 +203,12 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
 
     def _check(self) -> None:
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
-            raise ValueError(f"n_landmarks must be a positive integer, not {self.n_landmarks!r}")
-        if self.variance != "auto" and not (
-            isinstance(self.variance, SupportsFloat)
-            and not isinstance(self.variance, str)
-            and 0.0 < float(self.variance) < math.inf
-        ):
-            raise ValueError(f"variance must be positive, or 'auto', not {self.variance!r}")
-        if self.variance != "auto" and not 1e-40 <= float(self.variance) <= 1e40:
+            raise ValueError(
+                f"n_landmarks must be a positive integer, not {shown(self.n_landmarks)}"
+            )
+        if isinstance(self.variance, str) and self.variance != "auto":
+            raise ValueError(f"variance must be a number or 'auto', not {self.variance!r}")
+        if self.variance != "auto" and not 1e-40 <= real("variance", self.variance) <= 1e40:
             raise ValueError(f"variance must lie between 1e-40 and 1e40, not {self.variance!r}")
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")
@@ -238,16 +243,21 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
                 sides = [Gram(prior(moves + way * nudge)[0], X[some]).table for way in (1, -1)]
                 changes.insert(0, (sides[0] - sides[1]) * (size / (2.0 * _NUDGE)))  # type: ignore[operator]
             found = [ExactPosterior(gram, labels[some], size, _MODE) for labels in signs]
+            if any(posterior.result.stopped_by == "interrupt" for posterior in found):
+                raise _Interrupted
             value = sum(posterior.log_marginal_likelihood for posterior in found)
             rises = sum(posterior.rises(gram.table, changes) for posterior in found)
             return -value, -np.asarray(rises)
 
-        best = scipy_minimize(
-            unlikelihood,
-            moves,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-_FAR, _FAR)] * moves.size,
-            options={"ftol": _FLAT},
-        )
-        return prior(best.x)
+        steps = [moves]
+        with suppress(_Interrupted):
+            scipy_minimize(
+                unlikelihood,
+                moves,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(-_FAR, _FAR)] * moves.size,
+                callback=lambda step: steps.append(step.copy()),
+                options={"ftol": _FLAT},
+            )
+        return prior(steps[-1])

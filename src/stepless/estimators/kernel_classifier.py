@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, ClassVar, Self, SupportsFloat
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import Gram, combination
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
@@ -26,7 +28,7 @@ from stepless.registry import UnknownName
 from stepless.solvers import Bundle, ProximalBundle
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
-from stepless.watchers import Progress, Watcher
+from stepless.watchers import Progress, Watcher, watching
 
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _SOLVERS: dict[str, Any] = {
@@ -96,7 +98,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     n_passes_, stopped_by_
-        Passes, and what ended the run.
+        Passes, and what ended the run, as in `LinearClassifier`.
 
     Notes
     -----
@@ -113,6 +115,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     """
 
     _patience: ClassVar[int] = 20
+    _go_on: ClassVar[str] = "Only a new fit can do better"
 
     def __init__(
         self,
@@ -145,6 +148,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -155,8 +159,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         """
         began = perf_counter()
         objective, solver = self._objective(("signs",)), self._kernel_solver()
-        X, y = validate_data(self, X, y, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
         s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
@@ -165,12 +168,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         for k, positive in enumerate(positives):
             risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
             label = f"class {positive}: " if len(classes) > 2 else ""
+            progress = [Progress(label=label)] if self.verbose else []
             results.append(
                 minimize_expansion(
                     risk,
                     solver,
                     self._stopping(len(positives) - k, perf_counter() - began),
-                    watchers=[*([Progress(label=label)] if self.verbose else []), *watchers],
+                    watchers=[*progress, *watching(watchers)],
                     rng=self._generator(),
                 )
             )
@@ -186,10 +190,21 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     def decision_function(self, X: Any) -> NDArray:
         """f(x) + b for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite=False, **_ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False, **_ACCEPTED)
+        self._refuse_shapes(X.shape[1])
         z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
+
+    def _refuse_shapes(self, d: int) -> None:
+        """Refuse coefficients that a user has changed the number of."""
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        n = self.support_vectors_.shape[0]
+        shapes = (self.support_vectors_.shape, np.shape(self.dual_coef_), np.shape(self.intercept_))
+        if shapes != ((n, d), (outputs, n), (outputs,)):
+            raise ValueError(
+                f"support_vectors_, dual_coef_ and intercept_ have shapes {shapes}, which do not "
+                f"go together for {d} features and {outputs} outputs: fit again, or put them back"
+            )
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
@@ -202,9 +217,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return probabilities(self._objective(("signs",)).loss, self.decision_function(X))
 
     def _regularizer(self) -> Regularizer:
-        if not isinstance(self.alpha, SupportsFloat) or not 1e-50 <= self.alpha < math.inf:
+        alpha = real("alpha", self.alpha)
+        if not 1e-50 <= alpha < math.inf:
             raise ValueError(f"alpha must be a positive number, not {self.alpha!r}")
-        return SquaredL2(self.alpha)
+        return SquaredL2(alpha)
 
     def _domain(self) -> Domain:
         return Free()
@@ -218,8 +234,10 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         return "more passes= or a larger budget=" if limited else "more passes="
 
     def _kernel_solver(self) -> KernelSolver:
+        if not isinstance(self.solver, str):
+            raise TypeError(f"solver must be a name, not {shown(self.solver)}")
         if self.solver not in _SOLVERS:
-            raise UnknownName("solver", str(self.solver), _SOLVERS)
+            raise UnknownName("solver", self.solver, _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
     def _kernel_function(self, X: Any, s: NDArray) -> Kernel:

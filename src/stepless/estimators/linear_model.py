@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, SupportsFloat
+from typing import Any
 
 from numpy.typing import NDArray
 
 from stepless.data import Source
 from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.linear_scores import LinearScores
+from stepless.given import shown
 from stepless.joint_risk import risk_of
 from stepless.minimize import Result
 from stepless.objective import (
@@ -76,7 +77,7 @@ class LinearModel(LinearScores, CertifiedModel):
     def _objective(self, targets: tuple[str, ...]) -> Objective:
         loss = named("loss", self.loss, LOSSES) if isinstance(self.loss, str) else self.loss
         if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a name or a Loss, not {type(loss).__name__}")
+            raise TypeError(f"loss must be a name or a Loss, not {shown(loss)}")
         if loss.targets not in targets:
             fitting = [name for name, kind in LOSSES.items() if kind.targets in targets]
             raise ValueError(
@@ -88,12 +89,12 @@ class LinearModel(LinearScores, CertifiedModel):
     def _regularizer(self) -> Regularizer:
         if isinstance(self.penalty, Regularizer):
             return self.penalty
-        name = "none" if self.penalty is None else str(self.penalty)
+        name = self._named_penalty()
         if isinstance(self.alpha, str) and self.alpha == "auto":
             return penalty_of(name, 1.0)  # until `_settle_strength` has chosen another
         if name == "none" and self.alpha is None:
             return Zero()
-        if isinstance(self.alpha, str) or not isinstance(self.alpha, SupportsFloat):
+        if self.alpha is None or isinstance(self.alpha, str):
             raise ValueError(f"alpha must be a number or 'auto', not {self.alpha!r}")
         return penalty_of(name, self.alpha)
 
@@ -121,6 +122,8 @@ class LinearModel(LinearScores, CertifiedModel):
     def _domain(self) -> Domain:
         if isinstance(self.domain, Domain):
             return self.domain
+        if not isinstance(self.domain, str):
+            raise TypeError(f"domain must be a name or a Domain, not {shown(self.domain)}")
         return named("domain", self.domain, DOMAINS)
 
     def _solver(self, risk: Risk) -> Solver:

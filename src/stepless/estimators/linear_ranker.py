@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
 from stepless.registry import UnknownName, named
@@ -26,6 +26,7 @@ from stepless.risks.ranking import (
     precision_at_k,
 )
 from stepless.risks.ranking.top import top_of
+from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
@@ -79,7 +80,8 @@ class LinearRanker(LinearScores, WholeModel):
     trace_
         The run's events.
     alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run.
+        The penalty's strength, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Examples
     --------
@@ -126,6 +128,7 @@ class LinearRanker(LinearScores, WholeModel):
         tags.target_tags.required = True
         return tags
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -137,22 +140,21 @@ class LinearRanker(LinearScores, WholeModel):
     ) -> Self:
         """Fit to documents X (m × d, dense or sparse) with grades y, the higher the better.
 
-        `group` has the sizes of the queries, whose rows follow each other; `qid` an id of the query
-        for each row, in any order. Without either, all rows are one query. Watchers are called with
-        every event and the best (w, b) so far; True ends the run.
+        One of the two says which query a row belongs to: `group` has the sizes of the queries,
+        whose rows follow each other; `qid` an id of the query for each row, in any order. Watchers
+        are called with every event and the best (w, b) so far; True ends the run.
         """
         loss, regularizer = self._ranking_loss(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=self._anew(X), y_numeric=True, ensure_min_samples=2)
+        _refuse_no_queries(group, qid)
+        X, y = self._examples(X, y, reset=self._anew(X), numeric=True, ensure_min_samples=2)
         risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
         if risk.alone:
-            warnings.warn(
+            warn(
                 f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
                 "is all there is to rank: they are left out; if that is not meant, look at group= "
-                "or qid=",
-                UserWarning,
-                stacklevel=2,
+                "or qid="
             )
-        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
+        weights = (self._linear(risk.d)[0][0], 0.0) if self._goes_on(risk.d) else None
         made_of = loss, risk.source.X, risk.source.y, risk.starts
         self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
         self.intercept_ = 0.0
@@ -169,8 +171,9 @@ class LinearRanker(LinearScores, WholeModel):
         """Return the mean of a measure over the queries that have a relevant document.
 
         It is ``"ndcg"`` or ``"precision"``, of the first k documents, ``"map"`` or ``"mrr"``.
-        Relevant are documents of a grade above 0.
+        Relevant are documents of a grade above 0. `group` or `qid` is as in `fit`.
         """
+        _refuse_no_queries(group, qid)
         known: dict[str, Callable[..., float]] = {
             "ndcg": partial(ndcg_at_k, k=top_of(self.k)),
             "precision": partial(precision_at_k, k=top_of(self.k)),
@@ -197,3 +200,11 @@ class LinearRanker(LinearScores, WholeModel):
             "mrr": ReciprocalRank,
         }
         return named("loss", self.loss, known)
+
+
+def _refuse_no_queries(group: Any, qid: Any) -> None:
+    if group is None and qid is None:
+        raise ValueError(
+            "a ranker needs to know the queries: give qid=, an id for each row, or group=, the "
+            "sizes of the queries, whose rows follow each other; of one query alone, group=[len(y)]"
+        )

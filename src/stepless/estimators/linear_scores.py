@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
-from stepless.estimators.certified_model import ACCEPTED
 
 
 class LinearScores:
@@ -26,11 +25,26 @@ class LinearScores:
     def _scores(self: Any, X: Any, b: Any = None) -> NDArray:
         """⟨w, x⟩ + b for each example, and each row of coef_; b is `intercept_` unless given."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=False)
+        coef, intercepts = self._linear(X.shape[1], b)
         # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
         source = Source(X, np.zeros(X.shape[0]), threads=self._threads())
-        intercepts = np.atleast_1d(self.intercept_ if b is None else b).tolist()
-        rows = zip(np.atleast_2d(self.coef_), intercepts, strict=True)
+        rows = zip(coef, intercepts.tolist(), strict=True)
         z = [source.predictions(w, at) for w, at in rows]
-        return np.column_stack(z) if self.coef_.ndim == 2 else z[0]
+        return np.column_stack(z) if np.ndim(self.coef_) == 2 else z[0]
+
+    def _linear(self: Any, d: int, b: Any = None) -> tuple[NDArray, NDArray]:
+        """Weights, a row an output, and intercepts, of the sizes that compiled loops rely on."""
+        outputs = len(getattr(self, "classes_", [None]))
+        outputs = 1 if outputs == 2 else outputs
+        try:
+            coef = np.atleast_2d(np.ascontiguousarray(self.coef_, dtype=np.float64))
+            b = np.atleast_1d(np.asarray(self.intercept_ if b is None else b, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise ValueError("coef_ and intercept_ do not hold numbers any more") from error
+        if (coef.shape, b.shape) != ((outputs, d), (outputs,)):
+            raise ValueError(
+                f"coef_ has shape {np.shape(self.coef_)} and intercept_ {b.shape}, but there are "
+                f"{d} features and {outputs} outputs: fit again, or put the weights back"
+            )
+        return coef, b

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -17,6 +16,7 @@ from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.solvers import Bundle, Solver
 from stepless.stopping import Stopping
 from stepless.trace import Event
+from stepless.warning import warn
 from stepless.watchers import Watcher
 from stepless.whole_risk import WholeRisk
 
@@ -67,10 +67,10 @@ class MarginModel(LinearScores, WholeModel):
         self._last_nu = self.nu
         unit = stopping.unit(result.objective, result.objective - result.lower_bound)
         apart = result.objective < risk.at_zero
-        self._certify([result], relative_to=unit, frames=2, told=not apart)
+        self._certify([result], relative_to=unit, told=not apart)
         if not apart:
             most = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
-            warnings.warn(self._no_margin(most), UserWarning, stacklevel=3)
+            warn(self._no_margin(most))
         return result.w + risk.centre, apart
 
     def _whole_solver(self, risk: WholeRisk) -> Solver:

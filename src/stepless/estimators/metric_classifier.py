@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -11,10 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
+from stepless.given import shown
 from stepless.minimize import Result
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
@@ -75,7 +77,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     trace_
         The run's events.
     solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run.
+        The solver's name, its passes, and what ended the run, as in `LinearClassifier`.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -147,7 +150,8 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         sign = 1.0 if label == classes[1] else -1.0
         weights = None
         if self._goes_on(risk.d, classes):
-            weights = sign * self.coef_[0], sign * float(self.intercept_[0])
+            coef, intercepts = self._linear(risk.d)
+            weights = sign * coef[0], sign * float(intercepts[0])
         made_of = metric, source.X, source.y, source.s
         result = self._fit_whole(risk, weights, watchers, made_of)
         self.classes_, self.pos_label_ = classes, label
@@ -188,7 +192,9 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     def _metric(self) -> Metric:
         if isinstance(self.metric, Metric):
             if self.k is not None:
-                raise ValueError(f"{self.metric} has its own parameters; leave k={self.k!r} out")
+                raise ValueError(
+                    f"{self.metric} has its own parameters; leave k={shown(self.k)} out"
+                )
             return self.metric
         if not isinstance(self.metric, str):
             raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
@@ -198,12 +204,10 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         """Say so where the bound is too loose to tell weights from none at all."""
         nothing = risk.worst(np.zeros(risk.m), 0.0).value
         if self.lower_bound_ >= nothing * (1.0 - self.gap):
-            warnings.warn(
+            warn(
                 f"weights of 0 are as good as any, within the gap, for the bound of {self.metric}: "
                 "lower alpha or allow an intercept; where k is far below the number of positives "
-                "and the classes overlap, fit metric='roc_auc' and take its highest scores",
-                UserWarning,
-                stacklevel=3,
+                "and the classes overlap, fit metric='roc_auc' and take its highest scores"
             )
 
     # -- data ---------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         known = classes.tolist()
         label = known[1] if self.pos_label is None else self.pos_label
         if np.ndim(label) or label not in known:
-            raise ValueError(f"pos_label={label!r} is not in y, which holds {known}")
+            raise ValueError(f"pos_label={shown(label)} is not in y, which holds {known}")
         return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.margin_model import MarginModel
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.solvers import Solver
@@ -61,7 +62,8 @@ class NuClassifier(ClassifierMixin, MarginModel):
         in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run.
+        The run's events, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -124,7 +127,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         signs = np.where(y == classes[1], 1.0, -1.0)
         source = Source(X, signs, s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
-        start = self.coef_[0] if self._goes_on(risk.d, classes) else None
+        start = self._linear(risk.d)[0][0] if self._goes_on(risk.d, classes) else None
         w, apart = self._settle(risk, start, watchers)
         self.classes_ = classes
         margin = risk.margin(w)

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import validate_data
 
 from stepless.data import Source
-from stepless.estimators.certified_model import ACCEPTED
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.margin_model import MarginModel
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.solvers import Solver
@@ -61,7 +60,8 @@ class OneClass(OutlierMixin, MarginModel):
         The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run.
+        The run's events, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Examples
     --------
@@ -96,6 +96,7 @@ class OneClass(OutlierMixin, MarginModel):
         self.warm_start = warm_start
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -109,12 +110,12 @@ class OneClass(OutlierMixin, MarginModel):
         Watchers are called with every event and the best (w less the examples' mean, 0) so far;
         True ends the run.
         """
-        X = validate_data(self, X, reset=self._anew(X), **ACCEPTED)
-        self._refuse_holes(X)
+        X = self._validated(X, reset=self._anew(X))
         s = self._weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, self._threads())
         risk = AdaptiveMargin(source, self.nu, intercept=False)
-        self.coef_, _ = self._settle(risk, self.coef_ if self._goes_on(risk.d) else None, watchers)
+        start = self._linear(risk.d, 0.0)[0][0] if self._goes_on(risk.d) else None
+        self.coef_, _ = self._settle(risk, start, watchers)
         # Examples at the edge are inside, whatever the rounding of their scores.
         edge = _EDGE * float(source.sizes @ np.abs(self.coef_))
         self.offset_ = risk.margin(self.coef_).rho - edge

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.regressor import LinearRegressor
+from stepless.estimators.settings import refuse_settings
+from stepless.given import shown
+from stepless.interrupts import interruptible
 from stepless.minimize import Result
 from stepless.objective import LOSSES, Loss
 from stepless.registry import UnknownName, named
+from stepless.warning import warn
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ def alpha_path(
     """Fit at each strength in `alphas`, each fit beginning where the next larger strength ended.
 
     Weights, the dual points that they stand for, and planes under the risk are carried along:
-    neither depends on the strength. A certificate is given for every one.
+    neither depends on the strength. A certificate is given for every one. After Ctrl-C or SIGTERM
+    each fit that is left takes one step only, and a warning says so; a second one breaks off.
 
     Parameters
     ----------
@@ -79,26 +85,35 @@ def alpha_path(
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
+    refuse_settings(model)
     source = model._source(X, y, sample_weight)
     points: dict[float, PathPoint] = {}
     last: Result | None = None
-    for alpha in sorted(set(strengths), reverse=True):
-        model.alpha = alpha
-        objective = model._objective((found.targets,))
-        last = model._run(objective, source, model._stopping(), last, ())
-        points[alpha] = PathPoint(
-            alpha,
-            last.w,
-            last.b,
-            last.objective,
-            last.lower_bound,
-            last.gap,
-            last.rel_gap,
-            last.trace[-1].passes,
-            last.trace[-1].seconds,
-            last.solver,
-            last.stopped_by,
-        )
+    with interruptible() as request:
+        for alpha in sorted(set(strengths), reverse=True):
+            model.alpha = alpha
+            objective = model._objective((found.targets,))
+            last = model._run(objective, source, model._stopping(), last, ())
+            points[alpha] = PathPoint(
+                alpha,
+                last.w,
+                last.b,
+                last.objective,
+                last.lower_bound,
+                last.gap,
+                last.rel_gap,
+                last.trace[-1].passes,
+                last.trace[-1].seconds,
+                last.solver,
+                last.stopped_by,
+            )
+        if request.heed():
+            worst = max(point.rel_gap for point in points.values())
+            warn(
+                f"interrupted with relative gaps of up to {worst:.2g}, not {model.gap:g}; "
+                "`stopped_by` says which points were",
+                ConvergenceWarning,
+            )
     return [points[alpha] for alpha in strengths]
 
 
@@ -106,14 +121,16 @@ def _strengths(alphas: Any) -> list[float]:
     """Return strengths as numbers, if they are."""
     try:
         strengths = np.asarray(alphas, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         strengths = np.array([math.nan])
     if (
         strengths.ndim != 1
         or not strengths.size
         or not ((strengths > 0.0) & (strengths < math.inf)).all()
     ):
-        raise ValueError(f"alphas must be a list of positive numbers, at least one, not {alphas!r}")
+        raise ValueError(
+            f"alphas must be a list of positive numbers, at least one, not {shown(alphas)}"
+        )
     return strengths.tolist()
 
 

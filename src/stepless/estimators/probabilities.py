@@ -15,7 +15,7 @@ def has_probabilities(estimator: Any) -> bool:
     """Say whether an estimator's loss models a probability; refuse in a sentence if not."""
     loss = estimator.loss
     loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not loss.linked:
+    if not (isinstance(loss, Loss) and loss.linked):
         raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")
     return True
 

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.data.holes import LARGEST
+from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.linear_model import LinearModel
-from stepless.estimators.stream import Stream, progressive_loss
+from stepless.estimators.stream import Stream, Streams
 from stepless.objective import Loss
 from stepless.watchers import Watcher
 
@@ -49,6 +50,7 @@ warm_start, shuffle, verbose
     True
     """
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -58,17 +60,22 @@ warm_start, shuffle, verbose
         """
         objective = self._objective(("reals", "counts"))
         source = self._source(X, y, sample_weight)
-        start = (self.coef_, self.intercept_) if self._goes_on(source.shape[1]) else None
+        start = self._start(source.shape[1]) if self._goes_on(source.shape[1]) else None
         objective, choosing = self._settle_strength(objective, [source])
         result = self._run(objective, source, self._stopping(spent=choosing), start, watchers)
         self.coef_: NDArray = result.w
         self.intercept_: float = result.b
         self._certify([result])
-        self.__dict__.pop("_stream", None)
+        self.__dict__.pop("_streams", None)
         return self
 
+    def _start(self, d: int) -> tuple[NDArray, float]:
+        """The weights and the intercept of now."""
+        coef, intercepts = self._linear(d)
+        return coef[0], float(intercepts[0])
+
     def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        X, y = self._examples(X, y, reset=True, y_numeric=True)
+        X, y = self._examples(X, y, reset=True, numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(self._objective(("reals", "counts")).loss, y, s)
         return Source(X, y, s, self._threads())
@@ -81,6 +88,7 @@ warm_start, shuffle, verbose
         self.predict_and_learn(X, y, sample_weight)
         return self
 
+    @whole_chunks
     def predict_and_learn(
         self, X: Any, y: Any, sample_weight: Any = None, *, settle: bool = True
     ) -> NDArray:
@@ -90,28 +98,32 @@ warm_start, shuffle, verbose
         """
         self._refuse_to_choose()
         objective = self._objective(("reals", "counts"))
-        first = not hasattr(self, "_stream")
-        X, y = self._examples(X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
+        fitted = hasattr(self, "coef_")
+        X, y = self._examples(X, y, reset=not fitted, numeric=True)
         s = self._weights(sample_weight, len(y))
         self._refuse_targets(objective.loss, y, s)
         solver = self._online_solver()
-        if first:
-            start = (self.coef_, self.intercept_) if hasattr(self, "coef_") else None
-            self._stream = Stream(objective, solver, X.shape[1], start)
-        z = self._stream.learn(Source(X, y, s, self._threads(), scaled=False))[:, 0]
-        self.progressive_loss_ = progressive_loss([self._stream])
+        if not hasattr(self, "_streams"):
+            start = self._start(X.shape[1]) if fitted else None
+            self._streams = Streams([Stream(objective, solver, X.shape[1], start)])
+        z = self._streams.learn([Source(X, y, s, self._threads(), scaled=False)])[:, 0]
+        self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
-        if settle or not hasattr(self, "coef_"):
-            self.settle()
+        if settle or not fitted:
+            self._settle()
         return self._means(objective.loss, z)
 
+    @whole_chunks
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
-        check_is_fitted(self, "_stream", msg="there is no stream: learn from one before")
-        w, b = self._stream.weights()
-        self.coef_, self.intercept_ = w[0].copy(), float(b[0])
+        check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
+        self._settle()
+
+    def _settle(self) -> None:
+        w, b = self._streams.weights()
+        self.coef_, self.intercept_ = w[0], float(b[0])
 
     def _refuse_targets(self, loss: Loss, y: NDArray, s: NDArray) -> None:
         if np.abs(y).max() > LARGEST:

@@ -1,7 +1,9 @@
-"""One linear model that learns from chunks as they come."""
+"""Linear models that learn from chunks as they come."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,57 @@ from stepless.joint_risk import risk_of
 from stepless.objective import Objective
 
 
-def progressive_loss(streams: list[Stream]) -> float:
-    """Mean loss of predictions before learning, summed over the problems of several classes."""
-    return sum(stream.total / stream.weight for stream in streams)
+class WholeChunks:
+    """What is known of a stream, changed in place: of no use after a chunk that is learned in part.
+
+    Examples
+    --------
+    >>> stream = WholeChunks()
+    >>> with stream.chunk():
+    ...     pass
+    """
+
+    _broken = False
+
+    @contextmanager
+    def chunk(self) -> Iterator[None]:
+        """Learn a chunk; if that fails, there is no way back."""
+        self.refuse_a_part()
+        self._broken = True
+        yield
+        self._broken = False
+
+    def refuse_a_part(self) -> None:
+        """Refuse to go on from a part of a chunk."""
+        if self._broken:
+            raise ValueError(
+                "an error broke off the last chunk, and a part of it is learned: fit anew, or "
+                "begin another stream with a new estimator"
+            )
+
+
+class Streams(WholeChunks):
+    """Online problems that learn from the same chunks: one alone, or one a class."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        self.objective = streams[0].objective
+        self._streams = streams
+
+    def learn(self, sources: Iterable[Source]) -> NDArray:
+        """Pass once over a chunk, as each problem sees it; return the predictions before it."""
+        with self.chunk():
+            parts = zip(self._streams, sources, strict=True)
+            return np.hstack([stream.learn(source) for stream, source in parts])
+
+    def weights(self) -> tuple[NDArray, NDArray]:
+        """Return the weights (a row an output) and intercepts of now, copied."""
+        self.refuse_a_part()
+        parts = [stream.weights() for stream in self._streams]
+        return np.vstack([w for w, _ in parts]), np.concatenate([b for _, b in parts])
+
+    def progressive_loss(self) -> float:
+        """Mean loss of predictions before learning, summed over the problems."""
+        return sum(stream.total / stream.weight for stream in self._streams)
 
 
 class Stream:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.whole_model import WholeModel
 from stepless.structured import StructuredModel, structured_risk
 from stepless.structured.asking import asked, predictions
@@ -56,7 +57,8 @@ class StructuredClassifier(WholeModel):
     trace_
         The run's events.
     alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run.
+        The penalty's strength, the solver's name, its passes, and what ended the run, as in
+        `LinearClassifier`.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class StructuredClassifier(WholeModel):
         self.warm_start = warm_start
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X: Any, Y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
     ) -> Self:
@@ -124,6 +127,11 @@ class StructuredClassifier(WholeModel):
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""
         check_is_fitted(self)
+        if np.shape(self.coef_) != (self.model.d,):
+            raise ValueError(
+                f"coef_ has shape {np.shape(self.coef_)}, but the model has {self.model.d} "
+                "weights: fit again, or put the weights back"
+            )
         inputs = _listed(X)
         return predictions(self.model, self.coef_, inputs, self._threads())
 

@@ -42,7 +42,7 @@ class WholeModel(CertifiedModel):
         """Minimise a risk and store the certificate; see `_run_whole`."""
         result = self._run_whole(risk, weights, watchers, made_of, self._stopping())
         self._store_strength(risk.objective)
-        self._certify([result], frames=2)
+        self._certify([result])
         return result
 
     def _run_whole(
@@ -63,14 +63,16 @@ class WholeModel(CertifiedModel):
             # Classes too: one that was defined anew may pickle as the old one did.
             risk.origin = fingerprint(*made_of), *map(type, made_of)
         solver, start = self._whole_solver(risk), self._kept(risk) or weights
-        self.__dict__.pop("_last", None)  # first: a run that is broken off leaves planes of its own
+        # A run adds planes to those that it goes on from: one that is broken off must not leave
+        # them to whoever still has this list.
+        self.__dict__.pop("_last", []).clear()
         result = self._minimize(risk, solver, stopping, start, watchers)
         if not self.warm_start:
             return result
-        self._last = result
+        self._last = [result]
         return replace(result, w=result.w.copy())  # a user may change the weights, not the result
 
     def _kept(self, risk: WholeRisk) -> Result | None:
         """The last result, if its planes are true of this risk."""
-        last: Result | None = getattr(self, "_last", None) if self.warm_start else None
-        return last if last is not None and last.asked == risk.identity else None
+        last: list[Result] = getattr(self, "_last", []) if self.warm_start else []
+        return next((result for result in last if result.asked == risk.identity), None)

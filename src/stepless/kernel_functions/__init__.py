@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, SupportsFloat
+from typing import Any
 
+from stepless.given import real
 from stepless.kernel_functions.gaussian import Gaussian
 from stepless.kernel_functions.kernel import Kernel
 from stepless.kernel_functions.linear_kernel import LinearKernel
@@ -47,8 +48,7 @@ def refuse_gamma(kernel: Any, gamma: Any) -> None:
         raise ValueError(f"{kernel} has its own parameters; leave gamma out")
     if kernel.strip() == "linear":
         raise ValueError("kernel 'linear' has no gamma: leave gamma out")
-    if isinstance(gamma, (str, bool)) or not isinstance(gamma, SupportsFloat):
-        raise ValueError(f"gamma must be a positive number, not {gamma!r}")
+    real("gamma", gamma)
 
 
 __all__ = [

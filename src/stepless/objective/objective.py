@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.given import refuse_unless
 from stepless.jit import compiled
+from stepless.objective.declared import refuse_missing
 from stepless.objective.domains import (
     Box,
+    Constraint,
     Domain,
     Free,
     L1Ball,
@@ -20,7 +23,7 @@ from stepless.objective.domains import (
     Nonnegative,
     Simplex,
 )
-from stepless.objective.losses import Loss
+from stepless.objective.losses import JointLoss, Loss, Whole
 from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, SquaredLp, Zero
 
 _ROUNDING = 1e-12  # relative slack: rounding must not lift a bound
@@ -49,6 +52,19 @@ class Objective:
 
     def __post_init__(self) -> None:
         penalty, domain = self.regularizer, self.domain
+        for name, kind in (("loss", Loss), ("regularizer", Regularizer), ("domain", Domain)):
+            given = getattr(self, name)
+            refuse_unless(isinstance(given, kind), name, kind.__name__, given)
+        if not isinstance(self.loss, JointLoss | Whole):
+            refuse_missing(self.loss, Loss, ("value", "slope"), "check_loss")
+        if penalty.separable:
+            of_one = ("value", "prox", "conjugate", "conjugate_gradient")
+            refuse_missing(penalty, Regularizer, of_one, "check_regularizer")
+        if isinstance(domain, Constraint):
+            refuse_missing(domain, Domain, ("excess", "outward"), "check_constraint")
+        else:
+            moves = "clip" if domain.separable else "project"
+            refuse_missing(domain, Domain, (moves,), "check_domain")
         if isinstance(domain, Simplex) and isinstance(penalty, L1 | ElasticNet):
             raise ValueError(
                 "‖w‖₁ is the same all over a simplex; use penalty='l2' or penalty='none' there"

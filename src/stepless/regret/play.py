@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from stepless.compiling import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.estimators.settings import refuse_settings
 from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import minimize
@@ -87,12 +89,15 @@ def regret_ledger(
         solver=solver,
         fit_intercept=fit_intercept,
     )
+    refuse_settings(model)
     stopping = Stopping(gap, passes, math.inf if seconds is None else seconds)
     risk = _risk(model, found, X, y, sample_weight)
     K = risk.objective.loss.outputs()
-    with single_threaded_blas():
+    with in_one_sentence(), single_threaded_blas():
         replay = Replay(risk, model._online_solver())
         hindsight = minimize(risk, choose(risk, gap), stopping)
+        if hindsight.stopped_by == "interrupt":  # nothing is left that would be worth the rounds
+            raise KeyboardInterrupt
         w, b = hindsight.w.reshape(-1, K), np.array(np.broadcast_to(hindsight.b, K), dtype=float)
         rounds = [(r.loss, r.best, r.bound) for r in replay.rounds(w, b)]
     lost, best, bound = np.array(rounds).T

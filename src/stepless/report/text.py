@@ -99,6 +99,7 @@ def ended_by(s: Summary) -> str:
         "solver": "the solver, whose own stopping rule holds",
         "rounding": "rounding, which is all that is left of the gap",
         "watcher": "a watcher",
+        "interrupt": "an interrupt",
         "stream": "the end of the stream",
     }
     return words.get(s.stopped_by, s.stopped_by)

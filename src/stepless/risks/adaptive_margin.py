@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.source import Source
+from stepless.given import real
 from stepless.kernels.lowest_share import lowest_share
 from stepless.objective import SquaredL2
 from stepless.risk import Plane, Tangent
@@ -66,8 +66,7 @@ class AdaptiveMargin(WholeRisk):
     """
 
     def __init__(self, source: Source, nu: float, *, intercept: bool) -> None:
-        if isinstance(nu, (str, bool)) or not isinstance(nu, SupportsFloat):
-            raise ValueError(f"nu must be a number, not {nu!r}")
+        nu = real("nu", nu)
         m, d = source.shape
         super().__init__(d, SquaredL2(1.0), m=m)
         self.source, self.intercept = source, intercept

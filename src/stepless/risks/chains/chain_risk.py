@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.cached import cached_property
 from stepless.data.sequences import Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer

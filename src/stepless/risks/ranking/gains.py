@@ -18,7 +18,7 @@ def grades(y: Any) -> NDArray:
     try:
         found = np.asarray(y)
         found = found.astype(np.float64, casting="safe" if found.dtype.kind == "c" else "unsafe")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("grades must be numbers, one for each document") from None
     if found.ndim != 1:
         raise ValueError(f"grades must be a list of numbers, not of shape {found.shape}")

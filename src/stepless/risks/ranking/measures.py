@@ -41,7 +41,7 @@ def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any =
     0.5
     """
     top = top_of(k)
-    return _mean(lambda y, z: _found(y, z, top) / k, y, z, group, qid)
+    return _mean(lambda y, z: _found(y, z, top) / top, y, z, group, qid)
 
 
 def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
@@ -69,7 +69,11 @@ def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) 
 def _mean(
     measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, group: Any, qid: Any
 ) -> float:
-    y, z = grades(y), np.asarray(z, dtype=np.float64)
+    y = grades(y)
+    try:
+        z = np.asarray(z, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("scores must be numbers, one for each document") from None
     if y.shape != z.shape:
         raise ValueError(
             f"there must be a grade and a score for each row, not {y.shape} and {z.shape}"

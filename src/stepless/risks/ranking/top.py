@@ -5,6 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from stepless.given import shown
+
 MOST = 2**53  # more than any query has; what lies beyond some 2^63 compiled code cannot hold
 
 
@@ -17,5 +19,5 @@ def top_of(k: Any) -> int:
     (10, True)
     """
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k must be a whole number of documents, at least 1, not {k!r}")
+        raise ValueError(f"k must be a whole number of documents, at least 1, not {shown(k)}")
     return min(int(k), MOST)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from stepless.kernel_risk import KernelRisk
 from stepless.kernels import smooth
@@ -119,8 +119,14 @@ class Curved:
         # and as much as rounding, of K or of the factor, may take below 0
         blur = len(h) ** 1.5 * 2.0**-50 * float(B.diagonal().max(initial=0.0))
         B.flat[:: len(h) + 1] += strength + blur
-        # the upper half of Bᵀ, which LAPACK reads without a copy
-        self._factor = cho_factor(B.T, lower=False, overwrite_a=True, check_finite=False)
+        try:
+            # the upper half of Bᵀ, which LAPACK reads without a copy
+            self._factor = cho_factor(B.T, lower=False, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise ValueError(
+                "the kernels of the examples are not positive semidefinite, as those of features "
+                "far from 0 are not once they are rounded: centre and rescale the features"
+            ) from error
 
     def solve(self, v: NDArray) -> NDArray:
         """(λI + HK)⁻¹ v, by Woodbury: no inverse of K is taken."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.given import shown
 from stepless.kernel_risk import KernelRisk
 from stepless.kernels import expansion
 from stepless.kernels.expansion import Rule
@@ -67,7 +68,7 @@ class KernelPGS:
     def __init__(self, budget: int | None = None) -> None:
         if budget is not None and not (isinstance(budget, Integral) and budget >= 1):
             raise ValueError(
-                f"budget must be a positive whole number, or None for no limit, not {budget!r}"
+                f"budget must be a positive whole number, or None for no limit, not {shown(budget)}"
             )
         self.budget = budget
 
@@ -125,7 +126,7 @@ class KernelPGS:
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
 
     def _rule(self, risk: KernelRisk, state: State) -> Rule:
-        budget = risk.m if self.budget is None else int(self.budget)
+        budget = risk.m if self.budget is None else min(int(self.budget), risk.m)
         bias = float(risk.objective.intercept)
         return Rule(risk.objective.strength, self._bound(risk, state), budget, bias)
 

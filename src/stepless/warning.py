@@ -1,0 +1,17 @@
+"""Warnings that point at the caller's line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+_HERE = os.path.dirname(__file__) + os.sep
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line that called into this package, however deep within it this one lies."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,99 @@
+"""A loss, a regularizer or a domain of one's own that lacks a method, or has one that is broken."""
+
+import numpy as np
+import pytest
+from numba.core.errors import NumbaError
+
+from stepless import Constraint, Domain, LinearRegressor, Loss, Regularizer
+
+_rng = np.random.default_rng(0)
+X = _rng.normal(size=(30, 3))
+Y = X[:, 0] + 0.1 * _rng.normal(size=30)
+
+
+def _value(self, z, y):
+    return 0.5 * (z - y) ** 2
+
+
+def _slope(self, z, y):
+    return z - y
+
+
+def _undefined(self, z, y):
+    return nothing_of_the_kind  # noqa: F821
+
+
+def _nothing(self, z, y):
+    pass
+
+
+def _narrow(self):
+    return 1.0
+
+
+def _one(self, *_):
+    return 1.0
+
+
+def _clip(self, wj):
+    return min(max(wj, -1.0), 1.0)
+
+
+def own(kind, **methods):
+    return type("Own", (kind,), methods)()
+
+
+WEIGHT = {name: _one for name in ("value", "prox", "conjugate", "conjugate_gradient")}
+
+
+def without(methods, name, new=None):
+    rest = {key: method for key, method in methods.items() if key != name}
+    return rest if new is None else rest | {new: methods[name]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"loss": own(Loss, value=_value)}, r"slope; stepless\.check_loss"),
+        ({"loss": own(Loss, slope=_slope)}, r"value; stepless\.check_loss"),
+        ({"loss": own(Loss, value=_value, slop=_slope)}, r"slope \(is it slop, misspelt\?\); "),
+        *(
+            ({"penalty": own(Regularizer, **without(WEIGHT, name))}, f"{name}; stepless.check_reg")
+            for name in WEIGHT
+        ),
+        (
+            {"penalty": own(Regularizer, **without(WEIGHT, "prox", "proxy"))},
+            r"prox \(is it proxy, misspelt\?\); stepless\.check_regularizer",
+        ),
+        ({"domain": own(Domain)}, r"project; stepless\.check_domain"),
+        ({"domain": own(Domain, separable=True)}, r"clip; stepless\.check_domain"),
+        ({"domain": own(Domain, separable=True, clips=_clip)}, r"clip \(is it clips, misspelt\?"),
+        ({"domain": own(Constraint, excess=_one)}, r"outward; stepless\.check_constraint"),
+    ],
+)
+def test_a_method_that_is_missing_or_misspelt_is_named(settings, sentence):
+    for call in (LinearRegressor(**settings).fit, LinearRegressor(**settings).partial_fit):
+        with pytest.raises(TypeError, match=f"^Own has no method {sentence}"):
+            call(X, Y)
+
+
+@pytest.mark.parametrize("solver", ["auto", "bundle", "adagrad"])
+@pytest.mark.parametrize(
+    ("slope", "sentence"),
+    [
+        (
+            _undefined,
+            r"cannot compile Own\.slope: NameError: name 'nothing_of_the_kind' is not def",
+        ),
+        (_narrow, r"cannot compile Own\.slope: .*too many positional arguments"),
+        (_nothing, r"cannot compile .*loss\.slope\(|cannot compile Own\.slope"),
+    ],
+    ids=["undefined", "narrow", "nothing"],
+)
+def test_a_method_that_cannot_be_compiled_is_told_in_one_sentence(slope, sentence, solver):
+    model = LinearRegressor(own(Loss, value=_value, slope=slope), solver=solver, passes=2)
+    with pytest.raises(TypeError, match=sentence) as told:
+        model.fit(X, Y)
+    assert "\n" not in str(told.value)
+    assert "check_loss" in str(told.value)
+    assert isinstance(told.value.__cause__, NumbaError)
