@@ -203,7 +203,7 @@ class _Reader:
         if self._hashing is not None and self._hashing.remember:
             names = _names(self._hashing, piece, parts, rules.with_qid)
         lines = piece.text.count(b"\n", 0, piece.size)
-        if piece.capacity == _PIECE:  # one that was made for a long line is let go
+        if not piece.long:
             self._spare.append(piece)
         return _Parsed(parts, lines, names)
 
