@@ -49,7 +49,8 @@ class Skipped:
 class Chunks(Iterator[Chunk]):
     r"""An iterator over chunks; `skipped` tells of the lines left out before the last one's end.
 
-    Used up or closed, it leaves no file open that it opened; `with` closes it.
+    Used up or closed, it leaves no file open that it opened; `with` closes it. Of a table,
+    `columns` names those that features come from, once a chunk was taken.
 
     Examples
     --------
@@ -61,13 +62,17 @@ class Chunks(Iterator[Chunk]):
     ([[1.0, -1.0]], ["<stream>, line 2, column 3: expected index:value, found 'x'"])
     """
 
-    def __init__(self, items: Generator[Chunk | Refused]) -> None:
+    def __init__(self, items: Generator[Chunk | Refused | Header]) -> None:
         self.skipped = Skipped()
+        self.columns: tuple[str, ...] | None = None
         self._items = items
 
     def __next__(self) -> Chunk:
-        while isinstance(item := next(self._items), Refused):
-            self.skipped.add(item.message)
+        while not isinstance(item := next(self._items), Chunk):
+            if isinstance(item, Refused):
+                self.skipped.add(item.message)
+            else:
+                self.columns = item.columns
         return item
 
     def close(self) -> None:
@@ -84,6 +89,12 @@ class Chunks(Iterator[Chunk]):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class Header(NamedTuple):
+    """Before the first chunk of a table: the columns that features come from."""
+
+    columns: tuple[str, ...]
 
 
 class Refused(NamedTuple):
