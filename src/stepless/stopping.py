@@ -28,8 +28,8 @@ class Stopping:
             value = getattr(self, name)
             if not isinstance(value, Real):
                 raise ValueError(f"{name} must be a number, not {value!r}")
-            if not float(value) >= least:
-                raise ValueError(f"{name} must be at least {least:g}, not {value:g}")
+            if not value >= least:  # type: ignore[operator]
+                raise ValueError(f"{name} must be at least {least:g}, not {value}")
 
     def reason(self, event: Event) -> str | None:
         """What ends the run at this event, if anything does."""
