@@ -48,6 +48,14 @@ def test_an_objective_that_is_no_number_never_meets_the_gap(objective):
 
 
 @pytest.mark.parametrize("name", ["gap", "passes", "seconds"])
+def test_limits_that_no_float_holds(name):
+    limits = {"gap": 0.0} | {name: 10**400}
+    assert Stopping(**limits).reason(_event()) == ("gap" if name == "gap" else None)
+    with pytest.raises(ValueError, match=f"{name} must be at least [01], not -1000"):
+        Stopping(**{name: -(10**400)})
+
+
+@pytest.mark.parametrize("name", ["gap", "passes", "seconds"])
 @pytest.mark.parametrize("value", [-1.0, math.nan, -math.inf])
 def test_impossible_limits_get_one_clear_sentence(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be at least [01], not {value:g}$"):

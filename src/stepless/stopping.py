@@ -29,7 +29,8 @@ class Stopping:
             if not isinstance(value, Real):
                 raise ValueError(f"{name} must be a number, not {value!r}")
             if not value >= least:  # type: ignore[operator]
-                raise ValueError(f"{name} must be at least {least:g}, not {value}")
+                shown = value if isinstance(value, int) else f"{value:g}"  # an int may be no float
+                raise ValueError(f"{name} must be at least {least:g}, not {shown}")
 
     def reason(self, event: Event) -> str | None:
         """What ends the run at this event, if anything does."""

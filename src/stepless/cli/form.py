@@ -15,6 +15,14 @@ from stepless.data import Chunks, DataError, Hashing, csv_chunks, svmlight_chunk
 
 BITS = 18  # of hashed features, where the user names no number
 ROWS = 1000  # examples in a chunk
+_LISTS = ("categorical", "ignore", "columns")
+_TYPES: dict[str, Any] = {
+    "csv": bool,
+    "zero_based": bool,
+    "bits": int | None,
+    "features": int | None,
+    "target": str | None,
+}
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2")
 
 
@@ -55,13 +63,18 @@ class Form:
 
     @classmethod
     def restored(cls, facts: dict[str, Any]) -> Form:
-        """Undo `as_dict`."""
-        lists = {
-            name: tuple(map(str, facts[name]))
-            for name in ("categorical", "ignore", "columns")
-            if facts.get(name) is not None
-        }
-        return cls(**(facts | lists))
+        """Undo `as_dict`; raise where a file does not say what that says."""
+        lists = {name: facts[name] for name in _LISTS if facts.get(name) is not None}
+        form = cls(**(facts | {name: tuple(names) for name, names in lists.items()}))
+        for name, kind in _TYPES.items():
+            if not isinstance(getattr(form, name), kind):
+                raise TypeError(f"{name} is {getattr(form, name)!r:.80}")
+        for name, names in lists.items():
+            if not (isinstance(names, list) and all(isinstance(part, str) for part in names)):
+                raise TypeError(f"{name} is {names!r:.80}")
+        if form.bits is not None:
+            Hashing(form.bits)  # refuses too many
+        return form
 
     @property
     def width(self) -> int:

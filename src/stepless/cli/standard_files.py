@@ -27,7 +27,6 @@ def prepare() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
     encoding = getattr(sys.stderr, "encoding", "utf-8")
-    raw = _Unheard(2, "w", closefd=False)
-    sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True
-    )
+    # without a buffer, whose content an interrupt might have written twice
+    raw: Any = _Unheard(2, "w", closefd=False)
+    sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", write_through=True)
