@@ -98,6 +98,7 @@ def test_progressive_predictions(folder, lines):
         ("1 good:nan", "must be finite"),
         ("what good", "as label"),
         ("7 good", "the label 7 is new"),
+        ("1 good:1e60", "has a number beyond 1e+50"),
     ],
 )
 def test_a_bad_line_stops_and_the_model_so_far_is_kept(folder, lines, bad, reason):

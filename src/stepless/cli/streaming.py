@@ -20,6 +20,7 @@ from stepless.cli.outputs import in_lines
 from stepless.cli.sentences import ExitCode, say, sentence_of
 from stepless.cli.source import called
 from stepless.data import Chunk, DataError, Hashing, Skipped
+from stepless.data.holes import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.report import Summary, save_model, score_model
 from stepless.report.atomic import Output
@@ -112,18 +113,22 @@ class Lesson:
         X, y, lines = chunk
         if isinstance(self.model, LinearClassifier):
             y = self._labels(y)
-            known = np.isin(y, self._classes(y, data))
-            for k in np.flatnonzero(~known):
-                message = (
-                    f"{called(data)}, line {lines[k]}: the label {y[k]} is new; "
-                    "name all of them with --classes"
-                )
-                if not self._skip:
-                    self._learn(X[:k], y[:k], out)
-                    raise DataError(message)
-                self.tally.skipped.add(message)
-            X, y = (X, y) if known.all() else (X[known], y[known])
-        self._learn(X, y, out)
+            fit = np.isin(y, self._classes(y, data))
+        else:
+            fit = np.abs(y) <= LARGEST if y.dtype.kind == "f" else np.ones(len(y), bool)
+        large = np.flatnonzero(np.abs(X.data) > LARGEST)
+        rows = np.searchsorted(X.indptr, large, side="right") - 1
+        for k in np.union1d(np.flatnonzero(~fit), rows).tolist():
+            reason = f"has a number beyond {LARGEST:g}, whose square may overflow; rescale it"
+            if isinstance(self.model, LinearClassifier) and not fit[k]:
+                reason = f"the label {y[k]} is new; name all of them with --classes"
+            message = f"{called(data)}, line {lines[k]}: {reason}"
+            if not self._skip:
+                self._learn(X[:k], y[:k], out)
+                raise DataError(message)
+            self.tally.skipped.add(message)
+            fit[k] = False
+        self._learn(*((X, y) if fit.all() else (X[fit], y[fit])), out)
 
     def _learn(self, X: Any, y: NDArray, out: Output | None) -> None:
         if len(y) == 0:

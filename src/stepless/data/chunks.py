@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-_MOST_MESSAGES = 5
+MOST_MESSAGES = 5
 
 OnError = Literal["stop", "skip"]
 
@@ -39,10 +39,10 @@ class Skipped:
     count: int = 0
     messages: list[str] = field(default_factory=list)
 
-    def add(self, message: str) -> None:
-        """Count one more."""
-        self.count += 1
-        if len(self.messages) < _MOST_MESSAGES:
+    def add(self, message: str, count: int = 1) -> None:
+        """Count one more, or so many more of which only the first is told."""
+        self.count += count
+        if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
 
 
@@ -70,7 +70,7 @@ class Chunks(Iterator[Chunk]):
     def __next__(self) -> Chunk:
         while not isinstance(item := next(self._items), Chunk):
             if isinstance(item, Refused):
-                self.skipped.add(item.message)
+                self.skipped.add(*item)
             else:
                 self.columns = item.columns
         return item
@@ -98,9 +98,10 @@ class Header(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """In the place of a line that is left out: where it stands, and why."""
+    """In the place of a line that is left out: where it stands, and why; and how many with it."""
 
     message: str
+    lines: int = 1
 
 
 def check_options(rows: int, on_error: str) -> None:
