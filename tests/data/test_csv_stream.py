@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stepless.data import DataError, Hashing, csv_chunks
+from stepless.data import DataError, Hashing, csv_chunks, csv_stream
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 HASHING = Hashing(16)
@@ -301,6 +301,12 @@ def test_wide_tables(columns):
     assert X.data.sum() == columns // 2
 
 
+def test_too_wide_a_table(monkeypatch):
+    monkeypatch.setattr(csv_stream, "_MOST_COLUMNS", 3)
+    with pytest.raises(DataError, match="has 4 columns, more than 3; write it as svmlight text"):
+        list(chunks_of("a,b,c,y\n1,2,3,4\n"))
+
+
 def test_a_cell_beyond_what_csv_holds():
     for text, line in ((f"{'a' * 200_000},y\n1,2\n", 1), (f"a,y\n{'x' * 200_000},2\n", 2)):
         with pytest.raises(DataError, match=f"^<stream>, line {line}: is no CSV .field larger"):
@@ -349,8 +355,6 @@ def test_features_that_meet_are_added():
 
 
 def test_cells_beyond_what_is_remembered(monkeypatch):
-    from stepless.data import csv_stream
-
     text = "\n".join(table(300, seed=1))
     expected, y, _ = all_of(chunks_of(text))
     monkeypatch.setattr(csv_stream, "_MOST_CELLS", 1)
@@ -371,8 +375,6 @@ class Endless:
 
 
 def test_memory_does_not_grow_with_the_stream(monkeypatch):
-    from stepless.data import csv_stream
-
     monkeypatch.setattr(csv_stream, "_MOST_CELLS", 2000)
 
     def peak(lines):

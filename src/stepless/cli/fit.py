@@ -63,7 +63,13 @@ def fit(
     ],
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Where the model goes; - for standard output.",
+        ),
     ],
     test: Annotated[
         Path | None,
@@ -296,8 +302,8 @@ def fit(
         Path | None,
         typer.Option(
             metavar="OUT",
-            help="Write what is predicted of each example before it is learned; - for standard "
-            "output.",
+            help="Write what is predicted of each example before it is learned; the file appears "
+            "with the model, at the end; - for standard output.",
             rich_help_panel="Stream",
         ),
     ] = None,

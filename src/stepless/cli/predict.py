@@ -15,7 +15,9 @@ def predict(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="LIBSVM text, CSV, or words in columns; labels are not looked at."
+            metavar="DATA",
+            help="LIBSVM text, CSV, or words in columns; - for standard input. Labels are not "
+            "looked at.",
         ),
     ],
     *,

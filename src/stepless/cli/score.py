@@ -15,7 +15,8 @@ def score(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="LIBSVM text, CSV, or words in columns, with true labels."
+            metavar="DATA",
+            help="LIBSVM text, CSV, or words in columns, with true labels; - for standard input.",
         ),
     ],
     zero_based: Annotated[

@@ -27,6 +27,7 @@ T = TypeVar("T")
 _MISSING = ("", "?")
 _NOTHING = (-1, 0.0)  # the entry of a cell that gives none
 _MOST_CELLS = 1 << 17  # remembered, over all columns
+_MOST_COLUMNS = 1 << 20  # each keeps some hundred bytes at least
 _LONGEST_CELL = 100  # that is worth remembering
 
 
@@ -272,6 +273,11 @@ class _Table:
                 names = reader.header()
             if names is None:
                 raise DataError(f"{stream.name}: holds no header")
+            if len(names) > _MOST_COLUMNS:
+                raise DataError(
+                    f"{stream.name}: has {len(names):,} columns, more than {_MOST_COLUMNS:,}; "
+                    "write it as svmlight text"
+                )
             features = self._roles.features(names, stream.name)
             self._roles.check(names, stream.name)
             yield Header(tuple(features))
