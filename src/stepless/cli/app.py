@@ -14,7 +14,7 @@ from stepless.cli.demo import demo
 from stepless.cli.fit import fit
 from stepless.cli.game import game
 from stepless.cli.info import info
-from stepless.cli.interrupts import end_by_interrupt
+from stepless.cli.interrupts import end_by_interrupt, ignore_interrupts
 from stepless.cli.predict import predict
 from stepless.cli.score import score
 from stepless.cli.sentences import ExitCode
@@ -59,3 +59,5 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
+    finally:
+        ignore_interrupts()

@@ -20,15 +20,19 @@ def end_by_interrupt() -> None:
             signal.signal(number, signal.default_int_handler)
 
 
+def ignore_interrupts() -> None:
+    """Let the program, which is about to end, end as it does."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Let an interrupt come after the body, not within it; a second one comes at once."""
+    """Let interrupts come after the body, as one, and not within it, which should be short."""
     held: list[int] = []
 
     def hold(number: int, frame: FrameType | None) -> None:
         held.append(number)
-        if len(held) > 1:
-            raise KeyboardInterrupt
 
     before = {}
     if threading.current_thread() is threading.main_thread():

@@ -240,7 +240,7 @@ def learn(
     with Output(how.predictions) if how.predictions else nullcontext() as out:
         try:
             lesson.run(data, out)
-        except (OSError, MemoryError, ValueError, KeyboardInterrupt) as error:
+        except (Exception, KeyboardInterrupt) as error:
             ended = error
         if not lesson.tally.examples:
             raise ended or DataError(f"{called(data)}: holds no examples")
@@ -259,7 +259,9 @@ def learn(
     if isinstance(ended, KeyboardInterrupt):
         say(f"interrupted: {kept}")
         raise typer.Exit(ExitCode.INTERRUPTED)
-    raise DataError(f"{sentence_of(ended)}; {kept}")
+    if isinstance(ended, OSError | MemoryError | TypeError | ValueError):
+        raise DataError(f"{sentence_of(ended)}; {kept}")
+    raise ended
 
 
 def _save(lesson: Lesson, data: Path, output: Path) -> None:
