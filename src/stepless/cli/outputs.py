@@ -61,8 +61,11 @@ def put(text: str, err: bool = False) -> None:
 
 def in_lines(rows: list[Any]) -> bytes:
     """Predictions, one a line; of several columns, with blanks between."""
-    lines = (" ".join(map(str, row)) if isinstance(row, list) else str(row) for row in rows)
-    return "".join(f"{visible(line)}\n" for line in lines).encode()
+    if isinstance(rows[0], list):
+        rows = [" ".join(map(str, row)) for row in rows]
+    elif isinstance(rows[0], str):
+        rows = list(map(visible, rows))
+    return "".join(f"{row}\n" for row in rows).encode()
 
 
 def _same(one: Path, other: Path, harmless: tuple[Callable[[int], bool], ...]) -> bool:
