@@ -245,6 +245,30 @@ def test_exit_3_with_json(folder):
     assert facts["rel_gap"] <= float(accepted) <= 2 * facts["rel_gap"]
 
 
+def test_limits_that_are_none(folder):
+    assert fitted("cancer", "--seconds", "inf").seconds == np.inf
+    for option in ("--gap", "--seconds"):
+        run("fit", "cancer.svm", "-o", "x.model", "--alpha", "1e-2", option, "1" + "0" * 400)
+        run("info", "x.model")
+    said = refused("fit", "cancer.svm", "-o", "x.model", "--passes", "1" + "0" * 400)
+    assert "passes is more than a double can hold" in said
+    run("fit", "cancer.svm", "-o", "x.model", "--seconds", "nan", code=2)
+
+
+def test_a_small_limit_of_memory(folder, monkeypatch):
+    monkeypatch.setattr("resource.getrlimit", lambda what: (600_000 << 10, -1))
+    said = refused("fit", "none.svm", "-o", "x.model")
+    assert said.startswith("memory is limited to 585 MiB (ulimit -v), but at least ")
+
+
+def test_no_more_threads(folder, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("stepless.cli.training.read_examples", refuse)
+    assert refused("fit", "cancer.svm", "-o", "x.model", "-q").startswith("the system allows no")
+
+
 # -- bad input -------------------------------------------------------------------------------------
 
 

@@ -128,7 +128,7 @@ def test_a_picture(folder):
         ("A,B\n", "bad.csv: has a header, but no row of prices"),
         ("", "bad.csv: is empty, but a header of asset names is needed"),
         ("1,2\n3,4\n", "bad.csv, line 1: expected the names of assets, found numbers only"),
-        ("A,B,A\n1,2,3\n", "bad.csv, line 1: two columns are named 'A'; rename one"),
+        ("A,B,A\n1,2,3\n", "bad.csv, line 1: column 'A' stands twice in the header"),
         ("date\n2020-01-01\n", "bad.csv: has dates, but no column of prices"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_cost_is_below_1(folder):
 
 def test_bad_bytes(folder):
     (folder / "bad.csv").write_bytes(b"A,B\n\xff\xfe,1\n")
-    assert refused("bad.csv") == "bad.csv: is no UTF-8 text, but a table of prices is needed"
+    assert refused("bad.csv") == "bad.csv, line 2: is not UTF-8 text"
     (folder / "bad.csv").write_bytes(lzma.compress(table().encode())[:-40])
     assert "cut short" in refused("bad.csv")
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from stepless.cli import app
-from stepless.report import load_model, read_header
+from stepless.report import load_model, read_header, save_model
 
 M = 2500
 
@@ -98,6 +98,7 @@ def test_progressive_predictions(folder, lines):
         ("1 good:nan", "must be finite"),
         ("what good", "as label"),
         ("7 good", "the label 7 is new"),
+        ("1 good:1e60", "has a number beyond 1e+50"),
     ],
 )
 def test_a_bad_line_stops_and_the_model_so_far_is_kept(folder, lines, bad, reason):
@@ -160,6 +161,87 @@ def test_a_table_with_categories(folder):
     np.testing.assert_array_equal(load_model("m").coef_, load_model("n").coef_)
 
 
+def people(names, rows=200):
+    """A table of which the second column tells the target, if there is one."""
+    rng = np.random.default_rng(0)
+    ages = rng.integers(20, 60, rows).tolist()
+    lines = [
+        f"{age},{'cook' if age < 40 else 'smith'},{'no' if age < 40 else 'yes'}" for age in ages
+    ]
+    return "\n".join([*names, *lines]) + "\n"
+
+
+@pytest.fixture
+def table(folder):
+    (folder / "people.csv").write_text(people(["age,job,rich"]))
+    run("fit", "people.csv", "--stream", "-o", "m", "-q", "--target", "rich", "--hash", 10)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (["age,work,rich"], "(missing: 'job'; new: 'work')"),
+        (["years,work,rich"], "(missing: 'age', 'job'; new: 'years', 'work')"),
+        ([], "(missing: 'age', 'job'; new: "),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_a_hashed_model_refuses_a_table_of_other_columns(table, command, header, said):
+    (table / "other.csv").write_text(people(header))
+    result = run(command, "m", "other.csv", code=1)
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("stepless: other.csv: has not the columns of the table that")
+    assert said in result.stderr
+
+
+def test_columns_may_come_in_any_order_and_without_labels(table):
+    expected = run("predict", "m", "people.csv").stdout
+    rows = [line.split(",") for line in people(["age,job,rich"]).splitlines()]
+    for order in ([1, 2, 0], [1, 0]):
+        text = "\n".join(",".join(row[k] for k in order) for row in rows)
+        (table / "other.csv").write_text(text)
+        assert run("predict", "m", "other.csv").stdout == expected
+        assert run("predict", "m", "-", text=text).stdout == expected
+    (table / "fewer.csv").write_text("job,rich\ncook,no\n")
+    result = run("fit", "people.csv", "--stream", "-o", "n", "-q", "--target", "rich",
+                 "--test", "fewer.csv", code=1)  # fmt: skip
+    assert "(missing: 'age')" in result.stderr
+
+
+def test_models_that_do_not_know_their_columns_are_still_read(table, monkeypatch):
+    expected = run("predict", "m", "people.csv").stdout
+    facts = read_header("m")["about"]
+    assert facts["form"]["columns"] == ["age", "job"]
+    del facts["form"]["columns"]
+    save_model(load_model("m"), "old", facts)
+    assert run("predict", "old", "people.csv").stdout == expected
+    (table / "new.csv").write_text("job\ncook\n")
+    assert run("predict", "old", "new.csv").stdout == "no\n"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"bits": 9},
+        {"bits": "10"},
+        {"bits": 10**30},
+        {"columns": 7},
+        {"columns": [7]},
+        {"ignore": "ab"},
+        {"target": 3},
+        {"csv": "yes"},
+        {"unknown": 1},
+    ],
+)
+def test_a_form_that_makes_no_sense(table, form):
+    about = read_header("m")["about"]
+    save_model(load_model("m"), "forged", about | {"form": about["form"] | form})
+    result = run("predict", "forged", "people.csv", code=1)
+    assert result.stderr.startswith("stepless: forged: is damaged, its header makes no sense")
+
+
 def test_numbers_are_streamed_too(folder):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(1500, 3)).round(3)
@@ -191,7 +273,54 @@ def test_what_makes_no_sense_is_refused(folder, lines, options, reason):
     assert os.listdir() == []
 
 
-def test_a_column_needs_a_stream(folder, lines):
-    (folder / "d").write_text("\n".join(lines))
-    result = run("fit", "d", "-o", "m", "--target", "y", code=1)
-    assert "--target is for a stream: add --stream" in result.stderr
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--target", ["y"]),
+        ("--categorical", ["y"]),
+        ("--ignore", ["y"]),
+        ("--predictions", ["p"]),
+        ("--classes", ["1,2"]),
+        ("--hash", [8]),
+        ("--features", [8]),
+        ("--names", []),
+        ("--on-error", ["skip"]),
+        ("--format", ["csv"]),
+    ],
+)
+def test_what_is_for_streams_needs_one(folder, lines, option, value):
+    (folder / "d").write_text("1 1:1\n-1 1:-1\n")
+    result = run("fit", "d", "-o", "m", option, *value, code=1)
+    assert result.stderr == f"stepless: {option} is for a stream: add --stream\n"
+    assert os.listdir() == ["d"]
+
+
+def test_what_is_not_for_streams(folder, lines):
+    result = run("fit", "-", "-o", "m", "--seconds", 3, text="\n".join(lines), code=1)
+    assert result.stderr == "stepless: a stream ends where its data do: leave --seconds out\n"
+
+
+def test_more_columns_than_there_is_memory(folder, monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda name: 1 << 12)  # 16 MiB
+    result = run("fit", "-", "-o", "m", "--hash", 30, text="1 a\n-1 b\n", code=1)
+    assert result.stderr == (
+        "stepless: the data do not fit into memory "
+        "(1,073,741,824 features take 32,768 MiB, there are 16 MiB)\n"
+    )
+
+
+def test_names_and_labels_move_no_cursor(folder):
+    rows = "".join(f"{word},{label}\n" for word, label in [("a", "x\x1b[2J"), ("b", "y\x9b")] * 30)
+    (folder / "t.csv").write_text("wo\x1b[31mrd,y\n" + rows)
+    options = ("--target", "y", "--names")
+    said = [run("fit", "t.csv", "--stream", "-o", "m", *options)]
+    said.append(run("info", "m"))
+    said.append(run("info", "m", "--json"))
+    said.append(run("predict", "m", "t.csv"))
+    said.append(run("fit", "t.csv", "--stream", "-o", "m", "--target", "z", code=1))
+    (folder / "t.csv").write_text("w,y\na,x\nb,y\n" * 600 + "c,\x1b[2J\n")
+    said.append(run("fit", "t.csv", "--stream", "-o", "m", "--target", "y", code=1))
+    for result in said:
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", result.stdout + result.stderr)
+    assert "wo\\x1b[31mrd=a" in said[1].stdout
+    assert "x\\x1b[2J and y\\x9b" in said[1].stdout

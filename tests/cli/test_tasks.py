@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import scale
+from typer.testing import CliRunner
 
 from cli.commands import refused, run
 from stepless import (
@@ -24,6 +27,7 @@ from stepless import (
     ndcg_at_k,
     precision_at_k,
 )
+from stepless.cli import app
 from stepless.data import word_features
 from stepless.report import load_model, read_header, save_model
 from stepless.structured import Multiclass
@@ -214,6 +218,26 @@ def test_chunks(sentences):
     (sentences / "one.txt").write_text("He\n")
     assert "have 3, or 2 without tags" in refused("predict", "m", "one.txt")
     assert refused("score", "m", "bare.txt").endswith("the model's sentences have 3")
+
+
+def test_sentences_are_read_once(sentences):
+    """From a pipe, which cannot be read again."""
+    run("fit", "chunks.txt", "-o", "m", "--task", "tag", "-q", *FAST)
+    expected = run("predict", "m", "chunks.txt").stdout
+    text = (sentences / "chunks.txt").read_bytes()
+    for command in ("predict", "score"):
+        os.mkfifo("pipe")
+        thread = threading.Thread(target=(sentences / "pipe").write_bytes, args=(text,))
+        thread.start()
+        assert run(command, "m", "pipe").stdout == run(command, "m", "chunks.txt").stdout
+        thread.join()
+        os.unlink("pipe")
+    piped = CliRunner().invoke(app, ["predict", "m", "-"], input=text)
+    assert piped.stdout == expected
+    arguments = ["fit", "-", "-o", "n", "--task", "tag", "-q", *FAST]
+    assert CliRunner().invoke(app, arguments, input=text).exit_code == 0
+    np.testing.assert_array_equal(load_model("n").emission_.data, load_model("m").emission_.data)
+    assert run("predict", "n", "chunks.txt").stdout == expected
 
 
 def test_words_alone(sentences):

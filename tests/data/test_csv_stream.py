@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stepless.data import DataError, Hashing, csv_chunks
+from stepless.data import DataError, Hashing, csv_chunks, csv_stream
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 HASHING = Hashing(16)
@@ -259,11 +259,65 @@ def test_headers_that_do_not_fit(text, options, message):
         assert str(caught.value) == message
 
 
+COLUMNS = ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("b,y,a", None),
+        ("b,id,a", None),
+        ("a,b", None),
+        ("a,c,y", "missing: 'b'; new: 'c'"),
+        ("a,y,id", "missing: 'b'"),
+        ("a,b,c,y", "new: 'c'"),
+        ("1,2,p", "missing: 'a', 'b'; new: '1', '2', 'p'"),
+    ],
+)
+def test_a_table_must_have_the_columns_that_were_learned_from(header, said):
+    text = header + "\n" + ",".join("1" * len(header.split(","))) + "\n"
+    chunks = chunks_of(text, target=None, optional=["y", "id"], columns=COLUMNS)
+    if said is None:
+        assert_row(next(chunks).X, 0, {("a", None): 1, ("b", None): 1})
+        assert sorted(chunks.columns) == ["a", "b"]
+        return
+    with pytest.raises(DataError) as caught:
+        next(chunks)
+    reason = "has not the columns of the table that the model was fitted to"
+    assert str(caught.value) == f"<stream>: {reason} ({said})"
+
+
+def test_the_columns_of_features_are_told():
+    with chunks_of("id,b,y,a\n1,2,3,4\n", ignore=["id"]) as chunks:
+        next(chunks)
+        assert chunks.columns == ("b", "a")
+
+
+@pytest.mark.parametrize("columns", [10, 30_000])
+def test_wide_tables(columns):
+    names = [f"column{j}" for j in range(columns)]
+    text = ",".join([*names, "y"]) + "\n" + ",".join(["1"] * (columns + 1)) + "\n"
+    X, _, _ = all_of(chunks_of(text, hash_bits=20, ignore=names[::2]))
+    assert X.data.sum() == columns // 2
+
+
+def test_too_wide_a_table(monkeypatch):
+    monkeypatch.setattr(csv_stream, "_MOST_COLUMNS", 3)
+    with pytest.raises(DataError, match="has 4 columns, more than 3; write it as svmlight text"):
+        list(chunks_of("a,b,c,y\n1,2,3,4\n"))
+
+
+def test_a_cell_beyond_what_csv_holds():
+    for text, line in ((f"{'a' * 200_000},y\n1,2\n", 1), (f"a,y\n{'x' * 200_000},2\n", 2)):
+        with pytest.raises(DataError, match=f"^<stream>, line {line}: is no CSV .field larger"):
+            list(chunks_of(text))
+
+
 def test_wrong_arguments():
     for options in ({"rows": 0}, {"on_error": "x"}, {"delimiter": "::"}, {"names": ["a", "a"]}):
         with pytest.raises(ValueError, match=r"must be|twice"):
             chunks_of("", **options)
-    for name in ("categorical", "ignore", "names"):
+    for name in ("categorical", "ignore", "names", "optional", "columns"):
         with pytest.raises(TypeError, match=f"{name} must be several names"):
             chunks_of("", **{name: "a"})
 
@@ -301,8 +355,6 @@ def test_features_that_meet_are_added():
 
 
 def test_cells_beyond_what_is_remembered(monkeypatch):
-    from stepless.data import csv_stream
-
     text = "\n".join(table(300, seed=1))
     expected, y, _ = all_of(chunks_of(text))
     monkeypatch.setattr(csv_stream, "_MOST_CELLS", 1)
@@ -323,8 +375,6 @@ class Endless:
 
 
 def test_memory_does_not_grow_with_the_stream(monkeypatch):
-    from stepless.data import csv_stream
-
     monkeypatch.setattr(csv_stream, "_MOST_CELLS", 2000)
 
     def peak(lines):

@@ -87,6 +87,15 @@ def test_names_are_kept_where_they_meet():
     assert forgetful.names == {}
 
 
+def test_many_names_in_a_column():
+    """Hours, if each were looked for among those before."""
+    hashing = Hashing(1, remember=True)
+    names = {f"w{k}": k % 2 for k in range(300_000)}
+    for _ in range(2):
+        hashing.note(names)
+    assert hashing.names == {0: list(names)[::2], 1: list(names)[1::2]}
+
+
 def test_wrong_arguments():
     for options in ({"bits": 0}, {"bits": 31}, {"bits": 8, "seed": -1}, {"bits": 8, "seed": 2**32}):
         with pytest.raises(ValueError, match="must be from"):

@@ -302,6 +302,47 @@ def test_float32_values():
     np.testing.assert_array_equal(X.data, np.array([0.1, 3.4028234e38], np.float32))
 
 
+def between_singles(rng):
+    """Numbers next to the middle of two neighbours in float32, so near that float64 is on it."""
+    for _ in range(40):
+        low = np.float32(rng.normal() * 10.0 ** rng.integers(-44, 38))
+        high = np.nextafter(low, np.float32(np.inf), dtype=np.float32)
+        middle = (Decimal(float(low)) + Decimal(float(high))) / 2
+        for side in (-1, 0, 1):
+            yield middle + side * abs(middle) * Decimal("1e-30"), low, high, side
+
+
+def test_float32_values_are_rounded_once():
+    with localcontext() as context:
+        context.prec = 2000
+        cases = list(between_singles(np.random.default_rng(0)))
+    text = "".join(f"1 1:{number}\n" for number, *_ in cases)
+    X = read(text.encode(), dtype=np.float32).X
+    for value, (number, low, high, side) in zip(X.data, cases, strict=True):
+        even = low if low.view(np.uint32) % 2 == 0 else high
+        assert value == {-1: low, 0: even, 1: high}[side], number
+    # the same as float64: correctly rounded, which is on the middle
+    twice = read(text.encode()).X.data.astype(np.float32)
+    assert (twice != X.data).sum() > 20
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"1 1:" + b"1" * 300_000 + b"x",
+        b"1" * 300_000 + b"x 1:1",
+        b"1 1:" + b".1" * 300_000,
+        b"1 1:1e" + b"1" * 300_000 + b"x",
+        b"1" + b" 1:1e999" * 300_000,
+    ],
+    ids=["value", "label", "points", "exponent", "too large"],
+)
+def test_what_is_refused_takes_no_longer_than_its_length(line):
+    """Each of these would take hours if it were looked at from every place again."""
+    with pytest.raises(DataError, match=r"line 1, column \d+: "):
+        read(line)
+
+
 def test_result_is_canonical():
     X = read(b"1 2:1 1:0\n").X
     assert isinstance(X, sparse.csr_matrix)

@@ -259,6 +259,20 @@ def test_tells_of_skipped_lines_as_it_goes(piece):
     ]  # fmt: skip
 
 
+def test_lines_that_are_skipped_take_no_room():
+    def peak(count):
+        tracemalloc.start()
+        chunks = chunks_of(b"1 1:1\n" + b"x\n" * count + b"1 1:1\n", on_error="skip")
+        assert sum(len(y) for _, y, _ in chunks) == 2
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert chunks.skipped.count == count
+        return most
+
+    peak(100)
+    assert peak(7000) < peak(100) + 2e6  # 15e6, if something is kept of each
+
+
 def test_skips_a_file_of_nothing_else():
     chunks = chunks_of(b"a,b,c\n" * 2000, on_error="skip")
     assert list(chunks) == []

@@ -31,7 +31,7 @@ from stepless.objective import (
     SquaredLp,
     Zero,
 )
-from stepless.report import load_model, plain, read_header, save_model
+from stepless.report import load_model, model_file, plain, read_header, save_model
 from stepless.solvers import Proximal, ProximalBundle
 from stepless.trace import Event, Trace
 
@@ -346,11 +346,62 @@ def test_missing_files_and_directories(tmp_path):
         ({"classes": {"dtype": "V8", "values": [1, 2]}}, "is damaged"),
         ({"classes": {"dtype": "int64", "values": ["a", "b"]}}, "is damaged"),
         ({"trace": [[{"passes": 1}]]}, "is damaged"),
+        ({"trace": 7}, "is damaged"),
+        ({"trace": [[{"passes": "1", "examples": 1, "seconds": 1, "objective": 1}]]}, "is damaged"),
+        ({"about": 7}, "is damaged"),
+        ({"about": []}, "is damaged"),
+        ({"certificate": [1]}, "is damaged"),
+        ({"certificate": {"objective": "high"}}, "is damaged"),
+        ({"certificate": {"solver": 7}}, "is damaged"),
+        ({"parameters": {"alpha": "x"}}, "is damaged"),
+        ({"parameters": {"fit_intercept": "x"}}, "is damaged"),
+        ({"parameters": {"gap": [1]}}, "is damaged"),
+        ({"parameters": {"alpha": {"name": "hinge"}}}, "is damaged"),
+        ({"classes": {"dtype": "object", "values": [[1], [2]]}}, "is damaged"),
+        ({"classes": {"dtype": "int64", "values": [1, 1]}}, "is damaged"),
+        ({"classes": None}, "is damaged"),
+        ({"feature_names": ["a"]}, "is damaged"),
+        ({"kind": ["LinearClassifier"]}, "is damaged"),
+        ({"kind": "LinearRegressor"}, "is damaged"),
+        ({"kind": "LinearRanker"}, "is damaged"),
+        ({"kind": "OneClass"}, "is damaged"),
+        ({"kind": "ChainClassifier"}, "is damaged"),
+        ({"n_features": 10**30}, "is damaged"),
     ],
 )
 def test_headers_that_make_no_sense(fitted, path, changes, words):
     forged(fitted, path, **changes)
     assert words in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["coef", "intercept"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, "float16"])
+def test_weights_that_no_fit_leaves(fitted, path, name, value):
+    array = np.array(getattr(fitted, f"{name}_"))
+    if value == "float16":
+        array = array.astype(np.float16)
+    else:
+        array.flat[-1] = value
+    forged(fitted, path, {name: array})
+    assert f"is damaged, its header makes no sense (ValueError: {name} " in refusal(path)
+    model = load_as(fitted, {})
+    setattr(model, f"{name}_", array)
+    with pytest.raises(ValueError, match=f"^{name} "):
+        save_model(model, path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[NaN]", "7", "null", "{}"])
+def test_json_that_is_no_header(path, text):
+    arrays = {"coef": np.zeros(1)}
+    metadata = {"stepless": text, "sha256": model_file._digest(text, arrays)}
+    path.write_bytes(save(arrays, metadata=metadata))
+    assert "is damaged, its header makes no sense" in refusal(path)
+
+
+def test_what_is_no_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "is no regular file" in refusal(tmp_path / "pipe")
+    assert "is no regular file" in refusal("/dev/zero")
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -189,6 +189,7 @@ def test_limits_bound_the_forecast():
     assert told(Forecast(Stopping(gap=1e-9, seconds=40)), [0.5] * 30) == "at most about 10 s left"
     assert told(Forecast(Stopping(gap=1e-9, passes=50)), [0.5] * 30) == "at most about 20 s left"
     assert told(Forecast(Stopping(gap=1e-9, seconds=30)), [0.5] * 30) == ""
+    assert told(Forecast(Stopping(gap=1e-9, passes=10**300)), [0.5] * 30) == ""
 
 
 def test_a_new_run_is_forecast_anew():

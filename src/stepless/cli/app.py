@@ -14,8 +14,11 @@ from stepless.cli.demo import demo
 from stepless.cli.fit import fit
 from stepless.cli.game import game
 from stepless.cli.info import info
+from stepless.cli.interrupts import end_by_interrupt, ignore_interrupts
 from stepless.cli.predict import predict
 from stepless.cli.score import score
+from stepless.cli.sentences import ExitCode
+from stepless.cli.standard_files import prepare
 
 app = typer.Typer(
     name="stepless",
@@ -50,7 +53,11 @@ def stepless(
 
 def main() -> None:
     """Run the program."""
+    prepare()
+    end_by_interrupt()
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ExitCode.INTERRUPTED)
+    finally:
+        ignore_interrupts()

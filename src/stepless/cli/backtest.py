@@ -16,6 +16,7 @@ from stepless.games.players import ALIASES, PLAYERS
 from stepless.objective import Simplex
 from stepless.report.atomic import write_atomically
 from stepless.report.text import counted, percent_up
+from stepless.visible import visible
 
 _HEAVIEST = 5  # assets that are named
 _TRACE = 5e-4  # a share below is shown as 0
@@ -84,7 +85,7 @@ def in_words(test: Backtest) -> str:
     ]
     order = np.argsort(-best.w, kind="stable")[:_HEAVIEST]
     held = ", ".join(
-        f"{test.names[j]} {100.0 * best.w[j]:.1f} %" for j in order if best.w[j] > _TRACE
+        f"{visible(test.names[j])} {100.0 * best.w[j]:.1f} %" for j in order if best.w[j] > _TRACE
     )
     told = f"{counted(days, 'day')}, {counted(len(test.names), 'asset')}"
     if test.cost > 0.0:

@@ -63,7 +63,13 @@ def fit(
     ],
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Where the model goes; - for standard output.",
+        ),
     ],
     test: Annotated[
         Path | None,
@@ -296,8 +302,8 @@ def fit(
         Path | None,
         typer.Option(
             metavar="OUT",
-            help="Write what is predicted of each example before it is learned; - for standard "
-            "output.",
+            help="Write what is predicted of each example before it is learned; the file appears "
+            "with the model, at the end; - for standard output.",
             rich_help_panel="Stream",
         ),
     ] = None,
@@ -318,11 +324,11 @@ def fit(
     """
     with sentences():
         from stepless.cli.building import build
+        from stepless.cli.outputs import STDOUT, output_of, put, refuse_outputs, to_stdout
         from stepless.cli.progress import live_line
-        from stepless.cli.reading import refuse_overwriting
         from stepless.cli.training import proven, read, remedy, train
+        from stepless.estimators import LinearClassifier, LinearRegressor
         from stepless.report import Summary, describe, save_model, score_model
-        from stepless.report.atomic import refuse_output
         from stepless.report.strict_json import strict_json
 
         model = build(
@@ -342,18 +348,28 @@ def fit(
             random_state=seed,
             n_jobs=jobs,
         )
-        refuse_output(output)
-        refuse_overwriting(output, data, test, weights)
+        refuse_outputs(
+            {
+                "--output": output,
+                "--predictions": predictions,
+                "--json": STDOUT if json else None,
+            },
+            {"DATA": data, "--test": test, "--weights": weights},
+        )
+        output = output_of(output)
+        predictions = None if predictions is None else output_of(predictions)
+        taken = to_stdout(output, predictions)
         talk = not (json or quiet)
-        columns = {"target": target, "categorical": categorical, "ignore": ignore}
-        if stream or str(data) == "-":
+        streams = isinstance(model, LinearClassifier | LinearRegressor)
+        if stream or (streams and str(data) == "-"):
             from stepless.cli.streaming import Options, learn
-            from stepless.estimators import LinearClassifier, LinearRegressor
 
-            if not isinstance(model, LinearClassifier | LinearRegressor):
+            if not streams:
                 raise ValueError(
                     "a stream is for losses of single examples: give a file, without --stream"
                 )
+            if seconds is not None:
+                raise ValueError("a stream ends where its data do: leave --seconds out")
             if weights is not None or (passes or 1) > 1:
                 raise ValueError("a stream is passed over once, and has no --weights")
             if alpha == "auto":
@@ -367,19 +383,33 @@ def fit(
                 on_error.value,
                 names,
                 predictions,
-                **columns,
+                target,
+                categorical,
+                ignore,
             )
             summary, tally = learn(model, data, how, output, test, talk)
             if json:
                 files = {"data": str(data), "model": str(output)}
-                typer.echo(strict_json(files | summary.as_dict() | tally.as_dict(), indent=2))
+                put(strict_json(files | summary.as_dict() | tally.as_dict(), indent=2))
             elif not quiet:
                 more = tally.in_words() | {"model": f"written to {output}"}
-                typer.echo(describe(summary, more), err=str(predictions) == "-")
+                put(describe(summary, more), err=taken)
             return
-        for option, value in columns.items():
-            if value is not None:
-                raise ValueError(f"--{option} is for a stream: add --stream")
+        for_streams = {
+            "--format": form != Format.auto,
+            "--hash": bits is not None,
+            "--features": features is not None,
+            "--names": names,
+            "--classes": classes is not None,
+            "--target": target is not None,
+            "--categorical": categorical is not None,
+            "--ignore": ignore is not None,
+            "--on-error": on_error != OnError.stop,
+            "--predictions": predictions is not None,
+        }
+        for option, given in for_streams.items():
+            if given:
+                raise ValueError(f"{option} is for a stream: add --stream")
         with live_line(talk, f"reading {data}") as live:
             material = read(model, data, test, weights, zero_based)
             train(model, material, data, live, talk)
@@ -388,9 +418,9 @@ def fit(
         summary = Summary.of(model, score)
         if json:
             files = {"data": str(data), "model": str(output)}
-            typer.echo(strict_json(files | summary.as_dict(), indent=2))
+            put(strict_json(files | summary.as_dict(), indent=2))
         elif not quiet:
-            typer.echo(describe(summary, {"model": f"written to {output}"}))
+            put(describe(summary, {"model": f"written to {output}"}), err=taken)
         if summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")
             raise typer.Exit(ExitCode.INTERRUPTED)

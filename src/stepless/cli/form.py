@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.data import Chunks, DataError, Hashing, csv_chunks, csv_columns, svmlight_chunks
+from stepless.cli.source import called, source
+from stepless.data import Chunks, DataError, Hashing, csv_chunks, svmlight_chunks
 
 BITS = 18  # of hashed features, where the user names no number
 ROWS = 1000  # examples in a chunk
+_LISTS = ("categorical", "ignore", "columns")
+_TYPES: dict[str, Any] = {
+    "csv": bool,
+    "zero_based": bool,
+    "bits": int | None,
+    "features": int | None,
+    "target": str | None,
+}
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".tsv.xz", ".csv.bz2", ".tsv.bz2")
 
 
@@ -29,6 +37,7 @@ class Form:
     target: str | None = None
     categorical: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    columns: tuple[str, ...] | None = None  # of features; None: not known, as in old model files
 
     @classmethod
     def of(cls, path: Path, kind: str, *, bits: int | None, **options: Any) -> Form:
@@ -54,9 +63,18 @@ class Form:
 
     @classmethod
     def restored(cls, facts: dict[str, Any]) -> Form:
-        """Undo `as_dict`."""
-        lists = {name: tuple(facts[name]) for name in ("categorical", "ignore")}
-        return cls(**(facts | lists))
+        """Undo `as_dict`; raise where a file does not say what that says."""
+        lists = {name: facts[name] for name in _LISTS if facts.get(name) is not None}
+        form = cls(**(facts | {name: tuple(names) for name, names in lists.items()}))
+        for name, kind in _TYPES.items():
+            if not isinstance(getattr(form, name), kind):
+                raise TypeError(f"{name} is {getattr(form, name)!r:.80}")
+        for name, names in lists.items():
+            if not (isinstance(names, list) and all(isinstance(part, str) for part in names)):
+                raise TypeError(f"{name} is {names!r:.80}")
+        if form.bits is not None:
+            Hashing(form.bits)  # refuses too many
+        return form
 
     @property
     def width(self) -> int:
@@ -68,36 +86,38 @@ class Form:
         path: Path,
         on_error: Literal["stop", "skip"] = "stop",
         hashing: Hashing | None = None,
-        labelled: bool = True,
     ) -> Chunks:
-        """Examples, a thousand at a time; those of standard input for the path "-"."""
-        data: Path | BinaryIO = sys.stdin.buffer if str(path) == "-" else path
-        bits = hashing or self.bits
-        if not self.csv:
-            where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
-            return svmlight_chunks(
-                data, zero_based=self.zero_based, rows=ROWS, on_error=on_error, **where
-            )
-        ignore, target = set(self.ignore), self.target
-        if not labelled:
-            ignore, target = {*self.ignore, str(target)} & set(csv_columns(path)), None
-        return csv_chunks(
-            data,
-            target=target,
-            hash_bits=bits or BITS,
-            rows=ROWS,
-            on_error=on_error,
-            categorical=self.categorical,
-            ignore=ignore,
-        )
+        """Examples to learn from, a thousand at a time; of standard input for the path "-"."""
+        return self._chunks(path, on_error, hashing, target=self.target, ignore=self.ignore)
 
     def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, NDArray]:
-        """All examples of a file at once."""
-        parts = list(self.chunks(path, labelled=labelled))
+        """All examples of a file like the one that was learned from; it may lack what is left out.
+
+        Unless `labelled`, that is the target, too.
+        """
+        spare = self.ignore if labelled else (*self.ignore, str(self.target))
+        target = self.target if labelled else None
+        parts = list(self._chunks(path, target=target, optional=spare, columns=self.columns))
         if not parts:
-            raise DataError(f"{path}: holds no examples")
+            raise DataError(f"{called(path)}: holds no examples")
         X = sparse.vstack([part.X for part in parts], format="csr")
         return X, np.concatenate([part.y for part in parts])
+
+    def _chunks(
+        self,
+        path: Path,
+        on_error: Literal["stop", "skip"] = "stop",
+        hashing: Hashing | None = None,
+        **roles: Any,
+    ) -> Chunks:
+        data, bits = source(path), hashing or self.bits
+        cut: dict[str, Any] = {"rows": ROWS, "on_error": on_error}
+        if self.csv:
+            return csv_chunks(
+                data, hash_bits=bits or BITS, categorical=self.categorical, **cut, **roles
+            )
+        where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
+        return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
 
 
 def names_of(listed: str | None) -> tuple[str, ...]:

@@ -51,16 +51,16 @@ def game(
     """
     with sentences():
         from stepless.cli.backtest import as_dict, chosen, draw, in_words, refuse_picture, run
+        from stepless.cli.outputs import STDOUT, output_of, put, refuse_outputs, to_stdout
         from stepless.cli.prices import read_prices
-        from stepless.cli.reading import refuse_overwriting
         from stepless.data import DataError
-        from stepless.report.atomic import refuse_output
         from stepless.report.strict_json import strict_json
+        from stepless.visible import visible
 
         if plot is not None:
+            plot = output_of(plot)
             refuse_picture(plot)
-            refuse_output(plot)
-            refuse_overwriting(plot, prices)
+        refuse_outputs({"--plot": plot, "--json": STDOUT if json else None}, {"PRICES": prices})
         named = chosen(players)
         if not cost < 1.0:
             raise ValueError(f"--cost is a share from 0 to below 1, not {cost:g}")
@@ -72,10 +72,9 @@ def game(
             draw(test, plot)
         if json:
             facts = {"data": str(prices), "left_out": read.dates}
-            typer.echo(strict_json(facts | as_dict(test), indent=2))
+            put(strict_json(facts | as_dict(test), indent=2))
         else:
-            if read.dates is not None:
-                typer.echo(f"The first column, {read.dates or 'without a name'}, is left out.")
-            typer.echo(in_words(test))
-            if plot is not None:
-                typer.echo(f"The picture is in {plot}.")
+            dates = visible(read.dates or "without a name")
+            left_out = [] if read.dates is None else [f"The first column, {dates}, is left out."]
+            drawn = [] if plot is None else [f"The picture is in {plot}."]
+            put("\n".join([*left_out, in_words(test), *drawn]), err=to_stdout(plot))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-
-from stepless.report import load_model, read_header
 
 _MOST = 10
 
 
-def heaviest(model: Path) -> dict[str, str]:
+def heaviest(model: Any, about: dict[str, Any]) -> dict[str, str]:
     """A line for the largest weights of either sign, where names were remembered."""
-    names = read_header(model)["about"].get("names")
+    names = about.get("names")
     if not names:
         return {}
-    coef = np.atleast_2d(load_model(model).coef_)
+    coef = np.atleast_2d(model.coef_)
     if len(coef) > 1:
         return {}
     order = sorted(names, key=lambda j: -abs(coef[0, int(j)]))[:_MOST]

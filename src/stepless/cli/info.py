@@ -19,16 +19,21 @@ def info(
     """Tell what MODEL is, how it was fitted, and how far from the best possible it is."""
     with sentences():
         from stepless.cli.heaviest import heaviest
-        from stepless.report import Summary, describe, load_model, read_header
+        from stepless.cli.outputs import put
+        from stepless.report import Summary, describe
+        from stepless.report.model_file import damage_told, read_model
         from stepless.report.strict_json import strict_json
 
-        summary, header = Summary.of(load_model(model)), read_header(model)
-        if json:
-            file = {"model": str(model)} | {
-                key: header.get(key) for key in ("format", "stepless", "about", "trace")
-            }
-            typer.echo(strict_json(file | summary.as_dict(), indent=2))
-        else:
-            source = header["about"].get("data")
-            made = f"by stepless {header['stepless']}" + (f" from {source}" if source else "")
-            typer.echo(describe(summary, {"made": made} | heaviest(model)))
+        fitted, header = read_model(model)
+        with damage_told(model):
+            summary = Summary.of(fitted)
+            if json:
+                told = {key: header.get(key) for key in ("format", "stepless", "about", "trace")}
+                text = strict_json({"model": str(model)} | told | summary.as_dict(), indent=2)
+            else:
+                about = header["about"]
+                made = f"by stepless {header['stepless']}"
+                if "data" in about:
+                    made += f" from {about['data']}"
+                text = describe(summary, {"made": made} | heaviest(fitted, about))
+        put(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,9 @@ def predict(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="LIBSVM text, CSV, or words in columns; labels are not looked at."
+            metavar="DATA",
+            help="LIBSVM text, CSV, or words in columns; - for standard input. Labels are not "
+            "looked at.",
         ),
     ],
     *,
@@ -53,34 +54,32 @@ def predict(
     if proba and decision:
         raise typer.BadParameter("choose one of --proba and --decision")
     with sentences():
-        from stepless.cli.reading import read_for_model, refuse_overwriting
-        from stepless.cli.tagging import with_tags
+        from stepless.cli.outputs import STDOUT, in_lines, output_of, refuse_outputs
+        from stepless.cli.reading import open_model, read_for_model, read_words
+        from stepless.cli.tagging import inputs_of, with_tags
         from stepless.estimators import ChainClassifier
-        from stepless.report import load_model, read_header
-        from stepless.report.atomic import refuse_output, write_atomically
+        from stepless.report.atomic import write_atomically
         from stepless.report.score import decisions
 
-        if output is not None:
-            refuse_output(output)
-            refuse_overwriting(output, model, data)
-        predictor = load_model(model)
-        about = read_header(model)["about"]
+        output = STDOUT if output is None else output_of(output)
+        refuse_outputs({"--output": output}, {"MODEL": model, "DATA": data})
+        predictor, about = open_model(model)
         if decision and isinstance(predictor, ChainClassifier):
             raise ValueError(f"{model}: tags of a sequence have no --decision each")
         if proba and not hasattr(predictor, "predict_proba"):
             raise ValueError(_no_probabilities(predictor, model))
-        X = read_for_model(data, predictor, about, zero_based, labelled=False).X
         if isinstance(predictor, ChainClassifier):
-            text = with_tags(data, predictor.predict(X))
-        elif decision:
-            text = _lines(decisions(predictor, X).tolist())
+            words = read_words(data, predictor, about, labelled=False)
+            text = with_tags(words, predictor.predict(inputs_of(words, about))).encode()
         else:
-            text = _lines((predictor.predict_proba if proba else predictor.predict)(X).tolist())
-        if output is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        else:
-            write_atomically(output, text.encode())
+            X = read_for_model(data, predictor, about, zero_based, labelled=False).X
+            if decision:
+                text = in_lines(decisions(predictor, X).tolist())
+            else:
+                text = in_lines(
+                    (predictor.predict_proba if proba else predictor.predict)(X).tolist()
+                )
+        write_atomically(output, text)
 
 
 def _no_probabilities(predictor: Any, path: Path) -> str:
@@ -90,10 +89,4 @@ def _no_probabilities(predictor: Any, path: Path) -> str:
     return (
         f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
         "--loss logistic, or ask for --decision"
-    )
-
-
-def _lines(rows: list[Any]) -> str:
-    return "".join(
-        " ".join(map(str, row)) + "\n" if isinstance(row, list) else f"{row}\n" for row in rows
     )

@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cli.form import Form
-from stepless.cli.tagging import read_for_tagger
-from stepless.data import DataError, SvmlightData, read_svmlight
+from stepless.cli.source import called, source
+from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
+from stepless.data import Columns, DataError, SvmlightData, read_svmlight
 from stepless.estimators import (
     ChainClassifier,
     LinearRanker,
     LinearRegressor,
     StructuredClassifier,
 )
+from stepless.report.model_file import damage_told, read_model
 
 
 class Examples(NamedTuple):
@@ -28,10 +30,22 @@ class Examples(NamedTuple):
     qid: NDArray | None = None  # of a ranker's documents
 
 
+def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Read a model, and what its file says of how its own data were read."""
+    model, header = read_model(path)
+    about = header["about"]
+    with damage_told(path):
+        if "template" in about:
+            check_template(about)
+        if "form" in about and Form.restored(about["form"]).width != model.n_features_in_:
+            raise ValueError(f"a form of {Form.restored(about['form']).width} features")
+    return model, about
+
+
 def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -> SvmlightData:
     """Read a file in svmlight format; the remedy is an option's name."""
     try:
-        return read_svmlight(path, zero_based=zero_based, n_features=n_features)
+        return read_svmlight(source(path), zero_based=zero_based, n_features=n_features)
     except DataError as error:
         if "index 0 in a file whose indices start at 1" in str(error):
             raise DataError(f"{error}; for features counted from 0 say --zero-based") from None
@@ -45,27 +59,33 @@ def read_for_model(
 
     Features that the file lacks are 0; where they are not hashed, it may have no others.
     """
-    if isinstance(model, ChainClassifier) and "template" in about:
-        return Examples(*read_for_tagger(path, about, labelled))
     if isinstance(model, ChainClassifier | StructuredClassifier):
-        raise DataError(
-            f"{path}: the commands cannot make the inputs of this {type(model).__name__} from a "
-            "file; in Python, stepless.report.load_model reads the model"
-        )
+        words = read_words(path, model, about, labelled)
+        return Examples(inputs_of(words, about), tags_of(words))
     if "form" in about:
         X, y = Form.restored(about["form"]).read(path, labelled)
         return Examples(X, targets(path, model, y) if labelled else y)
-    data = read_examples(path, zero_based or about.get("zero_based", False))
+    data = read_examples(path, zero_based or bool(about.get("zero_based")))
     own, known = data.X.shape[1], model.n_features_in_
     if own > known:
         raise DataError(
-            f"{path}: has {own} features, but the model knows {known}; "
+            f"{called(path)}: has {own} features, but the model knows {known}; "
             "is it a file of another data set?"
         )
     data.X.resize(data.X.shape[0], known)
     if not labelled:
         return Examples(data.X, data.y)
     return Examples(data.X, targets(path, model, data.y), queries(path, model, data.qid))
+
+
+def read_words(path: Path, model: Any, about: dict[str, Any], labelled: bool) -> Columns:
+    """Read the sentences that a tagger is asked about."""
+    if isinstance(model, ChainClassifier) and "template" in about:
+        return read_for_tagger(path, about, labelled)
+    raise DataError(
+        f"{called(path)}: the commands cannot make the inputs of this {type(model).__name__} from "
+        "a file; in Python, stepless.report.load_model reads the model"
+    )
 
 
 def targets(path: Path, model: Any, y: NDArray) -> NDArray:
@@ -79,7 +99,7 @@ def queries(path: Path, model: Any, qid: NDArray | None) -> NDArray | None:
         return None
     if qid is None:
         raise DataError(
-            f"{path}: has no query ids, which say what is ranked together: a line is "
+            f"{called(path)}: has no query ids, which say what is ranked together: a line is "
             "'grade qid:N index:value ...'"
         )
     return qid
@@ -93,7 +113,8 @@ def whole_labels(path: Path, y: NDArray) -> NDArray:
     if not whole.all():
         odd = int(np.flatnonzero(~whole)[0])
         raise DataError(
-            f"{path}: the label {y[odd]:g} of example {odd + 1} is no whole number, as classes are"
+            f"{called(path)}: the label {y[odd]:g} of example {odd + 1} is no whole number, "
+            "as classes are"
         )
     return y.astype(np.int64) if np.abs(y).max() < 2**53 else y
 
@@ -125,10 +146,3 @@ def _weight(path: Path, number: int, line: str) -> float:
             f"found {line.strip()[:40]!r}"
         )
     return weight
-
-
-def refuse_overwriting(output: Path, *inputs: Path | None) -> None:
-    """Raise DataError if the output would replace an input."""
-    for path in inputs:
-        if path is not None and output.exists() and path.exists() and output.samefile(path):
-            raise DataError(f"{output}: the output would overwrite an input; choose another name")

@@ -15,7 +15,8 @@ def score(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA", help="LIBSVM text, CSV, or words in columns, with true labels."
+            metavar="DATA",
+            help="LIBSVM text, CSV, or words in columns, with true labels; - for standard input.",
         ),
     ],
     zero_based: Annotated[
@@ -34,16 +35,17 @@ def score(
     Tags: the accuracy and, of tags B-X, I-X and O, scores of whole chunks.
     """
     with sentences():
-        from stepless.cli.reading import read_for_model
-        from stepless.report import load_model, read_header, score_model
+        from stepless.cli.outputs import put, refuse_outputs
+        from stepless.cli.reading import open_model, read_for_model
+        from stepless.report import score_model
         from stepless.report.strict_json import strict_json
         from stepless.report.text import score_in_words
 
-        predictor = load_model(model)
-        about = read_header(model)["about"]
+        refuse_outputs({}, {"MODEL": model, "DATA": data})
+        predictor, about = open_model(model)
         result = score_model(predictor, *read_for_model(data, predictor, about, zero_based))
         if json:
             files = {"model": str(model), "data": str(data)}
-            typer.echo(strict_json(files | result.as_dict(), indent=2))
+            put(strict_json(files | result.as_dict(), indent=2))
         else:
-            typer.echo(score_in_words(result))
+            put(score_in_words(result))

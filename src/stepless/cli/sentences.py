@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
 import typer
+
+from stepless.cli.memory import refuse_small_memory
+from stepless.visible import visible
 
 
 class ExitCode(IntEnum):
@@ -23,23 +25,33 @@ class ExitCode(IntEnum):
 def sentences(interrupted: str = "nothing was written") -> Iterator[None]:
     """Turn the errors of a command's body into one line on standard error and an exit code."""
     try:
+        refuse_small_memory()
         yield
     except KeyboardInterrupt:
         say(f"interrupted: {interrupted}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    except OSError as error:
-        if error.errno == errno.EPIPE:  # the reader has had enough; typer ends quietly
+    except (OSError, MemoryError, ValueError, TypeError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader has had enough; typer ends quietly
             raise
-        say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        say(sentence_of(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    except MemoryError as error:
-        say(f"the data do not fit into memory ({' '.join(str(error).split()) or 'none is left'})")
+    except RuntimeError as error:
+        if "new thread" not in str(error):
+            raise
+        say("the system allows no more threads: memory or processes are limited (ulimit -v, -u)")
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    except (ValueError, TypeError) as error:
-        say(" ".join(str(error).split()))
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
+
+
+def sentence_of(error: BaseException) -> str:
+    """What went wrong, on one line."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    words = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return f"the data do not fit into memory ({words or 'none is left'})"
+    return words
 
 
 def say(sentence: str) -> None:
     """Write a line to standard error."""
-    print(f"stepless: {sentence}", file=sys.stderr, flush=True)
+    print(f"stepless: {visible(sentence)}", file=sys.stderr, flush=True)

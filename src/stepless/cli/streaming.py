@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
 from stepless.cli.form import Form, names_of
-from stepless.cli.sentences import ExitCode, say
-from stepless.data import Chunk, Chunks, DataError, Hashing
+from stepless.cli.memory import refuse_small_memory
+from stepless.cli.outputs import in_lines
+from stepless.cli.sentences import ExitCode, say, sentence_of
+from stepless.cli.source import called
+from stepless.data import Chunk, DataError, Hashing, Skipped
+from stepless.data.holes import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
+from stepless.interrupts import uninterrupted
 from stepless.report import Summary, save_model, score_model
+from stepless.report.atomic import Output
 from stepless.report.text import counted
 
 Model = LinearClassifier | LinearRegressor
@@ -31,8 +37,7 @@ class Tally:
     examples: int = 0
     mistakes: int | None = None  # of a classifier
     loss: float = 0.0  # the mean of all
-    refused: int = 0  # lines that were skipped
-    messages: list[str] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=Skipped)
     began: float = field(default_factory=perf_counter)
     seconds: float = 0.0
 
@@ -49,8 +54,8 @@ class Tally:
             "examples_per_second": self.examples / max(self.seconds, 1e-9),
             "progressive_loss": self.loss,
             "progressive_error": self.error,
-            "skipped": self.refused,
-            "skipped_because": self.messages,
+            "skipped": self.skipped.count,
+            "skipped_because": self.skipped.messages,
         }
 
     def in_words(self) -> dict[str, str]:
@@ -61,8 +66,9 @@ class Tally:
             f"{self.examples / max(self.seconds, 1e-9):,.0f} a second",
             "progressive": f"mean loss {self.loss:.6g}{error}, each scored before it was learned",
         }
-        if self.refused:
-            rows["skipped"] = f"{counted(self.refused, 'line')}; first: {self.messages[0]}"
+        if self.skipped.count:
+            first = self.skipped.messages[0]
+            rows["skipped"] = f"{counted(self.skipped.count, 'line')}; first: {first}"
         return rows
 
 
@@ -87,58 +93,59 @@ class Lesson:
         self._named = classes
         self._skip = on_error == "skip"
         self._talk = talk
-        self._skipped = 0  # lines that the reader has skipped
         self._next = 1  # examples after which the next line is due
         self._said = (0, 0.0)  # examples and total loss of the last line
 
-    def run(self, data: Path, predictions: Path | None = None) -> None:
+    def run(self, data: Path, out: Output | None = None) -> None:
         """Learn from the stream to its end; write each prediction before its example counts."""
-        with ExitStack() as stack:
-            out = stack.enter_context(_opened(predictions)) if predictions else None
-            chunks = stack.enter_context(
-                self.form.chunks(data, "skip" if self._skip else "stop", self.hashing)
-            )
+        with self.form.chunks(data, "skip" if self._skip else "stop", self.hashing) as chunks:
+            self.tally.skipped = chunks.skipped
             try:
                 for chunk in chunks:
                     self._take(chunk, data, out)
-                    self._count(chunks)
             finally:
-                self._count(chunks)
+                self.form = replace(self.form, columns=chunks.columns)
                 self.tally.seconds = perf_counter() - self.tally.began
                 if self.tally.examples:
                     self.model.settle()
 
-    def _take(self, chunk: Chunk, data: Path, out: TextIO | None) -> None:
+    def _take(self, chunk: Chunk, data: Path, out: Output | None) -> None:
         X, y, lines = chunk
         if isinstance(self.model, LinearClassifier):
             y = self._labels(y)
-            known = np.isin(y, self._classes(y, data))
-            for k in np.flatnonzero(~known):
-                message = (
-                    f"{_called(data)}, line {lines[k]}: the label {y[k]} is new; "
-                    "name all of them with --classes"
-                )
-                if not self._skip:
-                    self._learn(X[:k], y[:k], out)
-                    raise DataError(message)
-                self.tally.refused += 1
-                self.tally.messages.append(message)
-            X, y = (X, y) if known.all() else (X[known], y[known])
-        self._learn(X, y, out)
+            fit = np.isin(y, self._classes(y, data))
+        else:
+            fit = np.abs(y) <= LARGEST if y.dtype.kind == "f" else np.ones(len(y), bool)
+        large = np.flatnonzero(np.abs(X.data) > LARGEST)
+        rows = np.searchsorted(X.indptr, large, side="right") - 1
+        for k in np.union1d(np.flatnonzero(~fit), rows).tolist():
+            reason = f"has a number beyond {LARGEST:g}, whose square may overflow; rescale it"
+            if isinstance(self.model, LinearClassifier) and not fit[k]:
+                reason = f"the label {y[k]} is new; name all of them with --classes"
+            message = f"{called(data)}, line {lines[k]}: {reason}"
+            if not self._skip:
+                self._learn(X[:k], y[:k], out)
+                raise DataError(message)
+            self.tally.skipped.add(message)
+            fit[k] = False
+        self._learn(*((X, y) if fit.all() else (X[fit], y[fit])), out)
 
-    def _learn(self, X: Any, y: NDArray, out: TextIO | None) -> None:
+    def _learn(self, X: Any, y: NDArray, out: Output | None) -> None:
         if len(y) == 0:
             return
         tally = self.tally
-        if isinstance(self.model, LinearClassifier):
-            predicted = self.model.predict_and_learn(X, y, self.classes, settle=False)
-            tally.mistakes = (tally.mistakes or 0) + int(np.count_nonzero(predicted != y))
-        else:
-            predicted = self.model.predict_and_learn(X, y, settle=False)
-        tally.examples += len(y)
-        tally.loss = self.model.progressive_loss_
-        if out is not None:
-            out.writelines(f"{value}\n" for value in predicted.tolist())
+        with uninterrupted():  # model, tally and predictions are of the same examples
+            if isinstance(self.model, LinearClassifier):
+                predicted = self.model.predict_and_learn(X, y, self.classes, settle=False)
+                tally.mistakes = (tally.mistakes or 0) + int(np.count_nonzero(predicted != y))
+            else:
+                predicted = self.model.predict_and_learn(X, y, settle=False)
+            tally.examples += len(y)
+            tally.loss = self.model.progressive_loss_
+            if out is not None and not out.direct:
+                out.write(in_lines(predicted.tolist()))
+        if out is not None and out.direct:  # who reads it may keep us waiting
+            out.write(in_lines(predicted.tolist()))
         self._say()
 
     def _labels(self, y: NDArray) -> NDArray:
@@ -159,22 +166,14 @@ class Lesson:
             except ValueError:
                 named = ", ".join(self._named)
                 raise DataError(
-                    f"{_called(data)}: labels are numbers, but --classes names {named}"
+                    f"{called(data)}: labels are numbers, but --classes names {named}"
                 ) from None
         if len(self.classes) < 2:
             raise DataError(
-                f"{_called(data)}: the first {counted(len(y), 'example')} hold one class only "
+                f"{called(data)}: the first {counted(len(y), 'example')} hold one class only "
                 f"({self.classes[0]}); name all of them with --classes"
             )
         return self.classes
-
-    def _count(self, chunks: Chunks) -> None:
-        skipped, tally = chunks.skipped, self.tally
-        new = skipped.count - self._skipped
-        tally.refused += new
-        self._skipped = skipped.count
-        if new:
-            tally.messages = [*tally.messages, *skipped.messages][:5]
 
     def _say(self) -> None:
         """A line each time that the examples have doubled."""
@@ -228,6 +227,7 @@ def learn(
         categorical=names_of(how.categorical),
         ignore=names_of(how.ignore),
     )
+    refuse_small_memory(form.width)
     lesson = Lesson(
         model,
         form,
@@ -236,22 +236,32 @@ def learn(
         remember=how.names,
         talk=talk,
     )
-    try:
-        lesson.run(data, how.predictions)
-    except (DataError, KeyboardInterrupt) as error:
+    ended: BaseException | None = None
+    with Output(how.predictions) if how.predictions else nullcontext() as out:
+        try:
+            lesson.run(data, out)
+        except (Exception, KeyboardInterrupt) as error:
+            ended = error
         if not lesson.tally.examples:
-            raise
+            raise ended or DataError(f"{called(data)}: holds no examples")
+        if out is not None and isinstance(ended, OSError):
+            out.discard()  # and leave its room to the model
         _save(lesson, data, output)
-        kept = f"the model so far, of {counted(lesson.tally.examples, 'example')}, is in {output}"
-        if isinstance(error, KeyboardInterrupt):
-            say(f"interrupted: {kept}")
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
-        raise DataError(f"{error}; {kept}") from None
-    if not lesson.tally.examples:
-        raise DataError(f"{_called(data)}: holds no examples")
-    _save(lesson, data, output)
-    score = None if test is None else score_model(model, *form.read(test))
-    return Summary.of(model, score), lesson.tally
+        if out is not None and not isinstance(ended, OSError):
+            try:
+                out.finish()
+            except OSError as error:
+                ended = error
+    if ended is None:
+        score = None if test is None else score_model(model, *lesson.form.read(test))
+        return Summary.of(model, score), lesson.tally
+    kept = f"the model so far, of {counted(lesson.tally.examples, 'example')}, is in {output}"
+    if isinstance(ended, KeyboardInterrupt):
+        say(f"interrupted: {kept}")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if isinstance(ended, OSError | MemoryError | TypeError | ValueError):
+        raise DataError(f"{sentence_of(ended)}; {kept}")
+    raise ended
 
 
 def _save(lesson: Lesson, data: Path, output: Path) -> None:
@@ -261,11 +271,3 @@ def _save(lesson: Lesson, data: Path, output: Path) -> None:
         met = lesson.hashing.names
         about["names"] = {str(j): met[j] for j in used if j in met}
     save_model(lesson.model, output, about)
-
-
-def _called(data: Path) -> str:
-    return "<stdin>" if str(data) == "-" else str(data)
-
-
-def _opened(path: Path) -> Any:
-    return nullcontext(sys.stdout) if str(path) == "-" else path.open("w", encoding="utf-8")

@@ -6,38 +6,47 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from stepless.cli.source import called, source
 from stepless.data import Columns, DataError, column_features, read_columns
 from stepless.registry import UnknownName
 
 _TEMPLATE = "columns"  # a model file says which features its weights are of
 _TEMPLATES = {_TEMPLATE: column_features}
 
-Tags = list[list[str]]
 
-
-def read_tagged(path: Path) -> tuple[Any, Tags, dict[str, Any]]:
-    """Read sentences, the last column of which is the tag: features, tags, and how to read more."""
-    columns = read_columns(path)
+def read_tagged(path: Path) -> tuple[Columns, dict[str, Any]]:
+    """Read sentences, the last column of which is the tag, and how to read more like them."""
+    columns = read_columns(source(path))
     if columns.width == 1:
-        raise DataError(f"{path}: has one column, but a word and, last, its tag are needed")
-    about = {"template": _TEMPLATE, "columns": columns.width}
-    return *_features(columns, about), about
+        raise DataError(f"{called(path)}: has one column, but a word and, last, its tag are needed")
+    return columns, {"template": _TEMPLATE, "columns": columns.width}
 
 
-def read_for_tagger(path: Path, about: dict[str, Any], labelled: bool) -> tuple[Any, Tags]:
+def read_for_tagger(path: Path, about: dict[str, Any], labelled: bool) -> Columns:
     """Read sentences as the model's own were read; their tags may be absent, if not `labelled`."""
-    columns, known = read_columns(path), about["columns"]
+    columns, known = read_columns(source(path)), about["columns"]
     if columns.width == known or (columns.width == known - 1 and not labelled):
-        return _features(columns, about)
+        return columns
     or_less = "" if labelled else f", or {known - 1} without tags"
     raise DataError(
-        f"{path}: has {columns.width} columns, but the model's sentences have {known}{or_less}"
+        f"{called(path)}: has {columns.width} columns, but the model's sentences have {known}"
+        f"{or_less}"
     )
 
 
-def with_tags(path: Path, tags: Iterable[Iterable[Any]]) -> str:
+def inputs_of(columns: Columns, about: dict[str, Any]) -> list[list[list[str]]]:
+    """Features of each word, as the model's own words have them."""
+    template, known = _TEMPLATES[about["template"]], about["columns"] - 1
+    return [template([token[:known] for token in s]) for s in columns.sentences]
+
+
+def tags_of(columns: Columns) -> list[list[str]]:
+    """The last column."""
+    return [[token[-1] for token in s] for s in columns.sentences]
+
+
+def with_tags(columns: Columns, tags: Iterable[Iterable[Any]]) -> str:
     """The lines of a file, each with its tag as one more column."""
-    columns = read_columns(path)
     text = []
     for sentence, found in zip(columns.sentences, tags, strict=True):
         rows = (
@@ -47,9 +56,10 @@ def with_tags(path: Path, tags: Iterable[Iterable[Any]]) -> str:
     return "\n".join(text)
 
 
-def _features(columns: Columns, about: dict[str, Any]) -> tuple[Any, Tags]:
-    if about["template"] not in _TEMPLATES:
-        raise UnknownName("template", str(about["template"]), _TEMPLATES)
-    template, inputs = _TEMPLATES[about["template"]], about["columns"] - 1
-    X = [template([token[:inputs] for token in s]) for s in columns.sentences]
-    return X, [[token[-1] for token in s] for s in columns.sentences]
+def check_template(about: dict[str, Any]) -> None:
+    """Raise ValueError where a model file does not say sensibly how its sentences were read."""
+    name, width = about["template"], about["columns"]
+    if name not in list(_TEMPLATES):
+        raise UnknownName("template", str(name), _TEMPLATES)
+    if type(width) is not int or width < 2:
+        raise ValueError(f"sentences of {width!r} columns")

@@ -13,10 +13,18 @@ from rich.live import Live
 from sklearn.exceptions import ConvergenceWarning
 
 from stepless.cli.building import Model, refuse_together
+from stepless.cli.memory import refuse_small_memory
 from stepless.cli.progress import LiveLine, line
-from stepless.cli.reading import Examples, queries, read_examples, read_weights, targets
+from stepless.cli.reading import (
+    Examples,
+    queries,
+    read_examples,
+    read_for_model,
+    read_weights,
+    targets,
+)
 from stepless.cli.sentences import say
-from stepless.cli.tagging import read_for_tagger, read_tagged
+from stepless.cli.tagging import inputs_of, read_tagged, tags_of
 from stepless.data import DataError
 from stepless.estimators import (
     ChainClassifier,
@@ -54,10 +62,11 @@ def read(
     """Read all files before the run, so that none of them can spoil it afterwards."""
     if isinstance(model, ChainClassifier):
         refuse_together("--task tag", {"--zero-based": zero_based})
-        X, y, about = read_tagged(data)
-        s = None if weights is None else read_weights(weights, len(y))
-        held_out = None if test is None else Examples(*read_for_tagger(test, about, labelled=True))
-        return Material(Examples(X, y), s, held_out, {"data": str(data)} | about)
+        words, about = read_tagged(data)
+        s = None if weights is None else read_weights(weights, len(words.sentences))
+        held_out = None if test is None else read_for_model(test, model, about, zero_based)
+        examples = Examples(inputs_of(words, about), tags_of(words))
+        return Material(examples, s, held_out, {"data": str(data)} | about)
     if isinstance(model, LinearRanker):
         refuse_together("--task rank", {"--weights": weights})
     about = {"data": str(data), "zero_based": zero_based}
@@ -77,6 +86,7 @@ def read(
 
 def _examples(model: Model, path: Path, zero_based: bool) -> Examples:
     X, y, qid = read_examples(path, zero_based)
+    refuse_small_memory(X.shape[1])
     try:
         return Examples(X, targets(path, model, y), queries(path, model, qid))
     except DataError as error:

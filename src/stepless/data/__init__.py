@@ -2,7 +2,7 @@
 
 from stepless.data.chunks import Chunk, Chunks, Skipped
 from stepless.data.columns import Columns, column_features, read_columns
-from stepless.data.csv_stream import csv_chunks, csv_columns
+from stepless.data.csv_stream import csv_chunks
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
@@ -24,7 +24,6 @@ __all__ = [
     "Vocabulary",
     "column_features",
     "csv_chunks",
-    "csv_columns",
     "read_columns",
     "read_svmlight",
     "svmlight_chunks",

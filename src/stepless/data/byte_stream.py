@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, BinaryIO
 
+from stepless.data.compressed import COMPRESSIONS
 from stepless.data.errors import DataError
 
-_COMPRESSED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
-    b"\x1f\x8b": ("gzip", lambda file: gzip.GzipFile(fileobj=file)),
-    b"BZh": ("bzip2", bz2.BZ2File),
-    b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
-}
+LONGEST_LINE = 1 << 26  # bytes; what a line becomes takes up to 20 times as much memory
 
 
 class ByteStream(io.RawIOBase):
@@ -29,6 +24,7 @@ class ByteStream(io.RawIOBase):
 
     Examples
     --------
+    >>> import gzip
     >>> with ByteStream(io.BytesIO(gzip.compress(b"1 2:3"))) as stream:
     ...     stream.read()
     b'1 2:3'
@@ -54,12 +50,13 @@ class ByteStream(io.RawIOBase):
             self.is_pipe = not (hasattr(file, "seekable") and file.seekable())
             rejoined = _Rejoined(file, self.is_pipe)
             self._take: Callable[[Any], int] = rejoined.readinto
-            for magic, (name, decompress) in _COMPRESSED.items():
-                if rejoined.head.startswith(magic):
-                    self._compression = name
+            for compression in COMPRESSIONS:
+                if rejoined.head.startswith(compression.magic):
+                    self._compression = compression.name
                     self.size = 0
-                    # readinto1, unlike readinto, keeps what came before a failure
-                    self._take = stack.enter_context(decompress(rejoined)).readinto1
+                    text = stack.enter_context(compression.reader(rejoined))
+                    # of a gzip file's two ways, this one keeps what came before a failure
+                    self._take = getattr(text, "readinto1", text.readinto)
                     break
             self._stack = stack.pop_all()
 
@@ -81,6 +78,24 @@ class ByteStream(io.RawIOBase):
             self.failure = f"{damaged if self._compression else 'cannot be read'} ({error})"
         self.ended = count == 0
         return count
+
+    def lines(self) -> Iterator[bytes]:
+        """Lines with their newlines, up to one that was cut short or is too long."""
+        text = io.BufferedReader(self)
+        while line := text.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                self.refuse_long_line()
+            if self.failure and not line.endswith(b"\n"):
+                return
+            yield line
+
+    def refuse_long_line(self) -> None:
+        """End here, for a line is so long that it might fill the memory."""
+        self.failure = (
+            f"a line is longer than {LONGEST_LINE >> 20} MiB, the most that one may have; "
+            "is this the right file?"
+        )
+        self.ended = True
 
     def close(self) -> None:
         """Close what was opened here."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-_MOST_MESSAGES = 5
+MOST_MESSAGES = 5
 
 OnError = Literal["stop", "skip"]
 
@@ -39,17 +39,18 @@ class Skipped:
     count: int = 0
     messages: list[str] = field(default_factory=list)
 
-    def add(self, message: str) -> None:
-        """Count one more."""
-        self.count += 1
-        if len(self.messages) < _MOST_MESSAGES:
+    def add(self, message: str, count: int = 1) -> None:
+        """Count one more, or so many more of which only the first is told."""
+        self.count += count
+        if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
 
 
 class Chunks(Iterator[Chunk]):
     r"""An iterator over chunks; `skipped` tells of the lines left out before the last one's end.
 
-    Used up or closed, it leaves no file open that it opened; `with` closes it.
+    Used up or closed, it leaves no file open that it opened; `with` closes it. Of a table,
+    `columns` names those that features come from, once a chunk was taken.
 
     Examples
     --------
@@ -61,13 +62,17 @@ class Chunks(Iterator[Chunk]):
     ([[1.0, -1.0]], ["<stream>, line 2, column 3: expected index:value, found 'x'"])
     """
 
-    def __init__(self, items: Generator[Chunk | Refused]) -> None:
+    def __init__(self, items: Generator[Chunk | Refused | Header]) -> None:
         self.skipped = Skipped()
+        self.columns: tuple[str, ...] | None = None
         self._items = items
 
     def __next__(self) -> Chunk:
-        while isinstance(item := next(self._items), Refused):
-            self.skipped.add(item.message)
+        while not isinstance(item := next(self._items), Chunk):
+            if isinstance(item, Refused):
+                self.skipped.add(*item)
+            else:
+                self.columns = item.columns
         return item
 
     def close(self) -> None:
@@ -86,10 +91,17 @@ class Chunks(Iterator[Chunk]):
         self.close()
 
 
+class Header(NamedTuple):
+    """Before the first chunk of a table: the columns that features come from."""
+
+    columns: tuple[str, ...]
+
+
 class Refused(NamedTuple):
-    """In the place of a line that is left out: where it stands, and why."""
+    """In the place of a line that is left out: where it stands, and why; and how many with it."""
 
     message: str
+    lines: int = 1
 
 
 def check_options(rows: int, on_error: str) -> None:

@@ -38,30 +38,32 @@ def read_columns(path: str | os.PathLike[str] | BinaryIO) -> Columns:
     >>> read_columns(BytesIO(b"He PRP\nreckons VBZ\n\n. .\n"))
     Columns(sentences=[[['He', 'PRP'], ['reckons', 'VBZ']], [['.', '.']]], width=2, divider=' ')
     """
-    with ByteStream(path) as stream:
-        lines = stream.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-        name = stream.name
-        if stream.failure:
-            raise DataError(f"{name}, after line {len(lines) - 1}: {stream.failure}")
     sentences: list[Sentence] = [[]]
-    width = 0
-    for number, line in enumerate(lines, 1):
-        # Of bytes only ASCII's white space divides: a word may hold other kinds.
-        token = [_decoded(column, name, number) for column in line.split()]
-        if token and len(token) != (width := width or len(token)):
-            raise DataError(
-                f"{name}, line {number}: has {_counted(len(token))}, but the lines before have "
-                f"{width}"
-            )
-        if token:
-            sentences[-1].append(token)
-        elif sentences[-1]:
-            sentences.append([])
+    width, divider, number = 0, " ", 0
+    with ByteStream(path) as stream:
+        name = stream.name
+        for number, line in enumerate(stream.lines(), 1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            # Of bytes only ASCII's white space divides: a word may hold other kinds.
+            token = [_decoded(column, name, number) for column in text.split()]
+            if token and len(token) != (width := width or len(token)):
+                raise DataError(
+                    f"{name}, line {number}: has {_counted(len(token))}, but the lines before "
+                    f"have {width}"
+                )
+            if token:
+                sentences[-1].append(token)
+            elif sentences[-1]:
+                sentences.append([])
+            if b"\t" in line:
+                divider = "\t"
+        if stream.failure:
+            raise DataError(f"{name}, after line {number}: {stream.failure}")
     if not sentences[-1]:
         sentences.pop()
     if not sentences:
         raise DataError(f"{name}: holds no words")
-    return Columns(sentences, width, "\t" if any(b"\t" in line for line in lines) else " ")
+    return Columns(sentences, width, divider)
 
 
 def column_features(tokens: Sequence[Sequence[str]]) -> list[list[str]]:

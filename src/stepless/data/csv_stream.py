@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import getitem, itemgetter
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
-from stepless.data.chunks import Chunk, Chunks, OnError, Refused, check_options
+from stepless.data.chunks import Chunk, Chunks, Header, OnError, Refused, check_options
+from stepless.data.csv_rows import CsvRows, RowRefusal, number
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
 from stepless.data.sparse_rows import sort_rows, sum_repeats
 
 T = TypeVar("T")
 
-_DELIMITERS = ",;\t"
 _MISSING = ("", "?")
 _NOTHING = (-1, 0.0)  # the entry of a cell that gives none
 _MOST_CELLS = 1 << 17  # remembered, over all columns
+_MOST_COLUMNS = 1 << 20  # each keeps some hundred bytes at least
 _LONGEST_CELL = 100  # that is worth remembering
 
 
@@ -43,6 +42,8 @@ def csv_chunks(
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
     ignore: Collection[str] = (),
+    optional: Collection[str] = (),
+    columns: Collection[str] | None = None,
 ) -> Chunks:
     r"""Read a table in CSV chunk by chunk: a file, or a pipe such as standard input.
 
@@ -74,13 +75,19 @@ def csv_chunks(
         Names of the columns, for a file whose first line is an example already.
     ignore : collection of str
         Columns to leave out.
+    optional : collection of str
+        Columns to leave out as well, if the table has them.
+    columns : collection of str, optional
+        All other columns but the target, in any order, as ``columns`` of the chunks that a model
+        was fitted to has them: names are hashed, so that nothing else tells one table from another.
 
     Returns
     -------
     Chunks
         An iterator over (``X``, ``y``, ``lines``): CSR with 32-bit indices in order, labels, and
         the number of the line on which each example starts. Its ``skipped`` has the
-        ``count`` of rows left out, and the first few ``messages``.
+        ``count`` of rows left out, and the first few ``messages``; its ``columns``, from the first
+        chunk on, those that the features are of.
 
     Raises
     ------
@@ -104,18 +111,25 @@ def csv_chunks(
         raise ValueError(f"delimiter must be one character, not {delimiter!r}")
     if names is not None and len(set(names)) < len(names):
         raise ValueError("a name stands twice in names")
-    for name, columns in (("categorical", categorical), ("ignore", ignore), ("names", names)):
-        if isinstance(columns, str):
+    several = {
+        "categorical": categorical,
+        "ignore": ignore,
+        "names": names,
+        "optional": optional,
+        "columns": columns,
+    }
+    for name, given in several.items():
+        if isinstance(given, str):
             raise TypeError(f"{name} must be several names, not one string")
-    roles = _Roles(target, frozenset(categorical or ()), frozenset(ignore))
+    roles = _Roles(
+        target,
+        frozenset(categorical or ()),
+        frozenset(ignore),
+        frozenset(optional),
+        None if columns is None else frozenset(columns),
+    )
     table = _Table(Hashing.of(hash_bits), roles, rows, on_error == "skip")
     return Chunks(_read(table, path, delimiter, None if names is None else list(names)))
-
-
-def csv_columns(path: str | os.PathLike[str]) -> list[str]:
-    """Names of a table's columns, as its first line has them."""
-    with ByteStream(path) as stream:
-        return _header(_rows(stream, None), stream)
 
 
 def _read(
@@ -123,7 +137,7 @@ def _read(
     path: str | os.PathLike[str] | BinaryIO,
     delimiter: str | None,
     names: list[str] | None,
-) -> Generator[Chunk | Refused]:
+) -> Generator[Chunk | Refused | Header]:
     # opened in the caller's thread, which may be interrupted while it waits for the first bytes
     stream = ByteStream(path)
     with closing(ahead(table.read(stream, delimiter, names), depth=2)) as items:
@@ -137,17 +151,33 @@ class _Roles:
     target: str | None
     categorical: frozenset[str]
     ignore: frozenset[str]
+    optional: frozenset[str]
+    columns: frozenset[str] | None
+
+    def features(self, names: list[str], place: str) -> list[str]:
+        """The columns that are left to learn from; DataError if they are not those of `columns`."""
+        left = self.ignore | self.optional | {self.target}
+        features = [name for name in names if name not in left]
+        if self.columns is not None and self.columns != set(features):
+            wrong = {
+                "missing": sorted(self.columns.difference(features)),
+                "new": [name for name in features if name not in self.columns],
+            }
+            said = "; ".join(f"{what}: {_listed(some)}" for what, some in wrong.items() if some)
+            raise DataError(
+                f"{place}: has not the columns of the table that the model was fitted to ({said})"
+            )
+        if not features:
+            raise DataError(f"{place}: no column is left to learn from")
+        return features
 
     def check(self, names: list[str], place: str) -> None:
         """Raise DataError where there is no such column."""
         wanted = {*self.categorical, *self.ignore, *([] if self.target is None else [self.target])}
         for name in sorted(wanted.difference(names)):
-            shown = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
-            raise DataError(f"{place}: there is no column {name!r}; the columns are {shown}")
-
-
-class _Refusal(Exception):
-    """Why a row cannot be used."""
+            raise DataError(
+                f"{place}: there is no column {name!r}; the columns are {_listed(names)}"
+            )
 
 
 class _Column(dict[str, T], Generic[T]):
@@ -172,8 +202,8 @@ class _Column(dict[str, T], Generic[T]):
     def _read(self, cell: str) -> T:
         raise NotImplementedError
 
-    def _refusal(self, reason: str) -> _Refusal:
-        return _Refusal(f", column {self._name!r}: {reason}")
+    def _refusal(self, reason: str) -> RowRefusal:
+        return RowRefusal(f", column {self._name!r}: {reason}")
 
 
 class _Feature(_Column[tuple[int, float]]):
@@ -188,7 +218,7 @@ class _Feature(_Column[tuple[int, float]]):
     def _read(self, cell: str) -> tuple[int, float]:
         if cell in _MISSING:
             return _NOTHING
-        value = None if self._categorical else _number(cell)
+        value = None if self._categorical else number(cell)
         if value is None:
             return self._hashing.slot(self._name, cell)
         if not math.isfinite(value):
@@ -210,7 +240,7 @@ class _Label(_Column[str | float]):
     def _read(self, cell: str) -> str | float:
         if cell in _MISSING:
             raise self._refusal("the label is missing")
-        value = _number(cell)
+        value = number(cell)
         if self._numeric is None:
             self._numeric = value is not None
         if not self._numeric:
@@ -235,43 +265,49 @@ class _Table:
 
     def read(
         self, stream: ByteStream, delimiter: str | None, names: list[str] | None
-    ) -> Generator[Chunk | Refused]:
+    ) -> Generator[Chunk | Refused | Header]:
         """Yield chunks, with refusals in between."""
         with stream:
-            reader = _rows(stream, delimiter)
+            reader = CsvRows(stream, delimiter)
             if names is None:
-                names = _header(reader, stream)
+                names = reader.header()
+            if names is None:
+                raise DataError(f"{stream.name}: holds no header")
+            if len(names) > _MOST_COLUMNS:
+                raise DataError(
+                    f"{stream.name}: has {len(names):,} columns, more than {_MOST_COLUMNS:,}; "
+                    "write it as svmlight text"
+                )
+            features = self._roles.features(names, stream.name)
             self._roles.check(names, stream.name)
-            yield from self._chunks(_records(reader, stream), names, stream.name)
-            if stream.failure:
-                raise DataError(f"{stream.name}, after line {reader.line_num}: {stream.failure}")
+            yield Header(tuple(features))
+            yield from self._chunks(reader, names, features, stream.name)
+            reader.refuse_failure()
 
     def _chunks(
-        self, records: Iterator[tuple[int, list[str] | _Refusal]], names: list[str], place: str
+        self, records: CsvRows, names: list[str], features: list[str], place: str
     ) -> Generator[Chunk | Refused]:
         roles = self._roles
-        features = [name for name in names if name not in (roles.target, *roles.ignore)]
-        if not features:
-            raise DataError(f"{place}: no column is left to learn from")
-        most = max(64, _MOST_CELLS // len(features))
+        place_of = {name: k for k, name in enumerate(names)}
+        most = max(1, _MOST_CELLS // len(features))
         meanings = [
             _Feature(name, most, self._hashing, name in roles.categorical) for name in features
         ]
-        chosen = itemgetter(*(names.index(name) for name in (features[0], *features)))
-        target = -1 if roles.target is None else names.index(roles.target)
+        chosen = itemgetter(*(place_of[name] for name in (features[0], *features)))
+        target = -1 if roles.target is None else place_of[roles.target]
         label = _Label(str(roles.target), _MOST_CELLS)
         lines: list[int] = []
         entries: list[tuple[int, float]] = []
         y: list[str | float] = []
         for line, row in records:
             try:
-                if isinstance(row, _Refusal):
+                if isinstance(row, RowRefusal):
                     raise row
                 if len(row) != len(names):
-                    raise _Refusal(f": {len(row)} cells, but there are {len(names)} columns")
+                    raise RowRefusal(f": {len(row)} cells, but there are {len(names)} columns")
                 found = list(map(getitem, meanings, islice(chosen(row), 1, None)))
                 y.append(label[row[target]] if target >= 0 else math.nan)
-            except _Refusal as refusal:
+            except RowRefusal as refusal:
                 message = f"{place}, line {line}{refusal}"
                 if self._skip:
                     yield Refused(message)
@@ -309,69 +345,9 @@ class _Table:
         return Chunk(X, np.array(y), np.array(lines, dtype=np.int64))
 
 
-def _lines(stream: ByteStream) -> Iterator[str]:
-    """Lines of the text, without one that was cut short; what is not UTF-8 becomes surrogates."""
-    text = io.TextIOWrapper(
-        io.BufferedReader(stream), encoding="utf-8-sig", errors="surrogateescape", newline=""
-    )
-    for line in text:
-        if stream.failure and not line.endswith(("\n", "\r")):
-            return
-        yield line
-
-
-def _rows(stream: ByteStream, delimiter: str | None) -> Any:
-    lines = _lines(stream)
-    start = list(islice(lines, 1))
-    delimiter = delimiter or max(_DELIMITERS, key=lambda mark: _count(mark, start))
-    return csv.reader(chain(start, lines), delimiter=delimiter, skipinitialspace=True, strict=True)
-
-
-def _records(reader: Any, stream: ByteStream) -> Iterator[tuple[int, list[str] | _Refusal]]:
-    """Rows that are not empty, or why there is none, with the lines on which they start."""
-    while True:
-        line = reader.line_num + 1
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            if not (stream.failure and "end of data" in str(error)):
-                yield line, _Refusal(f": is no CSV ({error})")
-            continue
-        if row:
-            yield line, row
-
-
-def _header(reader: Any, stream: ByteStream) -> list[str]:
-    for line, row in _records(reader, stream):
-        if isinstance(row, _Refusal):
-            raise DataError(f"{stream.name}, line {line}{row}")
-        names = [name.strip() for name in row]
-        if any("\udc80" <= letter <= "\udcff" for letter in "".join(names)):
-            raise DataError(f"{stream.name}, line {line}: is not UTF-8 text")
-        for k, name in enumerate(names):
-            if name in names[:k]:
-                raise DataError(
-                    f"{stream.name}, line {line}: column {name!r} stands twice in the header"
-                )
-        return names
-    after = f", after line {reader.line_num}: {stream.failure}" if stream.failure else ""
-    raise DataError(f"{stream.name}{after or ': holds no header'}")
-
-
-def _count(delimiter: str, lines: list[str]) -> int:
-    """Cells that the first line has with this delimiter."""
-    return sum(len(row) for row in csv.reader(lines, delimiter=delimiter))
-
-
-def _number(cell: str) -> float | None:
-    """The number that a cell is, or None."""
-    try:
-        return float(cell) if "_" not in cell else None  # Python reads 1_000 as a number
-    except ValueError:
-        return None
-
-
 def _shown(cell: str) -> str:
     return repr(cell[:40] + "..." if len(cell) > 40 else cell)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)

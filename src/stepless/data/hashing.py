@@ -113,6 +113,7 @@ class Hashing:
     signed: bool = False
     remember: bool = False
     names: dict[int, list[str]] = field(default_factory=dict, repr=False)
+    _known: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.bits <= MOST_BITS:
@@ -147,6 +148,6 @@ class Hashing:
     def note(self, indices: dict[str, int]) -> None:
         """Remember names, with the columns in which they are."""
         for name, index in indices.items():
-            known = self.names.setdefault(index, [])
-            if name not in known:
-                known.append(name)
+            if name not in self._known:
+                self._known.add(name)
+                self.names.setdefault(index, []).append(name)

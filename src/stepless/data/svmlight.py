@@ -93,8 +93,8 @@ def _read(stream: ByteStream, table: _Table) -> None:
     with ThreadPoolExecutor(workers) as pool:
         for piece in pieces(stream, spare, _CHUNK):
             pending.append((piece, pool.submit(piece.parse, table.rules(piece))))
-            if len(pending) > workers:
-                spare.append(table.add(*pending.popleft()))
+            if len(pending) > workers and not (free := table.add(*pending.popleft())).long:
+                spare.append(free)
         while pending:
             table.add(*pending.popleft())
     if stream.failure:
@@ -112,6 +112,7 @@ class _Table:
         self._base = base  # None: not known before the end
         self._n_features = n_features
         self._largest = float(np.finfo(dtype).max)
+        self._single = dtype == np.float32
         self._with_qid: bool | None = None
         self._has_zero = False
         self._most = -1
@@ -130,7 +131,9 @@ class _Table:
         last = parser.LAST_INDEX
         if self._n_features is not None:
             last = min(last, self._n_features - (self._base == 0))
-        return parser.Rules(self._base or 0, last, self._largest, bool(self._with_qid))
+        return parser.Rules(
+            self._base or 0, last, self._largest, bool(self._with_qid), self._single
+        )
 
     def add(self, piece: Piece, future: Future[Parsed]) -> Piece:
         """Append a piece once it is parsed, and give it back for reuse."""

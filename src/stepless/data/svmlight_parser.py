@@ -14,13 +14,16 @@ and where features are hashed ::
 
 Numbers m 10^q are rounded correctly: one operation on exact operands where m < 2^53 and |q| <= 22
 (Clinger 1990), else by 64 bits of 5^q where these decide (after Lemire, "Number parsing at a
-gigabyte per second", 2021); the few that remain are left to Python's `float`.
+gigabyte per second", 2021); the few that remain are left to Python's `float`. Where float32 is
+asked for, the same holds of it: a number that float64 puts half-way between two of float32's is
+compared with that half as it is written.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -92,6 +95,7 @@ class Rules(NamedTuple):
     last_index: int
     largest: float
     with_qid: bool
+    single: bool = False  # values are to be float32
 
 
 class HashRules(NamedTuple):
@@ -155,7 +159,7 @@ def parse(block, start, size, rules, hashing):
     Where `hashing` is None, what depends on it is not compiled.
     """
     text, starts, lines_before, labels, qids, ends, indices, values, left_open = block
-    first_index, last_index, largest, with_qid = rules
+    first_index, last_index, largest, with_qid, single = rules
     token = most_at = row = entry = _U0
     at = np.uint64(start)
     lines = n_open = 0
@@ -279,6 +283,10 @@ def parse(block, start, size, rules, hashing):
             value = _scaled(m, q)
             if cut > 0 and value != _scaled(m + _U1, q):
                 value = -1.0
+        if single and value > 0.0 and in_row:
+            near = float(np.float32(value))
+            if near != value and float(np.float32(2.0 * value - near)) == 2.0 * value - near:
+                value = -1.0  # half-way
         if value < 0.0:
             left_open[n_open, 0] = number
             left_open[n_open, 1] = np.int64(entry) if in_row else ~np.int64(row)
@@ -308,7 +316,8 @@ def parse(block, start, size, rules, hashing):
 _TOKEN_END = re.compile(rb"[ \t\r\n#]")
 _EXAMPLE = re.compile(rb"^[ \t\r]*[+-]?[.\d][^ \t\r\n#]*[ \t\r]*(qid:)?", re.MULTILINE)
 _KEY = re.compile(rb"(\d+):")
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+# possessive: what one part has taken, no other part tries again
+_NUMBER = re.compile(rb"[+-]?(\d++\.?\d*+|\.\d++)(e[+-]?\d++)?+", re.IGNORECASE)
 _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
 
@@ -331,19 +340,33 @@ def has_qid(text: bytearray, size: int) -> bool | None:
     return None if first is None else first[1] is not None
 
 
-def settle(block: Block, count: int, text: bytearray, largest: float) -> list[Refusal]:
-    """Read into `block` the numbers that `parse` left open; those that are refused."""
+def settle(block: Block, count: int, text: bytearray, rules: Rules) -> list[Refusal]:
+    """Read into `block` the numbers that `parse` left open; of each line, the first refused."""
     refusals = []
+    refused_to = 0  # the end of a line that is refused already
     for at, slot in block.open[:count].tolist():
+        if at < refused_to:
+            continue
         token = _token(text, at)
         value = float(token)
-        if math.isinf(value) or (slot >= 0 and abs(value) > largest):
+        if math.isinf(value) or (slot >= 0 and abs(value) > rules.largest):
             refusals.append(Refusal(text, at, f"{_shown(token)} is too large a number"))
+            refused_to = text.index(b"\n", at)
         elif slot >= 0:
-            block.values[slot] *= value  # there stands the sign that the name's hash gives
+            # there stands the sign that the name's hash gives
+            block.values[slot] *= _single(token, value) if rules.single else value
         else:
             block.labels[~slot] = value
     return refusals
+
+
+def _single(token: bytes, value: float) -> float:
+    """Round a number to float32, not to float64, `value`, first: that may put it half-way."""
+    near = np.float32(value)
+    other = np.nextafter(near, np.float32(math.copysign(math.inf, value - float(near))))
+    if value != (float(near) + float(other)) / 2 or (exact := Decimal(token.decode())) == value:
+        return float(near)
+    return float(max(near, other) if exact > value else min(near, other))
 
 
 def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refusal:

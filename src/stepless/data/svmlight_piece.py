@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from stepless.data import svmlight_parser as parser
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import LONGEST_LINE, ByteStream
 from stepless.data.sparse_rows import next_repeat, sort_rows, sum_repeats
 
 MOST_WORKERS = 8  # beyond, one thread cannot read and join as fast as they parse
@@ -27,16 +28,30 @@ class Parsed(NamedTuple):
 
 
 class Piece:
-    """Whole lines of text, and room for what they hold; filled again and again."""
+    """Whole lines of text, and room for what they hold; filled again and again if it is not long.
 
-    def __init__(self, capacity: int, hashing: parser.HashRules | None = None) -> None:
+    A long one was made for a line that no other has room for; what it holds gets just its room.
+    """
+
+    def __init__(
+        self, capacity: int, hashing: parser.HashRules | None = None, long: bool = False
+    ) -> None:
         self.capacity = capacity
         self.hashing = hashing
+        self.long = long
         self.size = 0
         self.text = bytearray(capacity + 1)  # the last newline may have to be added
-        rows = capacity // 2 + 1  # the shortest: "1\n"
-        entries = capacity // (2 if hashing else 4) + 1  # the shortest: "a " and "1:1 "
-        self.block = parser.Block(
+
+    @cached_property
+    def block(self) -> parser.Block:
+        """Room for what the text holds."""
+        if self.long:
+            rows = self.text.count(b"\n", 0, self.size) + 1
+            entries = sum(self.text.count(blank, 0, self.size) for blank in b" \t\r") + 1
+        else:
+            rows = self.capacity // 2 + 1  # the shortest: "1\n"
+            entries = self.capacity // (2 if self.hashing else 4) + 1  # the shortest: "a ", "1:1 "
+        return parser.Block(
             text=np.frombuffer(self.text, np.uint8),
             starts=np.empty(rows, np.int64),
             lines=np.empty(rows, np.int64),
@@ -53,7 +68,7 @@ class Piece:
         block = self.block
         outcome: parser.Outcome = parser.parse(block, start, self.size, rules, self.hashing)
         rows = outcome.rows
-        refusals = parser.settle(block, outcome.open, self.text, rules.largest)
+        refusals = parser.settle(block, outcome.open, self.text, rules)
         if not outcome.ascending:
             sort_rows(block.indices, block.values, block.ends, rows)
             if self.hashing is not None:
@@ -84,7 +99,7 @@ def pieces(
     hashing: parser.HashRules | None = None,
     prompt: bool = False,
 ) -> Iterator[Piece]:
-    """Cut the stream into pieces, taken from `spare` where it has one that is large enough.
+    """Cut the stream into pieces, taken from `spare` where it has one and no line is longer.
 
     Where `prompt`, a piece is what one read gave if that holds a line: what has come through a pipe
     does not wait for what has not.
@@ -94,8 +109,11 @@ def pieces(
     ended = False
     while not ended:
         piece = spare.pop() if spare else Piece(capacity, hashing)
+        if len(rest) >= LONGEST_LINE:
+            stream.refuse_long_line()
+            return
         if len(rest) >= piece.capacity:
-            piece = Piece(2 * len(rest), hashing)
+            piece = Piece(min(2 * len(rest), LONGEST_LINE), hashing, long=True)
         text, used = piece.text, len(rest)
         text[:used] = rest
         room = memoryview(text)[: piece.capacity]

@@ -16,7 +16,7 @@ from scipy import sparse
 from stepless.data import svmlight_parser as parser
 from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
-from stepless.data.chunks import Chunk, Chunks, OnError, Refused, check_options
+from stepless.data.chunks import MOST_MESSAGES, Chunk, Chunks, OnError, Refused, check_options
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
 from stepless.data.svmlight_piece import MOST_WORKERS, Piece, pieces
@@ -115,6 +115,7 @@ class _Part(NamedTuple):
     values: NDArray[np.float64]
     refusal: parser.Refusal | None = None
     refused_line: int = 0
+    refused: int = 1  # lines, where they follow each other and enough of others was told
 
     def rows(self, start: int, stop: int | None = None) -> _Part:
         """Some of the examples; nothing is copied."""
@@ -125,6 +126,11 @@ class _Part(NamedTuple):
     def entries(self, column: NDArray) -> NDArray:
         """What `column` says of the entries."""
         return column[self.bounds[0] : self.bounds[-1]]
+
+
+_NOTHING = _Part(
+    np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+)
 
 
 class _Parsed(NamedTuple):
@@ -171,7 +177,7 @@ class _Reader:
                         message = part.refusal.placed(stream.name, lines + part.refused_line)
                         if not self._skip:
                             raise DataError(message)
-                        yield Refused(message)
+                        yield Refused(message, part.refused)
                 lines += parsed.lines
         if stream.failure:
             raise DataError(f"{stream.name}, after line {lines - 1}: {stream.failure}")
@@ -195,15 +201,20 @@ class _Reader:
     def _parse(self, piece: Piece, rules: parser.Rules) -> _Parsed:
         """The examples of a piece, up to a refusal at which to stop; it is then free for others."""
         parts: list[_Part] = []
+        told = 0
         for part in _parts(piece, rules):
+            told += part.refusal is not None
+            if told > MOST_MESSAGES and not part.labels.size and parts[-1].refusal is not None:
+                parts[-1] = parts[-1]._replace(refused=parts[-1].refused + 1)
+                continue
             parts.append(part)
-            if part.refusal is not None and not self._skip:
+            if told and not self._skip:
                 break
         names: dict[str, int] = {}
         if self._hashing is not None and self._hashing.remember:
             names = _names(self._hashing, piece, parts, rules.with_qid)
         lines = piece.text.count(b"\n", 0, piece.size)
-        if piece.capacity == _PIECE:  # one that was made for a long line is let go
+        if not piece.long:
             self._spare.append(piece)
         return _Parsed(parts, lines, names)
 
@@ -223,15 +234,7 @@ def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
     while start < piece.size:
         outcome, refusals, stopped = piece.parse(rules, start)
         rows = outcome.rows
-        bounds = np.zeros(rows + 1, np.int64)
-        bounds[1:] = block.ends[:rows]
-        whole = _Part(
-            labels=block.labels[:rows].copy(),
-            lines=block.lines[:rows] + lines,
-            bounds=bounds,
-            indices=(block.indices[: bounds[-1]] - rules.first_index).astype(np.int32),
-            values=block.values[: bounds[-1]].copy(),
-        )
+        whole = _NOTHING if rows == 0 else _copied(block, rows, lines, rules.first_index)
         lines += outcome.lines
         first = 0
         for refusal in refusals:
@@ -245,6 +248,19 @@ def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
             break
         start = piece.text.index(b"\n", outcome.refused_at) + 1
         lines += 1
+
+
+def _copied(block: parser.Block, rows: int, lines: int, first_index: int) -> _Part:
+    """The rows of a block, which is free for others then."""
+    bounds = np.zeros(rows + 1, np.int64)
+    bounds[1:] = block.ends[:rows]
+    return _Part(
+        labels=block.labels[:rows].copy(),
+        lines=block.lines[:rows] + lines,
+        bounds=bounds,
+        indices=(block.indices[: bounds[-1]] - first_index).astype(np.int32),
+        values=block.values[: bounds[-1]].copy(),
+    )
 
 
 def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -> dict[str, int]:

@@ -3,35 +3,122 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import secrets
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Any
 
 Path = str | os.PathLike[str]
 
+_STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
+_TEMPORARY = re.compile(r"\.stepless-[0-9a-f]{8}\.tmp")
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it, whatever happens meanwhile.
+
+class Output:
+    """A file in the making, which takes its name when it is finished.
 
     The bytes go to a temporary file in the same directory, to the disk, and only then take the
-    file's name. A failure leaves the old file, if there was one, as it was. A device or a pipe,
-    which cannot be replaced, is written directly.
+    file's name, so that nobody ever sees half of it. Until then, and if it is discarded or the
+    process killed, the old file, if there was one, is as it was. What a killed process leaves is
+    removed when a file of that name is next written. A device, a pipe, or what the process has open
+    already (/dev/stdout, /dev/fd/3) cannot be replaced, and is written directly. In `with`, a file
+    is discarded at the end unless it was finished.
+
+    Attributes
+    ----------
+    direct
+        Whether it is written directly.
 
     Raises
     ------
     OSError
-        With `path` as its file name.
+        With the path as its file name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Output(f"{folder}/some.txt") as output:
+    ...     output.write(b"half")
+    ...     there = os.path.exists(f"{folder}/some.txt")
+    ...     output.finish()
+    ...     there, os.listdir(folder)
+    (False, ['some.txt'])
     """
-    name = os.fspath(path)
-    target = os.path.realpath(name)
-    try:
-        if _is_device(target):
-            with open(target, "wb") as file:
-                file.write(data)
-        else:
-            _replace(target, data)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, name) from error
+
+    def __init__(self, path: Path) -> None:
+        self._name = os.fspath(path)
+        self._target = os.path.realpath(self._name)
+        self._temporary = ""
+        self.direct = _is_direct(self._name)
+        with self._named():
+            if self.direct:
+                self._file: Any = _opened(self._name)
+            else:
+                _sweep(self._target)
+                self._temporary, handle = _created(self._target)
+                self._file = open(handle, "wb")  # noqa: SIM115
+
+    def write(self, data: bytes) -> None:
+        """Write all of the bytes."""
+        rest = memoryview(data)
+        with self._named():
+            while rest:  # what is not buffered may take a part of them only
+                count = self._file.write(rest)
+                if count is None:
+                    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                rest = rest[count:]
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        if self._temporary:
+            with self._named():
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                with suppress(FileNotFoundError):
+                    os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
+                os.replace(self._temporary, self._target)
+                self._temporary = ""
+
+    def discard(self) -> None:
+        """Leave the old file as it was, unless this one was finished."""
+        with suppress(OSError):
+            if self._temporary:
+                os.unlink(self._temporary)
+                self._temporary = ""
+        if descriptor_of(self._name) != _STDOUT:
+            with suppress(OSError):  # what was not written yet may not fit
+                self._file.close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._name) from error
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, see `Output`."""
+    with Output(path) as output:
+        output.write(data)
+        output.finish()
 
 
 def refuse_output(path: Path) -> None:
@@ -41,41 +128,77 @@ def refuse_output(path: Path) -> None:
     directory = os.path.dirname(target)
     if os.path.isdir(target):
         raise OSError(errno.EISDIR, "is a directory, not a file", name)
-    if not os.path.isdir(directory):
+    if not _is_direct(name) and not os.path.isdir(directory):
         where = os.path.dirname(name) or directory
         raise OSError(errno.ENOENT, f"there is no directory {where!r}", name)
     try:
-        if os.path.exists(target) and not os.access(target, os.W_OK):
+        if descriptor_of(name) is not None:
+            Output(name).discard()
+        elif os.path.exists(name) and not os.access(name, os.W_OK):
             raise PermissionError(errno.EACCES, "it is write-protected")
-        if not _is_device(target):
-            temporary, handle = _temporary(target)
+        elif not _is_direct(name):  # a pipe is not opened before its time
+            temporary, handle = _created(target)
             os.close(handle)
             os.unlink(temporary)
     except OSError as error:
         raise OSError(error.errno, f"cannot be written ({error.strerror})", name) from error
 
 
-def _is_device(target: str) -> bool:
-    return os.path.exists(target) and not os.path.isfile(target)
+_STDOUT = _STANDARD["/dev/stdout"]
 
 
-def _temporary(target: str) -> tuple[str, int]:
-    """A new file beside `target`, with a longer name: where it fits, the target's does."""
-    temporary = f"{target}.{secrets.token_hex(4)}.tmp"
-    return temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def descriptor_of(path: Path) -> int | None:
+    """The number under which this process has a file of such a name open, if it is such a name.
+
+    Examples
+    --------
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/63"), descriptor_of("stdout")
+    (1, 63, None)
+    """
+    name = os.fspath(path)
+    found = _DESCRIPTOR.fullmatch(name)
+    return _STANDARD.get(name) if found is None else int(found[1])
 
 
-def _replace(target: str, data: bytes) -> None:
-    temporary, handle = _temporary(target)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        with suppress(FileNotFoundError):
-            os.chmod(temporary, os.stat(target).st_mode & 0o777)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+def _is_direct(name: str) -> bool:
+    return descriptor_of(name) is not None or (os.path.exists(name) and not os.path.isfile(name))
+
+
+def _opened(name: str) -> Any:
+    """A device, a pipe or what is open already: not buffered, so that nothing is left to write."""
+    descriptor = descriptor_of(name)
+    if descriptor is None:
+        return open(name, "wb", buffering=0)
+    if descriptor != _STDOUT:
+        return open(os.dup(descriptor), "wb", buffering=0)
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+    sys.stdout.flush()
+    return getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+
+
+def _created(target: str) -> tuple[str, int]:
+    """A new file beside `target`, with a longer name: where it fits, the target's does.
+
+    It is locked: who finds one of that kind without a lock knows that its writer is gone.
+    """
+    while True:
+        temporary = f"{target}.stepless-{secrets.token_hex(4)}.tmp"
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with suppress(OSError):  # not every file system has locks, nor then anyone who asks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink > 0:
+            return temporary, handle
+        os.close(handle)  # taken for a dead writer's in between
+
+
+def _sweep(target: str) -> None:
+    """Remove what writers of `target` left that were killed."""
+    directory, base = os.path.split(target)
+    with suppress(OSError):
+        names = [name for name in os.listdir(directory) if name.startswith(base)]
+        for name in names:
+            if _TEMPORARY.fullmatch(name, len(base)):
+                with suppress(OSError), open(os.path.join(directory, name), "rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(file.name)

@@ -10,6 +10,7 @@ from stepless.trace import Event
 
 _LEAST_EVENTS = 8  # before anything is said
 _SHORTEST = 0.1  # seconds
+_MANY = 1e18  # passes: no limit
 _LONGEST = 86_400.0  # seconds; beyond a day a trend says nothing
 
 
@@ -63,8 +64,5 @@ class Forecast:
         return (now - start) * math.expm1(exponent) if exponent < 20.0 else math.inf
 
     def _to_passes(self, event: Event) -> float:
-        left = self._stopping.passes - event.passes
-        if math.isinf(left):
-            return math.inf
-        a_pass = (event.seconds - self._times[0]) / (event.passes - 1)
-        return left * a_pass
+        left = min(self._stopping.passes, _MANY) - event.passes
+        return left * (event.seconds - self._times[0]) / (event.passes - 1)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from stepless.data import Vocabulary
 from stepless.estimators import (
@@ -80,11 +81,11 @@ class Linear(Kind):
         coef, intercept = arrays["coef"], arrays["intercept"]
         _settle_inputs(estimator, facts)
         rows: tuple[int, ...] = ()
-        if "classes" in facts:
+        if is_classifier(estimator):
             estimator.classes_ = restored_classes(facts["classes"])
             rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)
-        if "positive" in facts:
-            estimator.pos_label_ = estimator.classes_[int(facts["positive"])]
+        if self.make is MetricClassifier:
+            estimator.pos_label_ = estimator.classes_[[0, 1].index(facts["positive"])]
         _refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
         _refuse_unless(intercept.shape == rows, "intercept", intercept)
         estimator.coef_ = coef
@@ -241,7 +242,9 @@ def _inputs(estimator: Any) -> Facts:
 def _settle_inputs(estimator: Any, facts: Facts) -> None:
     estimator.n_features_in_ = int(facts["n_features"])
     if "feature_names" in facts:
-        estimator.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+        names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
+        _refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
+        estimator.feature_names_in_ = names
 
 
 def _written(names: list[str]) -> NDArray:

@@ -28,7 +28,7 @@ from stepless.report.plain import (
     plain,
     plain_parameters,
     plain_trace,
-    restored,
+    restored_certificate,
     restored_parameters,
     restored_trace,
 )
@@ -100,6 +100,8 @@ def save_model(estimator: Any, path: Path, about: dict[str, Any] | None = None) 
         header["trace"] = plain_trace(estimator.trace_)
     text = json.dumps(header, allow_nan=False)
     arrays = {key: _array(values) for key, values in kind.arrays(estimator).items()}
+    for key, array in arrays.items():
+        _refuse_numbers(key, array)
     try:
         data = save(arrays, metadata={"stepless": text, "sha256": _digest(text, arrays)})
     except SafetensorError as error:
@@ -129,19 +131,26 @@ def load_model(path: Path) -> Any:
     >>> again.predict([[1.9]]).tolist(), again.gap_ == clf.gap_
     (['b'], True)
     """
+    return read_model(path)[0]
+
+
+def read_model(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Read an estimator, and what its file says of it, as `load_model` and `read_header` do."""
     header, arrays = _read(path)
-    with _damage_told(path):
+    with damage_told(path):
+        for name, array in arrays.items():
+            _refuse_numbers(name, array)
         kind = KINDS[header["kind"]]
-        parameters = restored_parameters(header["parameters"])
+        parameters = restored_parameters(kind.make, header["parameters"])
         estimator = kind.make(**parameters, **kind.parameters(header, arrays))
         kind.settle(estimator, header, arrays)
-        for name, value in header["certificate"].items():
-            setattr(estimator, f"{name}_", restored(value))
+        for name, value in restored_certificate(header["certificate"]).items():
+            setattr(estimator, f"{name}_", value)
         if "n_passes" in header["certificate"]:
             estimator.n_iter_ = estimator.n_passes_
         if "trace" in header:
             estimator.trace_ = restored_trace(header["trace"])
-    return estimator
+    return estimator, header
 
 
 def read_header(path: Path) -> dict[str, Any]:
@@ -163,6 +172,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
     if os.path.isdir(name):
         raise DataError(f"{name}: is a directory, not a model file")
     try:
+        if os.path.exists(name) and not os.path.isfile(name):
+            raise DataError(f"{name}: is no regular file, as a model must be; write it to one")
         with open(name, "rb"):
             pass
         if os.path.getsize(name) == 0:
@@ -172,8 +183,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
             if "stepless" not in metadata:
                 raise DataError(f"{name}: is a safetensors file, but holds no stepless model")
             text = metadata["stepless"]
-            _refuse_format(name, text)
-            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            header = _header(name, text)
+            with damage_told(path):  # a type that numpy does not have
+                arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise DataError(f"{name}: no such file") from None
     except OSError as error:
@@ -182,20 +194,37 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
         raise DataError(f"{name}: is no model file, or was cut short ({error})") from None
     if metadata.get("sha256") != _digest(text, arrays):
         raise DataError(f"{name}: is damaged, its checksum is not that of its content")
-    with _damage_told(path):
-        return json.loads(text), arrays
+    return header, arrays
 
 
-def _refuse_format(name: str, text: str) -> None:
-    """Say which version is needed, before anything is expected of the file."""
-    with _damage_told(name):
-        header = json.loads(text)
+def _header(name: str, text: str) -> dict[str, Any]:
+    """Say which version is needed, before anything else is expected of the file."""
+    with damage_told(name):
+        header = json.loads(text, parse_constant=_refuse_constant)
         number, author = int(header["format"]), str(header["stepless"])
     if not 1 <= number <= FORMAT:
         raise DataError(
             f"{name}: was written by stepless {author} in format {number}, but stepless "
             f"{stepless.__version__} reads formats up to {FORMAT}; use that version"
         )
+    with damage_told(name):
+        for part in ("parameters", "certificate", "about"):
+            if not isinstance(header[part], dict):
+                raise TypeError(f"{part} is no object")
+    return header
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _refuse_numbers(name: str, array: NDArray) -> None:
+    """Weights must be such as fits leave: kernels and predictions trust them."""
+    if array.dtype.kind == "f":
+        if array.dtype not in (np.float32, np.float64):
+            raise ValueError(f"{name} of type {array.dtype}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds a number that is not finite")
 
 
 def _digest(text: str, arrays: dict[str, NDArray]) -> str:
@@ -213,13 +242,21 @@ def _array(values: Any) -> NDArray:
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+def damage_told(path: Path) -> Iterator[None]:
+    """Turn what goes wrong because a model file makes no sense into one sentence that says so."""
     try:
         yield
     except DataError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise DataError(
             f"{os.fspath(path)}: is damaged, its header makes no sense "
-            f"({type(error).__name__}: {error})"
+            f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
         ) from None

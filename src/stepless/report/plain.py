@@ -53,16 +53,44 @@ def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: _parameter(name, value) for name, value in kept.items()}
 
 
-def restored_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Undo `plain_parameters`."""
+def restored_parameters(make: type, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Undo `plain_parameters`; what is of no type that `make` takes is refused."""
     found = {}
+    defaults = inspect.signature(make).parameters
     for name, value in parameters.items():
+        if not _is_like(defaults[name].default, value, name):
+            raise TypeError(f"the parameter {name} is {value!r:.80}")
         if isinstance(value, dict):
             found[name] = restored_object(name, value)
         elif name == "class_weight" and isinstance(value, list):
             found[name] = {label: restored(weight) for label, weight in value}
         else:
             found[name] = restored(value)
+    return found
+
+
+def _is_like(default: Any, value: Any, name: str) -> bool:
+    """Whether JSON's value may stand where a default of such a type does."""
+    if isinstance(value, dict):
+        return name in _OBJECTS
+    if isinstance(value, list):
+        return name == "class_weight"
+    if isinstance(default, bool):
+        return isinstance(value, bool | int)
+    if isinstance(default, int | float):
+        return isinstance(value, int | float | None) or value in (*_NOT_FINITE, "auto")
+    if isinstance(default, str):
+        return isinstance(value, str | None)
+    return isinstance(value, str | int | float | None)
+
+
+def restored_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
+    """Numbers, and the words for what ended the run and who found the answer."""
+    found = {name: restored(value) for name, value in certificate.items()}
+    for name, value in found.items():
+        kind = str if name in ("stopped_by", "solver") else int | float | None
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise TypeError(f"{name} is {value!r:.80}")
     return found
 
 
@@ -119,7 +147,13 @@ def restored_classes(classes: dict[str, Any]) -> NDArray:
     dtype = np.dtype(classes["dtype"])
     if dtype.kind not in "biufUO":
         raise ValueError(f"classes of type {dtype}")
-    return np.array(classes["values"], dtype=dtype)
+    values = [restored(label) if dtype.kind == "f" else label for label in classes["values"]]
+    if not all(isinstance(label, str | int | float) for label in values):
+        raise TypeError("a class that is neither a string nor a number")
+    found = np.array(values, dtype=dtype)
+    if found.size < 2 or len(set(found.tolist())) < found.size:
+        raise ValueError(f"{found.size} classes, of which some may be the same")
+    return found
 
 
 def plain_trace(trace: Trace | list[Trace]) -> list[list[dict[str, Any]]]:
@@ -144,4 +178,8 @@ def restored_trace(runs: list[list[dict[str, Any]]]) -> Trace | list[Trace]:
 def _event(event: dict[str, Any]) -> Event:
     # old files lack what events did not have yet
     names = [field.name for field in fields(Event) if field.name in event]
-    return Event(**{name: restored(event[name]) for name in names})
+    values = {name: restored(event[name]) for name in names}
+    for name, value in values.items():
+        if not isinstance(value, str if name == "solver" else int | float):
+            raise TypeError(f"an event's {name} is {value!r:.80}")
+    return Event(**values)

@@ -1,10 +1,12 @@
-"""JSON that every reader accepts: no NaN, no Infinity."""
+"""JSON that every reader accepts: no NaN, no Infinity; and every terminal: nothing hidden."""
 
 from __future__ import annotations
 
 import json
 import math
 from typing import Any
+
+from stepless.visible import CONTROL
 
 
 def strict_json(value: Any, indent: int | None = None) -> str:
@@ -15,7 +17,10 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     >>> strict_json({"gap": math.inf, "classes": [0, 1]})
     '{"gap": null, "classes": [0, 1]}'
     """
-    return json.dumps(_finite(value), indent=indent, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(_finite(value), indent=indent, allow_nan=False, ensure_ascii=False)
+    # of JSON itself only line breaks are control characters
+    lines = (CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", s) for s in text.split("\n"))
+    return "\n".join(lines)
 
 
 def _finite(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from stepless.report.score import Score
 from stepless.report.summary import Summary
+from stepless.visible import visible
 
 _MOST_CLASSES = 8  # named one by one
 _NOUNS = {
@@ -72,7 +73,7 @@ def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
 def aligned(rows: dict[str, str]) -> str:
     """Lay out names and what they stand for in two columns."""
     width = max(map(len, rows)) + 2
-    return "\n".join(f"{name:{width}}{value}" for name, value in rows.items())
+    return "\n".join(f"{name:{width}}{visible(value)}" for name, value in rows.items())
 
 
 def gap_in_words(s: Summary) -> str:
@@ -169,7 +170,7 @@ def duration(seconds: float) -> str:
     >>> duration(0.034), duration(59.6), duration(200), duration(7500)
     ('0.034 s', '1 min', '3 min 20 s', '2 h 5 min')
     """
-    if seconds < 10:
+    if seconds < 10 or seconds == math.inf:
         return f"{seconds:.2g} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes == 0:

@@ -1,0 +1,85 @@
+"""Where a command writes: never over what it reads, and never twice to one place."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stepless.data import DataError
+from stepless.report.atomic import Output, descriptor_of, refuse_output
+from stepless.visible import visible
+
+STDOUT = Path("/dev/stdout")
+_STDIN = Path("/dev/stdin")
+
+
+def output_of(path: Path) -> Path:
+    """The path, or standard output's for the name "-"."""
+    return STDOUT if str(path) == "-" else path
+
+
+def to_stdout(*paths: Path | None) -> bool:
+    """Whether one of the outputs is standard output."""
+    return any(path is not None and descriptor_of(path) == 1 for path in paths)
+
+
+def refuse_outputs(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> None:
+    """Raise where an output is a file that is read, or another output, or cannot be written.
+
+    Both are given by the names of their options. Nothing is opened for writing before all is well.
+    """
+    read = {name: path for name, path in inputs.items() if path is not None}
+    written = {name: output_of(path) for name, path in outputs.items() if path is not None}
+    standard = [name for name, path in read.items() if str(path) == "-"]
+    if len(standard) > 1:
+        raise ValueError(f"{' and '.join(standard)} cannot both be read from standard input")
+    for k, (name, path) in enumerate(written.items()):
+        for source in read.values():
+            if _same(path, _STDIN if str(source) == "-" else source, (stat.S_ISCHR, stat.S_ISSOCK)):
+                raise DataError(f"{path}: the output would overwrite an input; choose another name")
+        for other in list(written)[:k]:
+            if _same(path, written[other], ()):
+                raise ValueError(f"{path}: {other} and {name} cannot both go there; choose another")
+    for path in written.values():
+        refuse_output(path)
+
+
+def put(text: str, err: bool = False) -> None:
+    """Write lines to standard output, or standard error: all of them, or raise OSError."""
+    text = "\n".join(map(visible, text.split("\n"))) + "\n"
+    if err:
+        print(text, end="", file=sys.stderr, flush=True)
+        return
+    with Output(STDOUT) as output:
+        encoding = sys.stdout.encoding or "utf-8"
+        output.write(text.encode(encoding, "backslashreplace"))
+
+
+def in_lines(rows: list[Any]) -> bytes:
+    """Predictions, one a line; of several columns, with blanks between."""
+    if isinstance(rows[0], list):
+        rows = [" ".join(map(str, row)) for row in rows]
+    elif isinstance(rows[0], str):
+        rows = list(map(visible, rows))
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def _same(one: Path, other: Path, harmless: tuple[Callable[[int], bool], ...]) -> bool:
+    """Whether two paths are one file that matters: not /dev/null, nor of a `harmless` kind."""
+    try:
+        first, second = _status(one), _status(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+    if not os.path.samestat(first, second):
+        return False
+    nothing = os.path.samestat(first, os.stat(os.devnull))
+    return not nothing and not any(kind(first.st_mode) for kind in harmless)
+
+
+def _status(path: Path) -> os.stat_result:
+    descriptor = descriptor_of(path)
+    return os.stat(path) if descriptor is None else os.fstat(descriptor)

@@ -1,0 +1,103 @@
+"""Compressed bytes: one stream after another, and nothing else but padding."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+_BLOCK = 1 << 15  # compressed bytes taken at once
+
+
+class Compression(NamedTuple):
+    """How a format is called, told by its first bytes, and read."""
+
+    name: str
+    magic: bytes
+    reader: Callable[[Any], Any]
+
+
+class Streams(io.RawIOBase):
+    """The text of all streams of a file that bzip2 or xz wrote.
+
+    Python's own readers take whatever cannot be read behind a first stream for garbage that does
+    not matter: a damaged second one, and with it its text, would be lost without a word.
+
+    Parameters
+    ----------
+    file
+        The compressed bytes.
+    start
+        Makes the decompressor of a stream.
+    padding
+        Streams may be followed by zeros, in multiples of so many; 0: by none.
+
+    Raises
+    ------
+    EOFError
+        If a stream is cut short.
+    OSError, lzma.LZMAError
+        If it is damaged, or if what follows it is neither a stream nor padding.
+
+    Examples
+    --------
+    >>> two = io.BytesIO(bz2.compress(b"one, ") + bz2.compress(b"two"))
+    >>> Streams(two, bz2.BZ2Decompressor, 0).read()
+    b'one, two'
+    """
+
+    def __init__(self, file: Any, start: Callable[[], Any], padding: int) -> None:
+        super().__init__()
+        self._file = file
+        self._start = start
+        self._padding = padding
+        self._stream = start()
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill `room` as far as what was read goes; 0 at the end."""
+        data = b""
+        while not data:
+            more = b""
+            if self._stream.eof:
+                more = self._next_stream()
+                if not more:
+                    return 0
+                self._stream = self._start()
+            elif self._stream.needs_input:
+                more = self._file.read(_BLOCK)
+                if not more:
+                    raise EOFError
+            data = self._stream.decompress(more, len(room))
+        room[: len(data)] = data
+        return len(data)
+
+    def _next_stream(self) -> bytes:
+        """What follows a stream and its padding."""
+        more, zeros = self._stream.unused_data or self._file.read(_BLOCK), 0
+        while self._padding and more:
+            rest = more.lstrip(b"\0")
+            zeros += len(more) - len(rest)
+            more = rest or self._file.read(_BLOCK)
+            if rest:
+                break
+        if self._padding and zeros % self._padding:
+            raise lzma.LZMAError("padding of a wrong length")
+        return more
+
+
+COMPRESSIONS = (
+    Compression("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    Compression("bzip2", b"BZh", lambda file: Streams(file, bz2.BZ2Decompressor, 0)),
+    Compression(
+        "xz",
+        b"\xfd7zXZ\0",
+        lambda file: Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
+    ),
+)
