@@ -11,9 +11,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import warnings
 from collections.abc import Callable
-from functools import cached_property
 from glob import escape, glob
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +22,9 @@ from numba.core import config
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
 
+from stepless.cached import cached_property
 from stepless.code_digest import code_of
+from stepless.warning import warn
 
 _CHECKSUM = 32  # bytes
 
@@ -121,10 +121,9 @@ class CodeCache(_Cache):
     def _tell(cls, what: str) -> None:
         if not CodeCache._told:
             CodeCache._told = True
-            warnings.warn(
+            warn(
                 f"{what}, so each process compiles anew, for some seconds; "
-                "set NUMBA_CACHE_DIR to a folder that can be written",
-                stacklevel=2,
+                "set NUMBA_CACHE_DIR to a folder that can be written"
             )
 
 

@@ -8,7 +8,6 @@ calls is a *fragment*, typed and lowered, and optimised only as a part of its ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from numba.core import config, types, typing
@@ -20,6 +19,7 @@ from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import AbstractTemplate
 from numba.core.utils import pysignature
 
+from stepless.cached import cached_property
 from stepless.code_cache import CodeCache
 from stepless.lengths import check_of, covered
 

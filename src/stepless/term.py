@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
 from operator import itemgetter
 from types import FunctionType
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -25,6 +25,7 @@ from numba.core.typing.collections import NamedTupleAttribute
 from numba.core.typing.templates import AbstractTemplate, infer_getattr
 from numba.extending import lower_builtin, typeof_impl
 
+from stepless.cached import cached_property
 from stepless.code_digest import code_of
 from stepless.jit import Part
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from stepless.cached import cached_property
 from stepless.data import svmlight_parser as parser
 from stepless.data.byte_stream import LONGEST_LINE, ByteStream
 from stepless.data.sparse_rows import next_repeat, sort_rows, sum_repeats
