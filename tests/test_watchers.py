@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from stepless import Objective, Stopping
+from stepless.compile_time import COMPILED
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Squared, SquaredL2
@@ -81,3 +82,14 @@ def test_a_run_tells_every_watcher_of_every_event_and_ends_when_one_says_so():
     for event, w, b in seen:  # they are shown the best point, and its objective
         value = risk.objective.penalty(w) + risk.value(w, b)
         assert abs(value - event.objective) < 1e-12
+
+
+def test_progress_says_once_that_there_was_something_to_compile(monkeypatch):
+    stream = io.StringIO()
+    progress = Progress(stream)
+    monkeypatch.setattr(COMPILED, "seconds", COMPILED.seconds + 2.5)
+    progress(EVENT, W, 0.0)
+    progress(EVENT, W, 0.0)
+    first, *others = stream.getvalue().splitlines()
+    assert first == "compiled for 2.5 s, once on this machine"
+    assert len(others) == 2

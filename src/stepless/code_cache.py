@@ -29,6 +29,10 @@ from stepless.warning import warn
 _CHECKSUM = 32  # bytes
 
 
+class NotKept(UserWarning):
+    """Compiled code cannot be kept on disk."""
+
+
 class CodeCache(_Cache):
     """The compiled versions of one function; where nothing can be written, nothing is kept."""
 
@@ -123,7 +127,8 @@ class CodeCache(_Cache):
             CodeCache._told = True
             warn(
                 f"{what}, so each process compiles anew, for some seconds; "
-                "set NUMBA_CACHE_DIR to a folder that can be written"
+                "set NUMBA_CACHE_DIR to a folder that can be written",
+                NotKept,
             )
 
 

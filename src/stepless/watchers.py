@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from numpy.typing import NDArray
 
+from stepless.compile_time import COMPILED, NOTEWORTHY
 from stepless.given import refuse_unless
 from stepless.trace import Event
 
@@ -43,8 +44,12 @@ class Progress:
     def __init__(self, stream: TextIO | None = None, label: str = "") -> None:
         self.stream = stream or sys.stderr
         self.label = label
+        self._compiled = COMPILED.seconds
 
     def __call__(self, event: Event, w: NDArray, b: float) -> None:
+        seconds, self._compiled = COMPILED.seconds - self._compiled, COMPILED.seconds
+        if seconds >= NOTEWORTHY:
+            self.stream.write(f"{self.label}compiled for {seconds:.2g} s, once on this machine\n")
         self.stream.write(f"{self.label}{describe(event)}\n")
         self.stream.flush()
 

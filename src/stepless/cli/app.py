@@ -19,6 +19,7 @@ from stepless.cli.predict import predict
 from stepless.cli.score import score
 from stepless.cli.sentences import ExitCode
 from stepless.cli.standard_files import prepare
+from stepless.cli.warm import warm
 
 app = typer.Typer(
     name="stepless",
@@ -30,7 +31,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 stopped before the gap was met, "
     "130 interrupted.",
 )
-for command in (fit, predict, score, info, game, demo):
+for command in (fit, predict, score, info, game, demo, warm):
     app.command()(command)
 
 

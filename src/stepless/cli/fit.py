@@ -327,6 +327,8 @@ def fit(
         from stepless.cli.outputs import STDOUT, output_of, put, refuse_outputs, to_stdout
         from stepless.cli.progress import live_line
         from stepless.cli.training import proven, read, remedy, train
+        from stepless.cli.warming import compiled
+        from stepless.compile_time import COMPILED
         from stepless.estimators import LinearClassifier, LinearRegressor
         from stepless.report import Summary, describe, save_model, score_model
         from stepless.report.strict_json import strict_json
@@ -359,6 +361,10 @@ def fit(
         output = output_of(output)
         predictions = None if predictions is None else output_of(predictions)
         taken = to_stdout(output, predictions)
+
+        def about() -> dict[str, Any]:
+            return {"data": str(data), "model": str(output), "compile_seconds": COMPILED.seconds}
+
         talk = not (json or quiet)
         streams = isinstance(model, LinearClassifier | LinearRegressor)
         if stream or (streams and str(data) == "-"):
@@ -389,10 +395,10 @@ def fit(
             )
             summary, tally = learn(model, data, how, output, test, talk)
             if json:
-                files = {"data": str(data), "model": str(output)}
-                put(strict_json(files | summary.as_dict() | tally.as_dict(), indent=2))
+                facts = about() | summary.as_dict() | tally.as_dict()
+                put(strict_json(facts, indent=2))
             elif not quiet:
-                more = tally.in_words() | {"model": f"written to {output}"}
+                more = tally.in_words() | compiled() | {"model": f"written to {output}"}
                 put(describe(summary, more), err=taken)
             return
         for_streams = {
@@ -417,10 +423,9 @@ def fit(
         save_model(model, output, material.about)
         summary = Summary.of(model, score)
         if json:
-            files = {"data": str(data), "model": str(output)}
-            put(strict_json(files | summary.as_dict(), indent=2))
+            put(strict_json(about() | summary.as_dict(), indent=2))
         elif not quiet:
-            put(describe(summary, {"model": f"written to {output}"}), err=taken)
+            put(describe(summary, compiled() | {"model": f"written to {output}"}), err=taken)
         if summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")
             raise typer.Exit(ExitCode.INTERRUPTED)

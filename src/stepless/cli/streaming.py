@@ -18,6 +18,7 @@ from stepless.cli.memory import refuse_small_memory
 from stepless.cli.outputs import in_lines
 from stepless.cli.sentences import ExitCode, say, sentence_of
 from stepless.cli.source import called
+from stepless.compile_time import COMPILED
 from stepless.data import Chunk, DataError, Hashing, Skipped
 from stepless.data.holes import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
@@ -38,8 +39,13 @@ class Tally:
     mistakes: int | None = None  # of a classifier
     loss: float = 0.0  # the mean of all
     skipped: Skipped = field(default_factory=Skipped)
-    began: float = field(default_factory=perf_counter)
-    seconds: float = 0.0
+    began: float = field(default_factory=lambda: perf_counter() - COMPILED.seconds)
+    seconds: float = 0.0  # without those of compiling
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far that were not spent on compiling, which later streams are spared."""
+        return perf_counter() - self.began - COMPILED.seconds
 
     @property
     def error(self) -> float | None:
@@ -105,7 +111,7 @@ class Lesson:
                     self._take(chunk, data, out)
             finally:
                 self.form = replace(self.form, columns=chunks.columns)
-                self.tally.seconds = perf_counter() - self.tally.began
+                self.tally.seconds = self.tally.elapsed
                 if self.tally.examples:
                     self.model.settle()
 
@@ -186,7 +192,7 @@ class Lesson:
         total = tally.loss * tally.examples
         since = (total - cost) / (tally.examples - before)
         error = "" if tally.error is None else f"{100 * tally.error:.2f} %"
-        rate = tally.examples / max(perf_counter() - tally.began, 1e-9)
+        rate = tally.examples / max(tally.elapsed, 1e-9)
         print(
             f"{tally.examples:>12,} {since:>10.4f} {tally.loss:>11.4f} {error:>8} {rate:>9,.0f}",
             file=sys.stderr,

@@ -1,0 +1,117 @@
+"""What `stepless warm` compiles: fits of a few examples, one for each way that `auto` may take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from stepless.code_cache import NotKept
+from stepless.compile_time import COMPILED, NOTEWORTHY
+from stepless.estimators import (
+    ChainClassifier,
+    GaussianProcessClassifier,
+    KernelClassifier,
+    LinearClassifier,
+    LinearRanker,
+    LinearRegressor,
+    MetricClassifier,
+    NuClassifier,
+    OneClass,
+)
+from stepless.report.text import duration
+
+Task = Callable[[], Any]
+
+_CORNERED = "auto", "interior-point", "dual-ascent", "smoothed-newton"  # auto's ways, by the loss
+_SMOOTH = "auto", "newton", "dual-ascent"
+_CLASSES = {"hinge": _CORNERED, "squared_hinge": _SMOOTH, "logistic": _SMOOTH}
+_NUMBERS = {
+    "squared": _SMOOTH,
+    "huber": _SMOOTH,
+    "absolute": _CORNERED,
+    "quantile(0.5)": _CORNERED,
+    "epsilon_insensitive(0.1)": _CORNERED,
+}
+_METRICS = "f1", "roc_auc", "precision_at_k", "recall_at_k", "prbep"
+
+
+def tasks() -> dict[str, Task]:
+    """What is to be run, by name."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    signs, thirds, numbers = np.sign(X[:, 0]), rng.integers(3, size=60), X[:, 0] + 2.0
+    words = [[["a", "b"], ["b"]]] * 3
+    linear = {
+        f"{kind.__name__}, {loss}, {'sparse' if sparse.issparse(rows) else 'dense'}": partial(
+            _linear, kind, loss, solvers, rows, y
+        )
+        for kind, losses, y in (
+            (LinearClassifier, _CLASSES, signs),
+            (LinearRegressor, _NUMBERS, numbers),
+        )
+        for loss, solvers in losses.items()
+        for rows in (X, sparse.csr_matrix(X))
+    }
+    joint = {
+        f"LinearClassifier, {loss}, joint": partial(
+            LinearClassifier(loss, multi_class="joint").fit, X, thirds
+        )
+        for loss in ("hinge", "logistic")
+    }
+    lasso = {
+        f"{type(model).__name__}, {model.loss}, l1": partial(model.fit, X, y)
+        for model, y in (
+            (LinearClassifier("logistic", penalty="l1"), signs),
+            (LinearRegressor("squared", penalty="l1"), numbers),
+        )
+    }
+    metrics = {
+        f"MetricClassifier, {name}": partial(MetricClassifier(name, k=5).fit, X, signs)
+        for name in _METRICS
+    }
+    rankings = {
+        f"LinearRanker, {loss}": partial(LinearRanker(loss).fit, X, thirds, group=[20] * 3)
+        for loss in ("pairwise", "ndcg", "map", "mrr")
+    }
+    chains = {
+        f"ChainClassifier, {loss}": partial(ChainClassifier(loss).fit, words, [["x", "y"]] * 3)
+        for loss in ("crf", "hinge")
+    }
+    others: dict[str, Task] = {
+        "OneClass": partial(OneClass().fit, X),
+        "NuClassifier": partial(NuClassifier(0.3).fit, X, signs),
+        "KernelClassifier": partial(KernelClassifier().fit, X, signs),
+        "GaussianProcessClassifier": partial(GaussianProcessClassifier().fit, X, signs),
+    }
+    return linear | joint | lasso | metrics | rankings | chains | others
+
+
+def _linear(kind: Any, loss: str, solvers: tuple[str, ...], X: Any, y: Any) -> None:
+    for solver in solvers:
+        kind(loss, solver=solver).fit(X, y).predict(X)
+    first = {"classes": [-1, 1]} if kind is LinearClassifier else {}
+    kind(loss).partial_fit(X, y, **first)
+
+
+def run(task: Task) -> None:
+    """Run it for what it compiles; that this cannot be kept is an error here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", NotKept)
+        try:
+            task()
+        except NotKept as warning:
+            raise ValueError(str(warning)) from None
+
+
+def compiled() -> dict[str, str]:
+    """The line of a report about what this process had to compile, if that took long."""
+    if COMPILED.seconds < NOTEWORTHY:
+        return {}
+    took = duration(COMPILED.seconds)
+    return {"compiled": f"in {took}, once on this machine (`stepless warm` does so ahead)"}

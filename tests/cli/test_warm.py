@@ -1,0 +1,43 @@
+import pytest
+from tests.cli.commands import refused, run
+
+from stepless.cli import warming
+from stepless.code_cache import NotKept
+from stepless.compile_time import COMPILED
+from stepless.warning import warn
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Only a few of the tasks."""
+    every = warming.tasks()
+    names = "LinearRegressor, squared, dense", "OneClass"
+    monkeypatch.setattr(warming, "tasks", lambda: {name: every[name] for name in names})
+
+
+def test_what_was_warmed_compiles_nothing_more(few):
+    run("warm", "-q")
+    before = COMPILED.functions
+    assert run("warm", "-q").stdout == ""
+    assert COMPILED.functions == before
+    assert run("warm").stdout.endswith("fits of the common losses and models start at once\n")
+
+
+def test_there_is_a_task_for_each_estimator_that_compiles():
+    kinds = {name.split(",")[0] for name in warming.tasks()}
+    assert kinds >= {"LinearClassifier", "LinearRegressor", "LinearRanker", "ChainClassifier"}
+
+
+def test_code_that_cannot_be_kept_is_an_error(monkeypatch):
+    def task():
+        warn("compiled code cannot be kept in here", NotKept)
+
+    monkeypatch.setattr(warming, "tasks", lambda: {"nothing": task})
+    assert refused("warm") == "compiled code cannot be kept in here"
+
+
+def test_a_report_says_how_long_compiling_took(monkeypatch):
+    monkeypatch.setattr(COMPILED, "seconds", 0.01)
+    assert warming.compiled() == {}
+    monkeypatch.setattr(COMPILED, "seconds", 2.5)
+    assert warming.compiled()["compiled"].startswith("in 2.5 s, once on this machine")
