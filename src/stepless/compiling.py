@@ -44,7 +44,8 @@ def reason(error: Exception) -> str:
     """Return the line of numba's message that says something, without digests."""
     text = _DIGEST.sub("", _COLOURS.sub("", str(error)))
     # Of a method that a kernel calls, what is wrong stands inside of what is wrong with the kernel.
-    text = text.rpartition("raised a specific error:")[2]
+    for before in ("raised a specific error:", "Resolution failure for literal arguments:"):
+        text = text.rpartition(before)[2]
     lines = [line.strip().removeprefix("TypingError: ") for line in text.splitlines()]
     telling = [line for line in lines if line and not line.startswith(("Failed in", "During:"))]
     if not telling:

@@ -161,8 +161,10 @@ class Part:
         """Type the function for these arguments; its fragment is ready then."""
         takes = self.function.__code__.co_argcount
         if kws or len(args) != takes:
-            name = self.function.__qualname__
-            raise TypingError(f"{name} takes {takes} positional arguments, not {len(args)}")
+            name, plural = self.function.__qualname__, "s" * (takes != 1)
+            raise TypingError(
+                f"{name}() takes {takes} argument{plural}, but {len(args)} were given"
+            )
         found = typing.signature(self.fragment(args).return_type, *args)
         return found.replace(pysig=pysignature(self.function))
 

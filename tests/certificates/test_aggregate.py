@@ -459,8 +459,14 @@ class OneSided(Regularizer):
     def value(self, wj):
         return self.alpha * max(wj, 0.0)
 
+    def prox(self, vj, t):
+        return vj - min(max(vj, 0.0), t * self.alpha)
+
     def conjugate(self, uj):
         return 0.0 if 0.0 <= uj <= self.alpha else math.inf
+
+    def conjugate_gradient(self, uj):
+        return 0.0
 
 
 def test_a_regularizer_that_is_not_even_counts_its_worse_side():

@@ -149,7 +149,8 @@ def at_second_chunk(monkeypatch):
 
 @pytest.fixture
 def handlers():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    asked = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    kept = {number: signal.signal(number, signal.SIG_DFL) for number in asked}
     end_by_interrupt()
     yield
     for number, handler in kept.items():

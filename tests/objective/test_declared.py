@@ -85,7 +85,7 @@ def test_a_method_that_is_missing_or_misspelt_is_named(settings, sentence):
             _undefined,
             r"cannot compile Own\.slope: NameError: name 'nothing_of_the_kind' is not def",
         ),
-        (_narrow, r"cannot compile Own\.slope: .*too many positional arguments"),
+        (_narrow, r"cannot compile Own\.slope: .*takes 1 argument, but 3 were given"),
         (_nothing, r"cannot compile .*loss\.slope\(|cannot compile Own\.slope"),
     ],
     ids=["undefined", "narrow", "nothing"],
