@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.objective.assigning import assign, assign_multiple
 
 _SMALL = 32  # rows: below, all eigenvalues cost no more
 _TIGHT = 3e-11  # residual, relative to the largest eigenvalue: none that is lower is overlooked
@@ -44,16 +45,16 @@ def lowest(X: NDArray, u: NDArray) -> float:
             b[k] = math.sqrt(r @ r)
         size = max(size, abs(a[k]) + b[k])  # no eigenvalue is larger than thrice that
         if size == 0.0:
-            u[:] = V[0]
+            assign(u, V[0])
             return 0.0
         ended = b[k] <= 2.0**-50 * size
         if ended or (k % _LOOK == _LOOK - 1 and k > _LOOK):
             theta = _ritz(a[: k + 1], b[:k], s[: k + 1])
             if ended or b[k] * abs(s[k]) <= _TIGHT * size:
-                u[:] = s[: k + 1] @ basis
+                assign(u, s[: k + 1] @ basis)
                 u /= math.sqrt(u @ u)
                 return theta
-        V[k + 1] = r / b[k]
+        assign_multiple(V[k + 1], 1.0 / b[k], r)
     return _lowest_of_all(X, u)
 
 
@@ -115,5 +116,5 @@ def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
 @compiled
 def _lowest_of_all(X: NDArray, u: NDArray) -> float:
     values, vectors = np.linalg.eigh(X)
-    u[:] = vectors[:, 0]
+    assign(u, vectors[:, 0])
     return values[0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
+from stepless.objective.assigning import assign, assign_multiple
 from stepless.objective.domains.domain import Domain
 
 _TIGHT = 1e-12  # relative to how deep 0 lies inside, or to the excess where the search began
@@ -63,17 +64,18 @@ def approach(domain, w):
         size = math.sqrt(g @ g)
         if not size > 0.0:
             raise ValueError("no w obeys this constraint: its subgradient is 0 outside")
-        A[count] = g / size
+        assign_multiple(A[count], 1.0 / size, g)
         b[count] = (g @ v - c) / size
         count += 1
         active = np.zeros(count, dtype=np.bool_)
-        v[:] = w
+        assign(v, w)
         if not nearest(v, A[:count], b[:count], active):
             raise ValueError("no w obeys this constraint: its cuts leave no point")
         kept = 0
         for k in range(count):
             if active[k]:
-                A[kept], b[kept] = A[k], b[k]
+                assign(A[kept], A[k])
+                b[kept] = b[k]
                 kept += 1
         count = min(kept, d)
         c = _outward(domain, v, g)
@@ -81,7 +83,7 @@ def approach(domain, w):
         raise ValueError("20000 cuts did not find the nearest point: write a `project` for it")
     if c > 0.0 and depth > 0.0:
         v *= depth / (depth + c)
-    w[:] = v
+    assign(w, v)
 
 
 # A method that is called twice in one kernel would be inlined twice.

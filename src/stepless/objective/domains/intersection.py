@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.objective.assigning import assign, assign_multiple
 from stepless.objective.domains.domain import Domain, is_thin
 from stepless.objective.multipliers import length
 
@@ -83,7 +84,7 @@ class Intersection(Domain):
     def outward(self, w, g):
         inner, over = self.domain.outward(w, g), length(w) - self.bound
         if over > inner:
-            g[:] = w / (over + self.bound)
+            assign_multiple(g, 1.0 / (over + self.bound), w)
         return max(inner, over)
 
     def into_span(self, w):
@@ -128,7 +129,7 @@ def project_within(domain, w, bound):
     _enter(domain, least)
     # A projection moves no two points apart: from here on none is too long.
     low = max(bound - length(least), 0.0) / length(y)
-    w[:] = least
+    assign(w, least)
     search(domain, y, low, 1.0, w, bound)
 
 
@@ -147,13 +148,13 @@ def lowest_within(domain, g, w, bound):
     y = -g / steepness
     low, high = max(bound - length(least), 0.0), bound + length(least)
     while high < _FAR * bound:
-        w[:] = high * y
+        assign_multiple(w, high, y)
         _enter(domain, w)
         if length(w) > bound:
-            w[:] = least
+            assign(w, least)
             return steepness / search(domain, y, low, high, w, bound)
         low, high = high, 8.0 * high
-    w[:] = low * y
+    assign_multiple(w, low, y)
     _enter(domain, w)
     return steepness / low
 
@@ -166,14 +167,14 @@ def search(domain, y, low, high, w, bound):
     their middle where they lie far apart. On entry w is what t = 0 leads to.
     """
     v = np.empty(y.size)
-    v[:] = low * y
+    assign_multiple(v, low, y)
     _enter(domain, v)
     below = length(v) - bound
     if below <= 0.0:
-        w[:] = v
+        assign(w, v)
     else:  # by rounding alone
         low, below = 0.0, length(w) - bound
-    v[:] = high * y
+    assign_multiple(v, high, y)
     _enter(domain, v)
     above = length(v) - bound
     side = 0
@@ -188,11 +189,11 @@ def search(domain, y, low, high, w, bound):
             t = 0.5 * (low + high)
         if not low < t < high or below == 0.0:
             break
-        v[:] = t * y
+        assign_multiple(v, t, y)
         _enter(domain, v)
         size = length(v) - bound
         if size <= 0.0:
-            w[:] = v
+            assign(w, v)
             low, below = t, size
             above *= 0.5 if side < 0 else 1.0
             side = -1

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
+from stepless.objective.assigning import assign
 from stepless.objective.domains.domain import Domain
 
 _MOST_ROUNDS = 100  # of the vertex's search, which takes a few
@@ -116,7 +117,7 @@ class Polytope(Domain):
     def outward(self, w, g):
         heights = self.A @ w - self.b
         worst = heights.argmax()
-        g[:] = self.A[worst]
+        assign(g, self.A[worst])
         return heights[worst]
 
     def vertex(self, g, w):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.objective.assigning import assign_rows
 from stepless.objective.domains.domain import Domain
 from stepless.objective.eigenpair import lowest
 
@@ -100,7 +101,7 @@ def symmetrise(X):
 def rebuild(X, values, vectors):
     """Write X: the matrix of these eigenvalues ≥ 0 and vectors, exactly symmetric."""
     half = vectors * np.sqrt(values)
-    X[:] = half @ half.T
+    assign_rows(X, half @ half.T)
     symmetrise(X)
 
 

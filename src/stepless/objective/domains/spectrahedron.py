@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.objective.assigning import assign
 from stepless.objective.domains.domain import Domain
 from stepless.objective.domains.psd_cone import (
     admit_square,
@@ -79,7 +80,7 @@ class Spectrahedron(Domain):
     def vertex(self, g, w):
         n = side(w.size)
         X, u = w.reshape((n, n)), np.zeros(n)
-        X[:] = g.reshape((n, n))
+        assign(w, g)
         symmetrise(X)
         trace = self.bound if lowest(X, u) < 0.0 else 0.0
         for i in range(n):

@@ -48,4 +48,5 @@ def falling(order: Any, z: Any) -> None:
                 j += not left
         here = 1 - here
         width *= 2
-    order[:] = numbers[here]
+    for k in range(n):
+        order[k] = numbers[here, k]

@@ -1,0 +1,29 @@
+"""Arrays written from others: numba's own `w[:] = v` takes two seconds to compile."""
+
+from __future__ import annotations
+
+from numpy.typing import NDArray
+
+from stepless.jit import compiled
+
+
+@compiled("w[d] v[d]")
+def assign(w: NDArray, v: NDArray) -> None:
+    """Set w to v."""
+    for j in range(w.size):
+        w[j] = v[j]
+
+
+@compiled("w[d] v[d]")
+def assign_multiple(w: NDArray, t: float, v: NDArray) -> None:
+    """Set w to t·v."""
+    for j in range(w.size):
+        w[j] = t * v[j]
+
+
+@compiled("X[n,d] Y[n,d]")
+def assign_rows(X: NDArray, Y: NDArray) -> None:
+    """Set the matrix X to Y."""
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            X[i, j] = Y[i, j]
