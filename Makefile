@@ -1,12 +1,10 @@
 # Everything sets itself up: a virtual environment in .venv, from pyproject.toml alone.
 PYTHON ?= python3
 BIN := .venv/bin
-# Compiled kernels are kept apart for each state of the sources: numba cannot see that a helper
-# in another module has changed.
-SOURCES = $(shell cat $$(find src -name '*.py' | sort) | cksum | cut -d' ' -f1)
-export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache/$(SOURCES)
+# Compiled code is kept here, and never stale: a file's name has the digest of what it was made of.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check soak bench clean
 
 demo: .venv/user
 	$(BIN)/stepless demo
@@ -19,6 +17,12 @@ check: .venv/check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+soak: .venv/test
+	$(BIN)/pytest -n 2 --dist loadfile -m 'soak or not soak'
+	$(BIN)/stepless warm
+	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks.fuzz --seconds 3600
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
+from grids import grid
 from stepless.certificates import Aggregate, Certifier
 from stepless.data import Source
 from stepless.joint_risk import risk_of
@@ -305,8 +306,10 @@ def _planes(case, solver, start, passes=4):
     return [finding.plane for finding in findings if finding.plane is not None]
 
 
-@pytest.mark.parametrize("kind", ["hinge, l1", "hinge, l2, l1 ball", "squared, elasticnet"])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    grid(SOLVERS, ["hinge, l1", "hinge, l2, l1 ball", "squared, elasticnet"]),
+)
 def test_planes_of_passes_lie_under_the_risk(name, kind):
     """Also of those with an early look, after 100 rounds, when all begins anew."""
     rng = np.random.default_rng(4)
@@ -318,8 +321,7 @@ def test_planes_of_passes_lie_under_the_risk(name, kind):
             _assert_under(case, plane, rng)
 
 
-@pytest.mark.parametrize("kind", ["hinge, l1", "hinge, l2, l1 ball"])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "kind"), grid(SOLVERS, ["hinge, l1", "hinge, l2, l1 ball"]))
 def test_planes_of_a_warm_start_lie_under_the_risk(name, kind):
     rng = np.random.default_rng(5)
     for seed in range(4):

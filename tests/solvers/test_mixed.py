@@ -161,7 +161,7 @@ def short(seed):
 
 def test_emgd_stays_below_theorem_8_1():
     delta, broken = 0.1, 0
-    for seed in range(200):
+    for seed in range(60):
         risk, lam, best = short(seed % 10)
         solver = EMGD("theory", delta)
         state = solver.start(risk, np.zeros(2), 0.0)
@@ -171,7 +171,7 @@ def test_emgd_stays_below_theorem_8_1():
             finding = solver.step(risk, state, rng)
         bound = paper.theorem_8_1(lam, radius, 3)[0]
         broken += finding.objective - best > bound
-    assert broken <= 3 * delta * 200  # probability 1 − 3δ
+    assert broken <= 3 * delta * 60  # probability 1 − 3δ
 
 
 def test_mixedgrad_stays_below_its_mended_theorem():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from grids import grid
 from stepless import (
     Box,
     L1Ball,
@@ -116,9 +117,10 @@ def symmetric(X):
     return np.array([(row.reshape(n, n) + row.reshape(n, n).T).ravel() / 2 for row in X])
 
 
-@pytest.mark.parametrize("name", DOMAINS)
-@pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=repr)
-@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("name", "loss", "layout"),
+    grid(DOMAINS, [Hinge(), Logistic()], [np.asarray, sparse.csr_matrix]),
+)
 def test_the_kernel_is_the_papers(name, loss, layout):
     domain, c = DOMAINS[name]
     _, X, y = problem(loss, Zero(), domain)
@@ -258,11 +260,14 @@ def test_theorem_9_9(T):
 # -- the solvers -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("loss", [Hinge(), Squared()], ids=repr)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(
-    "domain", [L1Ball(0.5), LpBall(0.5, 1.3), Box(-0.1, 0.3), L2Ball(0.4)], ids=repr
+    ("name", "loss", "domain"),
+    grid(
+        NAMES,
+        [Hinge(), Squared()],
+        [L1Ball(0.5), LpBall(0.5, 1.3), Box(-0.1, 0.3), L2Ball(0.4)],
+    ),
 )
 def test_they_come_near_the_optimum_and_prove_it(name, loss, intercept, domain):
     risk, *_ = problem(loss, SquaredL2(0.1), domain, intercept=intercept)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from grids import grid
 from stepless.data import Source
 from stepless.joint_risk import risk_of
 from stepless.objective import (
@@ -82,9 +83,7 @@ def same(ours, run, bias):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("update", ["rda", "cmd"])
+@pytest.mark.parametrize(("update", "penalty", "domain"), grid(["rda", "cmd"], PENALTIES, DOMAINS))
 def test_adagrad(update, penalty, domain, bias):
     (omega, phi), (S, X_domain) = PENALTIES[penalty], DOMAINS[domain]
     X, y = stream()
@@ -95,9 +94,9 @@ def test_adagrad(update, penalty, domain, bias):
     same(iterates(solver, objective, X, y), run, bias)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("solver", [RDA, FOBOS])
+@pytest.mark.parametrize(
+    ("solver", "penalty", "domain"), grid([RDA, FOBOS], PENALTIES, DOMAINS, every=3)
+)
 def test_without_adaptation(solver, penalty, domain):
     (omega, phi), (S, X_domain) = PENALTIES[penalty], DOMAINS[domain]
     X, y = stream(1)
@@ -131,9 +130,10 @@ def test_groups_of_features(update, kind):
     same(iterates(AdaGrad(update, eta=ETA, delta=DELTA), objective, X, y), run, True)
 
 
-@pytest.mark.parametrize("loss", [MulticlassHinge(K), Softmax(K)], ids=["hinge", "softmax"])
-@pytest.mark.parametrize("penalty", ["l1", "l1/l2", "l1/linf"])
-@pytest.mark.parametrize("update", ["rda", "cmd"])
+@pytest.mark.parametrize(
+    ("update", "penalty", "loss"),
+    grid(["rda", "cmd"], ["l1", "l1/l2", "l1/linf"], [MulticlassHinge(K), Softmax(K)]),
+)
 def test_a_matrix_of_weights(update, penalty, loss):
     X, y = stream(12, classes=K)  # no ties: ℓ∞ makes weights equal, and so predictions
     omega, phi = {
