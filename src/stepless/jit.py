@@ -173,7 +173,7 @@ class Part:
         if args not in self._fragments:
             flags = Flags()
             cpu_target.options.parse_as_flags(flags, self.options)
-            flags.no_compile, flags.noalias = True, not self.inline
+            flags.no_compile = flags.noalias = True
             context = cpu_target.target_context
             library = _Parts(context.codegen(), self.function.__qualname__)
             result = compile_extra(

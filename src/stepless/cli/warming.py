@@ -37,7 +37,7 @@ _NUMBERS = {
     "quantile(0.5)": _CORNERED,
     "epsilon_insensitive(0.1)": _CORNERED,
 }
-_METRICS = "f1", "roc_auc", "precision_at_k", "recall_at_k", "prbep"
+_METRICS = {"f1": None, "roc_auc": None, "precision_at_k": 5, "recall_at_k": 5, "prbep": None}
 
 
 def tasks() -> dict[str, Task]:
@@ -71,8 +71,8 @@ def tasks() -> dict[str, Task]:
         )
     }
     metrics = {
-        f"MetricClassifier, {name}": partial(MetricClassifier(name, k=5).fit, X, signs)
-        for name in _METRICS
+        f"MetricClassifier, {name}": partial(MetricClassifier(name, k=k).fit, X, signs)
+        for name, k in _METRICS.items()
     }
     rankings = {
         f"LinearRanker, {loss}": partial(LinearRanker(loss).fit, X, thirds, group=[20] * 3)
