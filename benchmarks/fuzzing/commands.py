@@ -16,7 +16,17 @@ LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "absolute", "huber(1)
 LOSSES += ["smoothed_hinge(0.5)", "quantile(0.3)", "quantile(3)", "epsilon_insensitive(0.1)"]
 LOSSES += ["poisson", "crf", "ndcg", "map", "pairwise", "hinge(1)", "nope", "\x1b[31m", ""]
 DEVICES = ["-", "/dev/null", "/dev/full", "/dev/stdout"]
-PLACES = ["new", "new.txt", "new.txt", "model", "two.svm", "link.svm", "hard.svm", "tags.txt", "folder"]
+PLACES = [
+    "new",
+    "new.txt",
+    "new.txt",
+    "model",
+    "two.svm",
+    "link.svm",
+    "hard.svm",
+    "tags.txt",
+    "folder",
+]
 PLACES += ["none/new", "weights", *DEVICES]
 ODD = ["none", "folder", "-", "/dev/null", "link.svm", "hard.svm"]
 FIT = {
@@ -68,9 +78,8 @@ ONE_FILE = ("two.svm", "link.svm", "hard.svm")
 class Commands:
     """Cases of command lines, all in one folder, which is as it was after each."""
 
-    def __init__(self, folder: Path) -> None:
-        os.chdir(folder)
-        samples.write(folder)
+    def __init__(self) -> None:
+        samples.write()
         shell(["fit", "two.svm", "-o", "model", "-q"])
         shell(["fit", "table.csv", "--stream", "--target", "y", "-o", "table.model", "-q"])
         os.mkdir("folder")
@@ -117,28 +126,27 @@ class Commands:
             if command == "info":
                 return ["info", model, *_options(rng, {"--json": []}, rng.randrange(2))]
             given = [command, model, rng.choice(["two.svm", "table.csv", rng.choice(files)])]
-            return given + (_options(rng, PREDICT, rng.randrange(3)) if command == "predict" else [])
+            return given + (
+                _options(rng, PREDICT, rng.randrange(3)) if command == "predict" else []
+            )
         data = rng.choice(["prices.csv", "prices.csv", rng.choice(files)])
         given = ["game", data, "--players", "uniform,eg"]
         return given + _options(rng, GAME, rng.randrange(3))
 
     def _check(self, arguments: list[str], written: set[str], code: int) -> None:
         after = _contents()
-        positional = arguments[1 : 3 if arguments[0] in ("predict", "score") else 2]
-        read = {arguments[i + 1] for i, word in enumerate(arguments[:-1]) if word in READ}
-        read |= set(positional)
-        for name, data in self._kept.items():
-            names = set(ONE_FILE) if name in ONE_FILE else {name}
-            assert name in after, f"{name} is lost"
-            changed = after[name] != data
-            assert not changed or not names & read, f"{name}, which is read, has changed"
-            assert not changed or names & written, f"{name} has changed"
+        read = {arguments[i + 1] for i, word in enumerate(arguments) if word in READ}
+        read |= set(arguments[1 : 3 if arguments[0] in ("predict", "score") else 2])
         left = set(after) - set(self._kept) - written
         assert not left, f"{left} are left over"
-        for name in written & set(after):
+        for name in self._kept.keys() | after.keys():
+            assert name in after, f"{name} is lost"
             if after[name] != self._kept.get(name):
-                _refuse_half(arguments, name, after[name])
-        assert code != 2 or set(after) == set(self._kept), "wrong usage, but something is written"
+                names = set(ONE_FILE) if name in ONE_FILE else {name}
+                assert not names & read, f"{name}, which is read, has changed"
+                assert names & written, f"{name} has changed"
+                assert code != 2, f"wrong usage, but {name} is written"
+                _refuse_half(arguments, names, name, after[name])
 
     def _restore(self) -> None:
         for name in set(_contents()) - set(self._kept):
@@ -162,12 +170,12 @@ def _contents() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found if path.name not in ONE_FILE[1:]}
 
 
-def _refuse_half(arguments: list[str], name: str, data: bytes) -> None:
+def _refuse_half(arguments: list[str], names: set[str], path: str, data: bytes) -> None:
     """Raise where what a command has written is no whole model, picture or text of lines."""
-    options = [arguments[i] for i, word in enumerate(arguments[1:]) if word == name]
-    if "--plot" in options:
-        assert data.startswith(b"\x89PNG") and data.endswith(b"IEND\xaeB`\x82"), f"half of {name}"
-    elif "-o" in options and arguments[0] == "fit":
-        load_model(name)
+    option = next(arguments[i] for i, word in enumerate(arguments[1:]) if word in names)
+    if option == "--plot":
+        assert data.endswith(b"IEND\xaeB`\x82"), f"{path} is half a picture"
+    elif option == "-o" and arguments[0] == "fit":
+        load_model(path)
     else:
-        assert data.endswith(b"\n"), f"{name} ends in the middle of a line"
+        assert data.endswith(b"\n"), f"{path} ends in the middle of a line"

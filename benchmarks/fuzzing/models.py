@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from random import Random
@@ -60,9 +59,8 @@ TYPES = ["f2", "f4", "i8", "i4", "u1", "u2", "u8", "?"]
 class Models:
     """Cases of model files; the models are fitted once."""
 
-    def __init__(self, folder: Path, names: Collection[str] = (*SHELL, *PYTHON)) -> None:
-        os.chdir(folder)
-        samples.write(folder)
+    def __init__(self, names: Collection[str] = (*SHELL, *PYTHON)) -> None:
+        samples.write()
         X, y, _ = read_svmlight("two.svm")
         for name in names:
             if name in SHELL:
@@ -82,14 +80,11 @@ class Models:
         else:
             data = self._forged(rng, *copy.deepcopy(self._parts[name]))
         Path("forged").write_bytes(data)
-        try:
-            load_model("forged")
-        except DataError as error:
-            assert str(error).startswith("forged: "), f"no file is named: {error}"
-            assert "\n" not in str(error), f"more than one line: {error}"
-            accepted = False
-        else:
-            accepted = True
+        sentence = _refusal("forged")
+        accepted = sentence is None
+        if sentence is not None:
+            assert sentence.startswith("forged: "), f"no file is named: {sentence}"
+            assert "\n" not in sentence, f"more than one line: {sentence}"
         examples = SHELL.get(name, ["two.svm"])[0]
         self._ask(["info", "forged"], accepted)
         self._ask(["info", "forged", "--json"], accepted)
@@ -120,6 +115,14 @@ class Models:
         text = json.dumps(header)
         arrays = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
         return save(arrays, metadata={"stepless": text, "sha256": _digest(text, arrays)})
+
+
+def _refusal(path: str) -> str | None:
+    try:
+        load_model(path)
+    except DataError as error:
+        return str(error)
+    return None
 
 
 def _parts(path: str) -> tuple[Any, dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""Readings in plain Python, slow and made apart from the library's: what a file says."""
+"""Readings in plain Python, slow and made apart from the library's: what a file says.
+
+In the place of a line that must be refused stands None.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,22 @@ import lzma
 import math
 import re
 import zlib
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-BLANKS = re.compile(rb"[ \t\r]+")
 NUMBER = re.compile(rb"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?+")
-MISSING = ("", "?")
+MARK = b"\xef\xbb\xbf"  # of UTF-8, where a file begins
+
+
+class Example(NamedTuple):
+    """A line: its label, and its features as they are written, by index or by name."""
+
+    label: Any
+    features: list[tuple[Any, Any]]
+    qid: int | None = None
 
 
 def decompressed(data: bytes) -> bytes | None:
@@ -26,171 +37,116 @@ def decompressed(data: bytes) -> bytes | None:
         if data.startswith(b"\x1f\x8b"):
             return gzip.decompress(data)
         if data.startswith(b"BZh"):
-            return _streams(data, bz2.BZ2Decompressor, padded=False)
+            return b"".join(_streams(data, bz2.BZ2Decompressor, 0))
         if data.startswith(b"\xfd7zXZ\0"):
-            return _streams(data, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), padded=True)
+            return b"".join(_streams(data, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4))
     except (OSError, EOFError, zlib.error, lzma.LZMAError):
         return None
     return data
 
 
-def _streams(data, start, padded) -> bytes:
-    text = b""
+def _streams(data: bytes, start: Any, padding: int) -> Iterator[bytes]:
     while data:
         stream = start()
-        text += stream.decompress(data)
-        if not stream.eof:
+        yield stream.decompress(data)
+        rest = stream.unused_data
+        data = rest.lstrip(b"\0") if padding else rest
+        if not stream.eof or (padding and (len(rest) - len(data)) % padding):
             raise EOFError
-        data = stream.unused_data
-        if padded:
-            rest = data.lstrip(b"\0")
-            if (len(data) - len(rest)) % 4:
-                raise EOFError
-            data = rest
-    return text
 
 
-# -- svmlight --------------------------------------------------------------------------------------
+def svmlight(
+    text: bytes, last: int, largest: float, first: int = 0, hashed: bool = False
+) -> list[tuple[int, Example | None]]:
+    """Return examples with the numbers of their lines; indices are from `first` to `last`."""
+    lines = text.removeprefix(MARK).split(b"\n")
+    rows = [re.findall(rb"[^ \t\r]+", line.partition(b"#")[0]) for line in lines]
+    looks = [row for row in rows if row and re.match(rb"[+-]?[.\d]", row[0])]
+    with_qid = bool(looks) and len(looks[0]) > 1 and looks[0][1].startswith(b"qid:")
 
+    def example(label: bytes, *tokens: bytes) -> Example | None:
+        qid, features = None, []
+        if with_qid:
+            if not tokens or not re.fullmatch(rb"qid:\d{1,18}", tokens[0]):
+                return None
+            qid, tokens = int(tokens[0][4:]), tokens[1:]
+        for token in tokens:
+            key, colon, value = token.rpartition(b":") if hashed else token.partition(b":")
+            if hashed and not colon:
+                key, value = token, b"1"
+            if not hashed and re.fullmatch(rb"\d{1,18}", key):
+                key = int(key) if first <= int(key) <= last else b""
+            elif not hashed:
+                key = b""
+            if key == b"" or not _is_number(value, largest):
+                return None
+            features.append((key, value))
+        twice = not hashed and len(dict(features)) < len(features)
+        return Example(label, features, qid) if _is_number(label) and not twice else None
 
-class Example(NamedTuple):
-    """A line of svmlight text, its numbers as they are written: features by index or by name."""
-
-    label: bytes
-    qid: int | None
-    features: list[tuple[int | bytes, bytes]]
-
-
-class Rules(NamedTuple):
-    """What is refused: indices and values that are too large; names, unless `hashed`."""
-
-    last: int
-    largest: float
-    first: int = 0
-    hashed: bool = False
-
-
-def svmlight(text: bytes, rules: Rules) -> list[tuple[int, Example | None]]:
-    """Return the examples with the numbers of their lines; None in place of one that is wrong."""
-    lines = text.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    rows = [(k, line, _tokens(line)) for k, line in enumerate(lines, 1)]
-    looks = (tokens for _, _, tokens in rows if tokens and re.match(rb"[+-]?[.\d]", tokens[0]))
-    first = next(looks, [])
-    with_qid = len(first) > 1 and first[1].startswith(b"qid:")
     return [
-        (k, None if b"\0" in line else _example(tokens, with_qid, rules))
-        for k, line, tokens in rows
-        if tokens or b"\0" in line
+        (k, None if b"\0" in line else example(*row))
+        for k, (line, row) in enumerate(zip(lines, rows, strict=True), 1)
+        if row or b"\0" in line
     ]
 
 
-def _tokens(line: bytes) -> list[bytes]:
-    return [token for token in BLANKS.split(line.partition(b"#")[0]) if token]
-
-
-def _example(tokens: list[bytes], with_qid: bool, rules: Rules) -> Example | None:
-    label, *rest = tokens
-    qid = None
-    if not _fits(label, math.inf):
-        return None
-    if with_qid:
-        if not rest or not re.fullmatch(rb"qid:\d{1,18}", rest[0]):
-            return None
-        qid, rest = int(rest[0][4:]), rest[1:]
-    features: list[tuple[int | bytes, bytes]] = []
-    for token in rest:
-        key, colon, value = token.rpartition(b":") if rules.hashed else token.partition(b":")
-        if rules.hashed and not colon:
-            key, value = token, b"1"
-        if not key or not _fits(value, rules.largest):
-            return None
-        if rules.hashed:
-            features.append((key, value))
-        elif re.fullmatch(rb"\d{1,18}", key) and rules.first <= int(key) <= rules.last:
-            features.append((int(key), value))
-        else:
-            return None
-    if not rules.hashed and len(dict(features)) < len(features):
-        return None
-    return Example(label, qid, features)
-
-
-def _fits(token: bytes, largest: float) -> bool:
-    if not NUMBER.fullmatch(token):
-        return False
-    return _finite(float(token), largest)
-
-
-def _finite(value: float | str, largest: float) -> bool:
-    return isinstance(value, float) and math.isfinite(value) and abs(value) <= largest
+def _is_number(token: bytes, largest: float = np.finfo(float).max) -> bool:
+    return bool(NUMBER.fullmatch(token)) and abs(float(token)) <= largest
 
 
 def rounded(token: bytes, dtype: type) -> float:
     """Round a number to `dtype` as it is written, not as float64 has it."""
     value = float(token)
-    if dtype is np.float64 or value == 0.0:
-        return value
     near = np.float32(value)
+    if dtype is np.float64 or value == 0.0 or float(near) == value == Decimal(token.decode()):
+        return value
     exact = Decimal(token.decode())
-    for other in (np.nextafter(near, np.float32(way)) for way in (-np.inf, np.inf)):
-        half = Decimal((float(near) + float(other)) / 2) if np.isfinite(other) else exact
-        if (exact > half > near) or (exact < half < near):
-            return float(other)
-        if exact == half and half != near:
-            return float(near if near.view(np.int32) % 2 == 0 else other)
-    return float(near)
+    toward = np.float32(math.copysign(math.inf, exact - Decimal(float(near))))
+    other = np.nextafter(near, toward)
+    if not np.isfinite(other):
+        return float(near)
+    half = Decimal((float(near) + float(other)) / 2)
+    even = near if near.view(np.int32) % 2 == 0 else other
+    beyond = (exact > half) == (toward > 0)
+    return float(even if exact == half else other if beyond else near)
 
 
-# -- tables and columns ----------------------------------------------------------------------------
-
-
-class Cells(NamedTuple):
-    """A row of a table: its features by name, and its label."""
-
-    features: list[tuple[str, float]]
-    label: str
-
-
-def table(text: bytes, delimiter: str, target: str, largest: float) -> list[Cells | None]:
-    """Return the rows up to one that is wrong, in whose place stands None; so of the header."""
+def table(text: bytes, delimiter: str, target: str, largest: float) -> list[Example | None]:
+    """Return the rows up to one that is wrong; numbers are features, so are "column=word"."""
     lines = io.StringIO(text.decode("utf-8-sig", "surrogateescape"), newline="")
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
-    rows: list[Cells | None] = []
-    names: list[str] = []
+    found: list[Example | None] = []
     try:
-        for row in filter(None, reader):
-            cells = [cell.strip() for cell in row]
-            "".join(cells).encode()
-            if not names:
-                names = cells
-                if len(set(names)) < len(names) or target not in names or len(names) < 2:
-                    return [None]
-                continue
-            if len(cells) != len(names):
-                return [*rows, None]
-            given = dict(zip(names, cells, strict=True))
-            label = given.pop(target)
-            is_number = isinstance(read(rows[0].label if rows else label), float)
-            if label in MISSING or (is_number and not _finite(read(label), math.inf)):
-                return [*rows, None]
-            features = []
-            for name, cell in given.items():
-                value = read(cell)
-                if cell in MISSING:
-                    continue
-                if isinstance(value, str):
-                    features.append((f"{name}={cell}", 1.0))
-                elif not _finite(value, largest):
-                    return [*rows, None]
-                elif value:
-                    features.append((name, value))
-            rows.append(Cells(features, label))
-    except (csv.Error, UnicodeEncodeError):
-        return [*rows, None]
-    return rows if names else [None]
+        rows = ([cell.strip() for cell in row] for row in reader if row)
+        names = next(rows, [])
+        "".join(names).encode()
+        if len(set(names)) < len(names) or target not in names or len(names) < 2:
+            return [None]
+        for row in rows:
+            "".join(row).encode()
+            cells = dict(zip(names, row, strict=True))
+            label = _read(cells.pop(target))
+            if not isinstance((found[0] or label).label if found else label, float):
+                label = row[names.index(target)]
+            elif not math.isfinite(label):
+                raise ValueError(label)
+            features: list[tuple[Any, Any]] = []
+            for name, value in ((name, _read(cell)) for name, cell in cells.items()):
+                if isinstance(value, float) and not abs(value) <= largest:
+                    raise ValueError(value)
+                if value not in ("", "?", 0.0):
+                    word = isinstance(value, str)
+                    features.append((f"{name}={value}", 1.0) if word else (name, value))
+            if label in ("", "?"):
+                raise ValueError(label)
+            found.append(Example(label, features))
+    except (csv.Error, TypeError, ValueError):  # not UTF-8, or cells too many or too few
+        found.append(None)
+    return found
 
 
-def read(cell: str) -> float | str:
+def _read(cell: str) -> float | str:
     """Return the number that a cell is, or the cell."""
     try:
         return float(cell) if "_" not in cell else cell
@@ -199,16 +155,14 @@ def read(cell: str) -> float | str:
 
 
 def columns(text: bytes) -> list[list[list[str]]] | None:
-    """Return sentences of words in columns; None where the text is wrong."""
+    """Return sentences of words in columns."""
     sentences: list[list[list[str]]] = [[]]
     try:
-        for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-            if token := [column.decode() for column in line.split()]:
-                sentences[-1].append(token)
-            elif sentences[-1]:
-                sentences.append([])
+        for line in text.removeprefix(MARK).split(b"\n"):
+            words = [word.decode() for word in line.split()]
+            sentences = [*sentences[:-1], [*sentences[-1], words]] if words else [*sentences, []]
     except UnicodeDecodeError:
         return None
     sentences = [sentence for sentence in sentences if sentence]
-    widths = {len(token) for sentence in sentences for token in sentence}
+    widths = {len(words) for sentence in sentences for words in sentence}
     return sentences if len(widths) == 1 else None

@@ -34,15 +34,14 @@ main()
 """
 MOST_SECONDS = 50  # that a program may take, less than a case may
 STREAM = ["--hash", "10", "-q", "-o", "new"]
-ENDLESS = {
-    "stream": ["fit", "-", *STREAM, "--predictions", "lines"],
-    "batch": ["fit", "two.svm", "-o", "new", "--gap", "0", "--passes", "1" + "0" * 9]
-    + ["--solver", "pegasos"],
-    "predict": ["predict", "model", "big.svm", "-o", "lines"],
-}
+BATCH = ["--gap", "0", "--passes", "1000000000", "--solver", "pegasos"]
+ENDLESS = [
+    ["fit", "-", *STREAM, "--predictions", "lines"],
+    ["fit", "two.svm", "-o", "new", *BATCH],
+    ["predict", "model", "big.svm", "-o", "lines"],
+]
 TALKING = [
     ["predict", "model", "big.svm"],
-    ["predict", "model", "-"],
     ["score", "model", "two.svm"],
     ["info", "model", "--json"],
     ["fit", "big.svm", "--stream", *STREAM, "--predictions", "-"],
@@ -54,17 +53,16 @@ TALKING = [
 class Signals:
     """Cases of programs that something happens to."""
 
-    def __init__(self, folder: Path) -> None:
-        os.chdir(folder)
-        samples.write(folder)
+    def __init__(self) -> None:
+        samples.write()
         self._text = Path("two.svm").read_bytes() * 300
         Path("big.svm").write_bytes(self._text)
-        shell(["fit", "two.svm", "--stream", "--hash", "10", "-q", "-o", "model"])
-        self._kept: dict[str, bytes] = {}
+        shell(["fit", "two.svm", "--stream", *STREAM])
+        os.rename("new", "model")
+        self._kept = {path.name: path.read_bytes() for path in Path().iterdir()}
         began = perf_counter()
         self._run(["info", "model"])
         self._pace = perf_counter() - began  # of a machine that may be busy
-        self._kept = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     def case(self, seed: int) -> bool:
         """Run one program; return whether it came to its end, or kept what it had."""
@@ -76,61 +74,57 @@ class Signals:
                 os.unlink(name)
 
     def _signalled(self, rng: Random) -> bool:
-        arguments = ENDLESS[rng.choice(list(ENDLESS))]
-        number, twice = rng.choice(SIGNALS), rng.random() < 0.2
-        after, again = rng.uniform(0.05, 3.0) * self._pace, rng.uniform(0.0, 0.05)
+        arguments, number = rng.choice(ENDLESS), rng.choice(SIGNALS)
+        waits = [rng.uniform(0.05, 3.0) * self._pace]
+        waits += [rng.uniform(0.0, 0.05)] * (rng.random() < 0.2)
 
         def act(process: Any) -> None:
-            sleep(after)
-            process.send_signal(number)
-            if twice:
-                sleep(again)
+            for wait in waits:
+                sleep(wait)
                 process.send_signal(number)
 
         code, stderr = self._run(arguments, act, stdin=subprocess.PIPE)
         told = re.search(r"of ([\d,]+) examples", stderr)
-        if told and Path("lines").exists():
+        if told:
             count = Path("lines").read_bytes().count(b"\n")
             assert count == int(told[1].replace(",", "")), f"{count} predictions: {stderr}"
-        assert Path("new").exists() == Path("lines").exists() or arguments[1] != "-", stderr
+        both = Path("new").exists() == Path("lines").exists()
+        assert both or arguments[1] != "-", f"model or predictions alone: {stderr}"
         return code == 0 or Path("new").exists()
 
     def _unheard(self, rng: Random) -> bool:
-        arguments = rng.choice(TALKING)
-        read = rng.choice([0, 1, 5000])
+        arguments, count = rng.choice(TALKING), rng.choice([0, 1, 5000])
 
         def close(process: Any) -> None:
-            process.stdout.read(read)
+            process.stdout.read(count)
             process.stdout.close()
 
-        way = rng.choice(["closed", "full", "unread", "no input"])
-        if way == "unread":
-            code, _ = self._run(arguments, close, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        elif way == "full":
-            with open("/dev/full", "wb") as full:
-                code, stderr = self._run(arguments, stdin=subprocess.DEVNULL, stdout=full)
-            assert code != 0, f"a full disk is taken for a written one: {stderr}"
-        else:
-            descriptor = 1 if way == "closed" else 0
-            code, stderr = self._run(arguments, preexec_fn=lambda: os.close(descriptor))
-            assert code != 0 or way != "closed", f"nothing is taken for standard output: {stderr}"
+        match way := rng.choice(["unread", "full", "closed"]):
+            case "unread":
+                code, stderr = self._run(arguments, close, stdout=subprocess.PIPE)
+            case "full":
+                with open("/dev/full", "wb") as full:
+                    code, stderr = self._run(arguments, stdout=full)
+            case _:
+                code, stderr = self._run(arguments, preexec_fn=lambda: os.close(1))
+        assert code != 0 or way == "unread", f"what was not written counts as written: {stderr}"
         kept = Path("new").exists()
-        assert kept or way not in ("unread", "full") or "new" not in arguments, "the model is lost"
+        assert kept or way == "closed" or "new" not in arguments, f"the model is lost: {stderr}"
         return code == 0 or kept
 
     def _run(
-        self, arguments: list[str], act: Callable[[Any], None] | None = None, **files: Any
+        self, arguments: list[str], act: Callable[[Any], None] = lambda _: None, **files: Any
     ) -> tuple[int, str]:
         """Run the program; see that it ended well, and that what it has written is whole."""
         ready, theirs = os.pipe()
-        folder = str(Path(stepless.__file__).parents[1])
+        source = str(Path(stepless.__file__).parents[1])
         with tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM, *arguments],
                 stderr=errors,
                 pass_fds=(theirs,),
-                env=os.environ | {"READY": str(theirs), "PYTHONPATH": folder},
-                **{"stdout": subprocess.DEVNULL} | files,
+                env=os.environ | {"READY": str(theirs), "PYTHONPATH": source},
+                **{"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL} | files,
             )
             os.close(theirs)
             if process.stdin:
@@ -138,19 +132,24 @@ class Signals:
             os.read(ready, 1)
             os.close(ready)
             try:
-                if act is not None:
-                    act(process)
-                process.wait(MOST_SECONDS)
+                act(process)
+                code = process.wait(MOST_SECONDS)
             finally:
                 process.kill()
                 process.wait()
             errors.seek(0)
             stderr = errors.read().decode()
-        unread = files.get("stdout") == subprocess.PIPE
-        if stderr or not unread:  # who is not listened to any more may end without a word
-            refuse_end(process.returncode, stderr)
-        self._check(stderr)
-        return process.returncode, stderr
+        if stderr or process.stdout is None:  # who is not listened to may end without a word
+            refuse_end(code, stderr)
+        lost = [name for name, data in self._kept.items() if Path(name).read_bytes() != data]
+        assert not lost, f"{lost} have changed: {stderr}"
+        left = set(os.listdir()) - {*self._kept, "new", "lines"}
+        assert not left, f"{left} are left over: {stderr}"
+        if Path("new").exists():
+            load_model("new")
+        if Path("lines").exists():
+            assert Path("lines").read_bytes().endswith(b"\n"), "half a line"
+        return code, stderr
 
     def _feed(self, pipe: Any) -> None:
         """Write examples for as long as somebody reads them."""
@@ -159,14 +158,3 @@ class Signals:
                 pipe.write(self._text)
         except (BrokenPipeError, ValueError):
             return
-
-    def _check(self, stderr: str) -> None:
-        """See that nothing is lost, half written or left over."""
-        for name, data in self._kept.items():
-            assert Path(name).read_bytes() == data, f"{name} has changed"
-        left = set(os.listdir()) - {*self._kept, "new", "lines"}
-        assert not left or not self._kept, f"{left} are left over: {stderr}"
-        if Path("new").exists():
-            load_model("new")
-        if Path("lines").exists():
-            assert Path("lines").read_bytes().endswith(b"\n"), "half a line"
