@@ -3,75 +3,68 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from enum import StrEnum
+from inspect import signature
 from pathlib import Path
 from random import Random
+from typing import get_args
+
+from typer.models import OptionInfo
 
 from benchmarks.fuzzing import samples
 from benchmarks.fuzzing.shell import refuse_controls, shell
+from stepless.cli.fit import fit
+from stepless.cli.game import game
+from stepless.cli.info import info
+from stepless.cli.predict import predict
+from stepless.cli.score import score
 from stepless.report import load_model
 
 NUMBERS = ["0", "1", "-1", "2", "1e-3", "0.5", "3.7", "1e9", "1e400", "1e-400", "1" + "0" * 400]
 NUMBERS += ["nan", "inf", "x", ""]
-LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "absolute", "huber(1)", "huber(0)"]
-LOSSES += ["smoothed_hinge(0.5)", "quantile(0.3)", "quantile(3)", "epsilon_insensitive(0.1)"]
-LOSSES += ["poisson", "crf", "ndcg", "map", "pairwise", "hinge(1)", "nope", "\x1b[31m", ""]
-DEVICES = ["-", "/dev/null", "/dev/full", "/dev/stdout"]
-PLACES = [
-    "new",
-    "new.txt",
-    "new.txt",
-    "model",
-    "two.svm",
-    "link.svm",
-    "hard.svm",
-    "tags.txt",
-    "folder",
-]
-PLACES += ["none/new", "weights", *DEVICES]
+PLACES = ["new", "new.txt", "new.png", "model", "two.svm", "link.svm", "hard.svm", "folder"]
+PLACES += ["none/new", "weights", "bad_weights", "-", "/dev/null", "/dev/full", "/dev/stdout"]
 ODD = ["none", "folder", "-", "/dev/null", "link.svm", "hard.svm"]
-FIT = {
-    "--task": ["auto", "classify", "regress", "rank", "tag", "x"],
-    "--loss": LOSSES,
-    "--metric": ["f1", "fbeta(2)", "fbeta(-1)", "roc_auc", "precision_at_k", "prbep", "x"],
-    "--k": NUMBERS,
-    "--penalty": ["l2", "l1", "none", "elasticnet(0.5)", "elasticnet(7)", "lp(1.5)", "l1/l2", "x"],
-    "--alpha": ["auto", *NUMBERS],
-    "--domain": ["free", "ball(1)", "ball(-1)", "box(0,1)", "box(1,0)", "simplex(1)", "polytope"],
-    "--multi-class": ["ovr", "joint", "x"],
-    "--no-intercept": [],
-    "--weights": ["weights", "bad_weights", "none", "-"],
-    "--zero-based": [],
-    "--gap": NUMBERS,
-    "--passes": NUMBERS,
-    "--seconds": ["0", "0.1", "nan", "inf", "-1", "1e400"],
-    "--solver": ["auto", "newton", "bundle", "adagrad", "pegasos", "dual-ascent", "emgd", "x"],
-    "--seed": NUMBERS,
-    "--jobs": ["1", "2", "0", "x"],
-    "--stream": [],
-    "--format": ["csv", "svmlight", "auto", "x"],
-    "--hash": ["1", "8", "0", "31", "x"],
-    "--features": ["1", "4", "60", "0", "x"],
-    "--names": [],
-    "--classes": ["-1,1", "p,q", "1", "a,a", ""],
-    "--target": ["y", "a", "z", ""],
-    "--categorical": ["a", "z"],
-    "--ignore": ["a", "a,b", "z", "y"],
-    "--on-error": ["skip", "stop", "x"],
-    "--predictions": PLACES,
-    "--json": [],
-    "--quiet": [],
-    "--test": ["two.svm", "bad.svm", "three.svm", "table.csv", *ODD],
+# Of options that take words, some; numbers, places and names of a few are taken for all others.
+WORDS = {
+    "--loss": "hinge squared_hinge logistic squared absolute huber(1) huber(0) quantile(3) poisson "
+    "smoothed_hinge(0.5) epsilon_insensitive(0.1) crf ndcg map pairwise hinge(1) \x1b[31m",
+    "--metric": "f1 fbeta(2) fbeta(-1) roc_auc precision_at_k prbep x",
+    "--penalty": "l2 l1 none elasticnet(0.5) elasticnet(7) lp(1.5) l1/l2 x",
+    "--domain": "free ball(1) ball(-1) box(0,1) box(1,0) simplex(1) nonnegative polytope",
+    "--multi-class": "ovr joint x",
+    "--solver": "auto newton bundle adagrad pegasos dual-ascent emgd frank-wolfe x",
+    "--classes": "-1,1 p,q 1 a,a ,",
+    "--target": "y a z",
+    "--categorical": "a z",
+    "--ignore": "a a,b z y",
+    "--players": "uniform,eg uniform x eg,eg",
+    "--test": "two.svm three.svm bad.svm table.csv number.svm none folder - /dev/null /dev/full",
+    "--weights": "weights bad_weights two.svm none folder - /dev/null /dev/full",
+    "--seconds": "0 0.1 nan inf -1 1e400",  # not how long a fit takes is to be tried
 }
-PREDICT = {"--proba": [], "--decision": [], "--zero-based": [], "-o": PLACES}
-GAME = {
-    "--players": ["uniform,eg", "uniform", "x", "eg,eg"],
-    "--relatives": [],
-    "--cost": NUMBERS,
-    "--plot": ["new.png", "new.txt", "prices.csv", "-"],
-    "--json": [],
-}
+
+
+def _options_of(command: Callable[..., None]) -> dict[str, list[str]]:
+    """Return the options of a command, and values to try; a flag has none."""
+    found = {}
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        kind, told = get_args(parameter.annotation)
+        if isinstance(told, OptionInfo):
+            first = told.default  # of the words that typer.Option is given
+            option = first if isinstance(first, str) else f"--{name.replace('_', '-')}"
+            is_path = Path in (kind, *get_args(kind))
+            is_name = isinstance(kind, type) and issubclass(kind, StrEnum)
+            others = [*kind, "x"] if is_name else PLACES if is_path else NUMBERS
+            words = WORDS[option].split(" ") if option in WORDS else others
+            found[option] = [] if kind is bool else words
+    return found
+
+
+OPTIONS = {command: _options_of(command) for command in (fit, predict, score, info, game)}
 READ = ("--test", "--weights")
-WRITTEN = ("-o", "--predictions", "--plot")
+WRITTEN = ("--output", "--predictions", "--plot")
 ONE_FILE = ("two.svm", "link.svm", "hard.svm")
 
 
@@ -105,33 +98,26 @@ class Commands:
         return result.exit_code in (0, 3)
 
     def _arguments(self, rng: Random) -> list[str]:
+        command = rng.choice([fit, fit, fit, fit, predict, predict, score, info, game])
         files = [*self._kept, *ODD]
-        way = rng.random()
-        if way < 0.75:
-            data = rng.choice(files)
-            given = ["fit", data, "-o", "new" if rng.random() < 0.7 else rng.choice(PLACES)]
+        model = rng.choice(["model", "table.model", rng.choice(files)])
+        data = rng.choice(["two.svm", rng.choice(files)] if command in (predict, score) else files)
+        known = dict(OPTIONS[command])
+        given = {predict: [model, data], score: [model, data], info: [model]}.get(command, [data])
+        if command is fit:
+            output = rng.choice(known.pop("--output")) if rng.random() < 0.3 else "new"
+            given += ["--output", output]
             if data.endswith(".csv") and rng.random() < 0.8:
                 given += ["--stream", "--target", "y"]
-            if data in ("tags.txt", "query.svm") and rng.random() < 0.8:
+            elif data in ("tags.txt", "query.svm") and rng.random() < 0.8:
                 given += ["--task", "tag" if data == "tags.txt" else "rank"]
             elif rng.random() < 0.3:
                 given += ["--stream"]
-            given += _options(rng, FIT, rng.choice([0, 0, 1, 1, 1, 2, 3]))
-            # what is to be tried is not how long a fit takes
-            limited = {"--stream", "--passes", "--seconds"} & set(given)
-            return given if limited else [*given, "--seconds", "0.3"]
-        if way < 0.95:
-            model = rng.choice(["model", "model", "table.model", rng.choice(files)])
-            command = rng.choice(["predict", "predict", "score", "info"])
-            if command == "info":
-                return ["info", model, *_options(rng, {"--json": []}, rng.randrange(2))]
-            given = [command, model, rng.choice(["two.svm", "table.csv", rng.choice(files)])]
-            return given + (
-                _options(rng, PREDICT, rng.randrange(3)) if command == "predict" else []
-            )
-        data = rng.choice(["prices.csv", "prices.csv", rng.choice(files)])
-        given = ["game", data, "--players", "uniform,eg"]
-        return given + _options(rng, GAME, rng.randrange(3))
+            if "--stream" not in given and rng.random() < 0.9:
+                given += ["--seconds", "0.3"]
+        for option in rng.sample(list(known), min(len(known), rng.choice([0, 0, 1, 1, 1, 2, 3]))):
+            given += [option, *rng.sample(known[option], bool(known[option]))]
+        return [command.__name__, *given]
 
     def _check(self, arguments: list[str], written: set[str], code: int) -> None:
         after = _contents()
@@ -159,11 +145,6 @@ class Commands:
         os.link("two.svm", "hard.svm")
 
 
-def _options(rng: Random, known: dict[str, list[str]], count: int) -> list[str]:
-    names = rng.sample(list(known), count)
-    return [word for name in names for word in (name, *rng.sample(known[name], bool(known[name])))]
-
-
 def _contents() -> dict[str, bytes]:
     """All files but the other names of one."""
     found = [path for path in Path().iterdir() if path.is_file()]
@@ -175,7 +156,7 @@ def _refuse_half(arguments: list[str], names: set[str], path: str, data: bytes) 
     option = next(arguments[i] for i, word in enumerate(arguments[1:]) if word in names)
     if option == "--plot":
         assert data.endswith(b"IEND\xaeB`\x82"), f"{path} is half a picture"
-    elif option == "-o" and arguments[0] == "fit":
+    elif option == "--output" and arguments[0] == "fit":
         load_model(path)
     else:
         assert data.endswith(b"\n"), f"{path} ends in the middle of a line"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from random import Random
+
+import numpy as np
 
 PIECES = [b"\0", b"\n", b"\r", b"\t", b" ", b":", b",", b";", b"#", b'"', b"-", b"+", b"e", b"."]
 PIECES += [b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\x1b[31m", b"qid:", b"1" * 50, b"\n1 1:1\n"]
@@ -36,18 +39,26 @@ def mutated(rng: Random, data: bytes) -> bytes:
 
 
 def number(rng: Random) -> str:
-    """Write a number, or what looks like one."""
+    """Write a number that is hard to read, or what looks like one."""
     digits = "".join(rng.choices("0123456789", k=rng.choice([1, 5, 18, 20, 40, 400])))
     return rng.choice(
         [
-            f"{rng.gauss(0, 1):.4g}",
+            _halfway(rng),
+            _halfway(rng),
             repr(rng.gauss(0, 1) * 10.0 ** rng.randrange(-320, 300)),
-            f"{digits}.{digits[::-1]}e{rng.randrange(-800, 320)}",
-            f"1e{rng.randrange(-420, 420)}",
+            f"{digits}.{digits[::-1]}e{rng.randrange(-800, -100)}",
             f".{digits}",
-            digits,
             "0" * rng.randrange(1, 60) + digits,
             "1" * rng.choice([1000, 30000]) + rng.choice(["", "x"]),
             rng.choice(NUMBERS),
         ]
     )
+
+
+def _halfway(rng: Random) -> str:
+    """Write what lies half-way between two numbers of float32 or float64, or just beyond."""
+    near = rng.choice([np.float32, np.float64])(rng.uniform(1, 10) * 10.0 ** rng.randrange(-20, 30))
+    with localcontext(prec=400):
+        half = (Decimal(float(near)) + Decimal(float(np.nextafter(near, near * 2)))) / 2
+    text = f"{half:f}"
+    return text + ("." if "." not in text else "") + rng.choice(["", "0", "1", "0" * 30 + "1"])

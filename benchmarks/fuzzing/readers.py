@@ -68,7 +68,7 @@ def _svmlight(rng: Random) -> bytes:
         indices = rng.sample(range(rng.random() < 0.99, WIDTH), rng.randrange(6))
         indices = indices if rng.random() < 0.1 else sorted(indices)
         values = [
-            mutation.number(rng) if rng.random() < 0.02 else f"{rng.gauss(0, 1):.3f}"
+            mutation.number(rng) if rng.random() < 0.05 else f"{rng.gauss(0, 1):.3f}"
             for _ in indices
         ]
         features = "".join(f" {j}:{v}" for j, v in zip(indices, values, strict=True))
