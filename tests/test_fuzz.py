@@ -7,7 +7,7 @@ from benchmarks.fuzzing.readers import Readers
 
 KINDS = {
     "readers": (Readers, range(300)),
-    "models": (lambda: Models(["linear", "stream"]), range(60)),
+    "models": (lambda: Models(["linear", "stream"]), range(40)),
     "commands": (Commands, range(40)),
 }
 

@@ -101,7 +101,7 @@ class Commands:
         command = rng.choice([fit, fit, fit, fit, predict, predict, score, info, game])
         files = [*self._kept, *ODD]
         model = rng.choice(["model", "table.model", rng.choice(files)])
-        data = rng.choice(["two.svm", rng.choice(files)] if command in (predict, score) else files)
+        data = rng.choice(["two.svm", "table.csv", rng.choice(files), rng.choice(files)])
         known = dict(OPTIONS[command])
         given = {predict: [model, data], score: [model, data], info: [model]}.get(command, [data])
         if command is fit:
