@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -36,6 +37,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))  # whose walks are cas
 KINDS = ("readers", "models", "commands", "calls", "signals")
 MOST_SECONDS = 60.0  # of a case
 MOST_TO_BEGIN = 1800.0  # models are fitted, and code compiled
+MOST_MEMORY = 8 << 30  # bytes of a process; whoever asks for more shall not end others
 _here: Any = None  # the kind of cases that this process runs
 
 
@@ -60,6 +62,7 @@ class Worker(ProcessPoolExecutor):
 def _begin(kind: str, folder: str) -> None:
     global _here  # noqa: PLW0603
     faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     warnings.simplefilter("ignore")
     module = import_module(f"benchmarks.fuzzing.{kind}")
     os.chdir(folder)
