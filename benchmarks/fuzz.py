@@ -32,6 +32,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.tables import table
+from stepless.visible import visible
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # whose walks are cases here
 KINDS = ("readers", "models", "commands", "calls", "signals")
@@ -75,7 +76,7 @@ def _case(seed: int) -> tuple[bool, str]:
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)[-3:]
         places = " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
-        return False, f"{type(error).__name__}: {' '.join(str(error).split())[:500]} ({places})"
+        return False, f"{type(error).__name__}: {visible(str(error))[:500]} ({places})"
 
 
 def run(kind: str, first: int, cases: int | None, seconds: float) -> Counter[str]:

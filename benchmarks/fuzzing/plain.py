@@ -126,6 +126,8 @@ def table(text: bytes, delimiter: str, target: str, largest: float) -> list[Exam
         for row in rows:
             "".join(row).encode()
             cells = dict(zip(names, row, strict=True))
+            if "\0" in "".join(row):
+                raise ValueError(row)
             label = _read(cells.pop(target))
             if not isinstance((found[0] or label).label if found else label, float):
                 label = row[names.index(target)]
