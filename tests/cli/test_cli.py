@@ -20,12 +20,13 @@ from rich.console import Console
 from rich.live import Live
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import scale
+from typer.testing import CliRunner
 
 import stepless
 from cli.commands import refused, run
 from signals import sends, usual_handlers  # noqa: F401  a fixture
 from stepless import LinearClassifier, __version__
-from stepless.cli import progress
+from stepless.cli import app, progress
 from stepless.report import load_model, read_header, save_model
 from stepless.stopping import Stopping
 from stepless.trace import Event
@@ -346,9 +347,27 @@ def test_bad_weights(folder):
     (folder / "weights").write_text("1\n1\n")
     sentence = refused("fit", "cancer.svm", "-o", "x.model", "--weights", "weights")
     assert sentence == "weights: holds 2 weights, but there are 569 examples"
-    (folder / "weights").write_bytes(b"\xff\xfe")
-    assert "is no text" in refused("fit", "cancer.svm", "-o", "x.model", "--weights", "weights")
-    assert "cannot be read" in refused("fit", "cancer.svm", "-o", "x.model", "--weights", "none")
+    (folder / "weights").write_text("1\n" * 569 + "\n1\n")
+    sentence = refused("fit", "cancer.svm", "-o", "x.model", "--weights", "weights")
+    assert sentence == "weights: holds more weights than the 569 examples"
+    for text, found in ((b"\xff\xfe", r"found '\\xff\\xfe'"), (b"1_0\n", "found '1_0'")):
+        (folder / "weights").write_bytes(text)
+        assert refused("fit", "cancer.svm", "-o", "x", "--weights", "weights").endswith(found)
+    sentence = refused("fit", "cancer.svm", "-o", "x.model", "--weights", "none")
+    assert sentence == "none: no such file"
+
+
+def test_weights_without_end(folder, monkeypatch):
+    monkeypatch.setattr("stepless.data.byte_stream.LONGEST_LINE", 1 << 20)
+    sentence = refused("fit", "cancer.svm", "-o", "x.model", "--weights", "/dev/zero")
+    assert sentence.startswith("/dev/zero, after line 0: a line is longer than 1 MiB")
+
+
+def test_weights_from_standard_input(folder):
+    arguments = ["fit", "cancer.svm", "-o", "m", "-q", "--weights", "-"]
+    result = CliRunner().invoke(app, arguments, input="1\n" * 568)
+    assert result.stderr == "stepless: <stdin>: holds 568 weights, but there are 569 examples\n"
+    assert CliRunner().invoke(app, arguments, input="1\n" * 569).exit_code == 0
 
 
 def test_too_many_features(folder, monkeypatch):

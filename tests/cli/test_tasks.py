@@ -240,6 +240,13 @@ def test_sentences_are_read_once(sentences):
     assert run("predict", "n", "chunks.txt").stdout == expected
 
 
+def test_tags_do_nothing_to_a_terminal(sentences):
+    (sentences / "odd.txt").write_text("a \x1b[31m\nb D\n")
+    run("fit", "odd.txt", "-o", "m", "--task", "tag", "-q", *FAST)
+    (sentences / "bare.txt").write_text("a\nb\n")
+    assert run("predict", "m", "bare.txt").stdout == "a \\x1b[31m\nb D\n"
+
+
 def test_words_alone(sentences):
     (sentences / "w").write_text("1\n2\n")
     options = ("--task", "tag", "--loss", "hinge", "--weights", "w", *FAST)

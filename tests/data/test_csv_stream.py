@@ -222,6 +222,16 @@ def test_a_quote_that_is_never_closed():
     assert "field larger than field limit" in chunks.skipped.messages[0]
 
 
+def test_a_nul_is_no_part_of_a_label():
+    """Numpy's strings would lose it: two labels would be one."""
+    chunks = csv_chunks(io.BytesIO(b"a,y\n1,q\n2,q\0\n3\0,q\n"), target="y", on_error="skip")
+    assert [chunk.y.tolist() for chunk in chunks] == [["q"]]
+    assert chunks.skipped.messages == [
+        "<stream>, line 3, column 'y': the cell holds a NUL byte, so this is no text",
+        "<stream>, line 4, column 'a': the cell holds a NUL byte, so this is no text",
+    ]
+
+
 def test_bytes_that_are_not_utf_8():
     chunks = chunks_of(b"a,b,y\n\xff,1,p\nx,1,\xe9t\xe9\n\xc3\xa9,2,\xc3\xa9\n", on_error="skip")
     X, y, _ = next(chunks)

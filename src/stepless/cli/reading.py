@@ -13,6 +13,8 @@ from stepless.cli.form import Form
 from stepless.cli.source import called, source
 from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
 from stepless.data import Columns, DataError, SvmlightData, read_svmlight
+from stepless.data.byte_stream import ByteStream
+from stepless.data.csv_rows import number
 from stepless.estimators import (
     ChainClassifier,
     LinearRanker,
@@ -120,29 +122,25 @@ def whole_labels(path: Path, y: NDArray) -> NDArray:
 
 
 def read_weights(path: Path, examples: int) -> NDArray:
-    """Read sample weights, one number a line."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is no text, but one weight a line is needed") from None
-    if lines[-1].strip() == "":
-        lines.pop()
-    weights = np.array([_weight(path, number, line) for number, line in enumerate(lines, 1)])
-    if len(weights) != examples:
-        raise DataError(f"{path}: holds {len(weights)} weights, but there are {examples} examples")
-    return weights
-
-
-def _weight(path: Path, number: int, line: str) -> float:
-    try:
-        weight = float(line)
-    except ValueError:
-        weight = math.nan
-    if not 0.0 <= weight < math.inf:
-        raise DataError(
-            f"{path}, line {number}, column 1: expected a weight of at least 0, "
-            f"found {line.strip()[:40]!r}"
-        )
-    return weight
+    """Read sample weights, one number a line, and no further than there are examples."""
+    weights: list[float] = []
+    name = called(path)
+    with ByteStream(source(path)) as stream:
+        for count, line in enumerate(stream.lines(), 1):
+            text = line.decode(errors="backslashreplace").strip()
+            if count > examples:
+                if text or count > examples + 1:
+                    raise DataError(f"{name}: holds more weights than the {examples} examples")
+                continue
+            weight = number(text)
+            if weight is None or not 0.0 <= weight < math.inf:
+                raise DataError(
+                    f"{name}, line {count}, column 1: expected a weight of at least 0, "
+                    f"found {text[:40]!r}"
+                )
+            weights.append(weight)
+        if stream.failure:
+            raise DataError(f"{name}, after line {len(weights)}: {stream.failure}")
+    if len(weights) < examples:
+        raise DataError(f"{name}: holds {len(weights)} weights, but there are {examples} examples")
+    return np.array(weights)

@@ -9,6 +9,7 @@ from typing import Any
 from stepless.cli.source import called, source
 from stepless.data import Columns, DataError, column_features, read_columns
 from stepless.registry import UnknownName
+from stepless.visible import visible
 
 _TEMPLATE = "columns"  # a model file says which features its weights are of
 _TEMPLATES = {_TEMPLATE: column_features}
@@ -50,7 +51,8 @@ def with_tags(columns: Columns, tags: Iterable[Iterable[Any]]) -> str:
     text = []
     for sentence, found in zip(columns.sentences, tags, strict=True):
         rows = (
-            columns.divider.join([*token, tag]) for token, tag in zip(sentence, found, strict=True)
+            columns.divider.join([*token, visible(tag)])
+            for token, tag in zip(sentence, found, strict=True)
         )
         text.append("".join(f"{row}\n" for row in rows))
     return "\n".join(text)

@@ -65,8 +65,8 @@ def csv_chunks(
         Examples in a chunk: exactly so many in each but the last.
     on_error : "stop" or "skip"
         What to do about a row that is no CSV, has more or fewer cells than there are columns, no
-        label, or a number that is not finite. "stop" raises DataError, after all examples before
-        it were yielded; "skip" leaves the row out, and tells of it in ``skipped``.
+        label, a NUL byte, or a number that is not finite. "stop" raises DataError, after all
+        examples before it were yielded; "skip" leaves the row out, and tells of it in ``skipped``.
     categorical : collection of str, optional
         Columns whose cells are categories even where they look like numbers.
     delimiter : str, optional
@@ -189,6 +189,8 @@ class _Column(dict[str, T], Generic[T]):
         self._most = most
 
     def __missing__(self, cell: str) -> T:
+        if "\0" in cell:  # numpy's strings lose one at their end
+            raise self._refusal("the cell holds a NUL byte, so this is no text")
         try:
             meaning = self._read(cell.strip())
         except UnicodeEncodeError:
