@@ -253,9 +253,9 @@ def _smooth_optimum(case):
 def test_no_bound_is_above_the_optimum(kind):
     for seed, passes in zip(range(2), (30, 40), strict=True):
         case = Case(kind, seed, STRENGTHS[(seed + 3 * len(kind)) % len(STRENGTHS)])
-        # a solver or two for each kind: to compile all of them for all kinds takes minutes
-        for solver in list(SOLVERS.values())[list(KINDS).index(kind) % 3 :: 3]:
-            case.assert_true(minimize(case.risk, solver(), Stopping(gap=0.0, passes=passes)))
+        # one solver for each kind: to compile all of them for all kinds takes minutes
+        solver = list(SOLVERS.values())[list(KINDS).index(kind) % len(SOLVERS)]()
+        case.assert_true(minimize(case.risk, solver, Stopping(gap=0.0, passes=passes)))
 
 
 @pytest.mark.parametrize("kind", ["hinge, l1", "logistic, l1", "hinge, elasticnet", "softmax, l1"])

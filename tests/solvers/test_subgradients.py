@@ -83,7 +83,9 @@ def same(ours, run, bias):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize(("update", "penalty", "domain"), grid(["rda", "cmd"], PENALTIES, DOMAINS))
+@pytest.mark.parametrize(
+    ("update", "penalty", "domain"), grid(["rda", "cmd"], PENALTIES, DOMAINS, every=3)
+)
 def test_adagrad(update, penalty, domain, bias):
     (omega, phi), (S, X_domain) = PENALTIES[penalty], DOMAINS[domain]
     X, y = stream()
