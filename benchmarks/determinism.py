@@ -29,6 +29,8 @@ from stepless import (
     ChainClassifier,
     GaussianExpansion,
     GaussianProcessClassifier,
+    GroupsL2,
+    GroupsLInf,
     KernelClassifier,
     LinearClassifier,
     LinearRanker,
@@ -52,7 +54,12 @@ NUMBERS = (
     "poisson",
 )
 WHOLE = ("bundle", "proximal-bundle", "bundle-linesearch")
-PENALTIES = ("l1", "elasticnet(0.5)", "none")
+PENALTIES = (
+    *("l1", "elasticnet(0.5)", "lp(1.5)", "entropy", "hyperbolic(1)", "none"),
+    GroupsL2.of(1e-4, np.arange(12) % 4),
+    GroupsLInf.of(1e-4, np.arange(12) % 4),
+)
+DOMAINS = ("ball(1)", "l1_ball(1)", "box(-1,1)", "simplex(1)", "nonnegative")
 
 
 class Case(NamedTuple):
@@ -75,12 +82,15 @@ def cases(threads: int | None) -> Iterator[Case]:
             for alpha in (1e-3,):
                 make = _maker(kind, target, loss=loss, alpha=alpha, **settings)
                 yield Case(kind.__name__, f"{loss}, {solver}", make)
-    for penalty in PENALTIES:
-        for solver in ("auto", "adagrad", "proximal-bundle", "accelerated", "emgd"):
-            settings = {"penalty": penalty, "solver": solver, "passes": 4, **jobs}
+    regions = [{"penalty": penalty} for penalty in PENALTIES] + [{"domain": d} for d in DOMAINS]
+    for region in regions:
+        (value,) = region.values()
+        for solver in ("auto", "adagrad", "bundle", "accelerated", "emgd", "frank-wolfe", "sgd-pd"):
+            passes = 20 if solver == "bundle" else 4
+            settings = {**region, "solver": solver, "passes": passes, **jobs}
             yield Case(
                 "LinearClassifier",
-                f"{penalty}, {solver}",
+                f"{value if isinstance(value, str) else type(value).__name__}, {solver}",
                 _maker(LinearClassifier, _signs, loss="logistic", alpha=1e-4, **settings),
             )
     for solver in ("auto", "adagrad", "bundle"):
@@ -238,8 +248,8 @@ def answers(case: Case, shape: tuple[int, int], fits: int) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     held: list[NDArray] = []
     for _ in range(fits):
-        held += [np.empty(int(chance.integers(1, 60_000)), np.uint8) for _ in range(5)]
-        if len(held) > 50:
+        held += [np.empty(int(2.0 ** chance.uniform(3, 16)), np.uint8) for _ in range(30)]
+        if len(held) > 300:
             del held[:: int(chance.integers(2, 5))]
         copy = elsewhere(X, chance)
         found[answer(case.fit(copy), X)] += 1

@@ -140,8 +140,8 @@ class TermType(types.NamedTuple):  # type: ignore[name-defined]
         return True  # an empty tuple type is falsy, and numba would drop `self`
 
     def __reduce__(self) -> Any:
-        # numba keeps one index of compiled versions for each kernel and reads all of it. By naming
-        # no class, an entry made for a loss that this process cannot import stays readable.
+        # Of a function that a user compiles, numba keeps one index of versions and reads all of it.
+        # By naming no class, an entry for a loss that this process cannot import stays readable.
         return _revive, (self.name, tuple(self.types), tuple(self.fields))
 
 
