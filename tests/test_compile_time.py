@@ -1,10 +1,13 @@
 import numpy as np
+from numba.core import config
 
 from stepless.compile_time import COMPILED
 from stepless.jit import compiled
 
 
-def test_what_is_compiled_counts_once_with_its_parts():
+def test_what_is_compiled_counts_once_with_its_parts(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # nothing is found there
+
     @compiled
     def square(x):
         return x * x
