@@ -17,7 +17,7 @@ from stepless.stopping import Stopping
 EXACT = np.longdouble
 LOSSES = {"hinge": MulticlassHinge, "softmax": Softmax}
 LAYOUTS = {"dense": np.asarray, "sparse": sparse.csr_matrix}
-NEAR = {"hinge": 1e-6, "softmax": 1e-9}  # relative height between the risk and its level plane
+NEAR = {"hinge": 1e-5, "softmax": 1e-9}  # relative height between the risk and its level plane
 
 
 def plain(name, Z, y):
