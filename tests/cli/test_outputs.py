@@ -178,6 +178,35 @@ def test_a_signal_ends_a_stream_with_model_and_predictions_in_step(
     assert (folder / "p").read_text() == predictions
 
 
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ([*STREAM, "-o", "m", "--predictions", "p"], ["m", "p"]),
+        (["fit", "b.svm", "-q", "-o", "m"], ["m"]),
+    ],
+    ids=["stream", "batch"],
+)
+def test_signals_while_files_are_written_leave_all_of_them(
+    folder, text, handlers, monkeypatch, command, files, times
+):
+    run(*command)
+    coef, replace = load_model("m").coef_, os.replace
+
+    def replace_under_fire(source, target):
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGTERM)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replace_under_fire)
+    for name in files:
+        os.unlink(name)
+    result = run(*command, code=130)
+    assert result.stderr.startswith("stepless: interrupted: the model so far")
+    assert all((folder / name).exists() for name in files)
+    np.testing.assert_array_equal(load_model("m").coef_, coef)
+
+
 def test_what_a_stream_cannot_use_keeps_the_model(folder, text, at_second_chunk):
     coef, predictions = so_far(folder, text, 1000)
 

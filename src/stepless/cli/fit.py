@@ -324,7 +324,14 @@ def fit(
     """
     with sentences():
         from stepless.cli.building import build
-        from stepless.cli.outputs import STDOUT, output_of, put, refuse_outputs, to_stdout
+        from stepless.cli.outputs import (
+            STDOUT,
+            output_of,
+            put,
+            refuse_outputs,
+            to_stdout,
+            writing,
+        )
         from stepless.cli.progress import live_line
         from stepless.cli.training import proven, read, remedy, train
         from stepless.cli.warming import compiled
@@ -420,13 +427,14 @@ def fit(
             material = read(model, data, test, weights, zero_based)
             train(model, material, data, live, talk)
             score = None if material.test is None else score_model(model, *material.test)
-        save_model(model, output, material.about)
+        with writing(output) as state:
+            save_model(model, output, material.about)
         summary = Summary.of(model, score)
         if json:
             put(strict_json(about() | summary.as_dict(), indent=2))
         elif not quiet:
             put(describe(summary, compiled() | {"model": f"written to {output}"}), err=taken)
-        if summary.stopped_by == "interrupt":
+        if state.interrupted or summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")
             raise typer.Exit(ExitCode.INTERRUPTED)
         if not summary.gap_met:

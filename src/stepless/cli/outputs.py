@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from stepless.data import DataError
-from stepless.report.atomic import Output, descriptor_of, refuse_output
+from stepless.interrupts import uninterrupted
+from stepless.report.atomic import Output, descriptor_of, is_direct, refuse_output
 from stepless.visible import visible
 
 STDOUT = Path("/dev/stdout")
@@ -46,6 +48,29 @@ def refuse_outputs(outputs: dict[str, Path | None], inputs: dict[str, Path | Non
                 raise ValueError(f"{path}: {other} and {name} cannot both go there; choose another")
     for path in written.values():
         refuse_output(path)
+
+
+class Writing:
+    """Whether a signal came while files were written."""
+
+    interrupted = False
+
+
+@contextmanager
+def writing(*paths: Path | None) -> Iterator[Writing]:
+    """Let all of the files be written, or none: a signal meanwhile is only noted.
+
+    A pipe may keep us waiting for ever: where one of them is such, signals interrupt as always.
+    """
+    state = Writing()
+    if any(path is not None and is_direct(path) for path in paths):
+        yield state
+        return
+    try:
+        with uninterrupted():
+            yield state
+    except KeyboardInterrupt:
+        state.interrupted = True
 
 
 def put(text: str, err: bool = False) -> None:

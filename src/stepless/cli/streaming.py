@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stepless.cli.form import Form, names_of
 from stepless.cli.memory import refuse_small_memory
-from stepless.cli.outputs import in_lines
+from stepless.cli.outputs import in_lines, writing
 from stepless.cli.sentences import ExitCode, say, sentence_of
 from stepless.cli.source import called
 from stepless.compile_time import COMPILED
@@ -252,12 +252,15 @@ def learn(
             raise ended or DataError(f"{called(data)}: holds no examples")
         if out is not None and isinstance(ended, OSError):
             out.discard()  # and leave its room to the model
-        _save(lesson, data, output)
-        if out is not None and not isinstance(ended, OSError):
-            try:
-                out.finish()
-            except OSError as error:
-                ended = error
+        with writing(output, how.predictions) as state:
+            _save(lesson, data, output)
+            if out is not None and not isinstance(ended, OSError):
+                try:
+                    out.finish()
+                except OSError as error:
+                    ended = error
+        if state.interrupted:
+            ended = ended or KeyboardInterrupt()
     if ended is None:
         score = None if test is None else score_model(model, *lesson.form.read(test))
         return Summary.of(model, score), lesson.tally

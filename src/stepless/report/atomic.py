@@ -55,7 +55,7 @@ class Output:
         self._name = os.fspath(path)
         self._target = os.path.realpath(self._name)
         self._temporary = ""
-        self.direct = _is_direct(self._name)
+        self.direct = is_direct(self._name)
         with self._named():
             if self.direct:
                 self._file: Any = _opened(self._name)
@@ -128,7 +128,7 @@ def refuse_output(path: Path) -> None:
     directory = os.path.dirname(target)
     if os.path.isdir(target):
         raise OSError(errno.EISDIR, "is a directory, not a file", name)
-    if not _is_direct(name) and not os.path.isdir(directory):
+    if not is_direct(name) and not os.path.isdir(directory):
         where = os.path.dirname(name) or directory
         raise OSError(errno.ENOENT, f"there is no directory {where!r}", name)
     try:
@@ -136,7 +136,7 @@ def refuse_output(path: Path) -> None:
             Output(name).discard()
         elif os.path.exists(name) and not os.access(name, os.W_OK):
             raise PermissionError(errno.EACCES, "it is write-protected")
-        elif not _is_direct(name):  # a pipe is not opened before its time
+        elif not is_direct(name):  # a pipe is not opened before its time
             temporary, handle = _created(target)
             os.close(handle)
             os.unlink(temporary)
@@ -160,7 +160,9 @@ def descriptor_of(path: Path) -> int | None:
     return _STANDARD.get(name) if found is None else int(found[1])
 
 
-def _is_direct(name: str) -> bool:
+def is_direct(path: Path) -> bool:
+    """Whether this is a device, a pipe or what is open already: they cannot be replaced."""
+    name = os.fspath(path)
     return descriptor_of(name) is not None or (os.path.exists(name) and not os.path.isfile(name))
 
 
