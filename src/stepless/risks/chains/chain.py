@@ -96,7 +96,10 @@ def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
 @compiled(fastmath=FAST)
 def exponentials(E: Any, T: Any) -> Any:
     """Write E = exp(T − max T); return max T, and how far the entries of T lie apart."""
-    most, least = T.max(), T.min()
+    most = least = T[0, 0]
+    for a in range(T.shape[0]):
+        for c in range(T.shape[1]):
+            most, least = max(most, T[a, c]), min(least, T[a, c])
     for a in range(T.shape[0]):
         for c in range(T.shape[1]):
             E[a, c] = math.exp(T[a, c] - most)
@@ -213,7 +216,9 @@ def marginals_by_logarithms(
 
 @compiled
 def _log_sum(terms: Any) -> float:
-    top = terms.max()
+    top = terms[0]
+    for k in range(1, terms.size):
+        top = max(top, terms[k])
     total = 0.0
     for k in range(terms.size):
         total += math.exp(terms[k] - top)
