@@ -50,3 +50,11 @@ def test_a_report_says_how_long_compiling_took(monkeypatch):
     assert warming.compiled() == {}
     monkeypatch.setattr(COMPILED, "seconds", 2.5)
     assert warming.compiled()["compiled"].startswith("in 2.5 s, once on this machine")
+
+
+def test_a_signal_ends_it():
+    class Fitted:
+        stopped_by_ = "interrupt"
+
+    with pytest.raises(KeyboardInterrupt):
+        warming.run(Fitted)

@@ -93,9 +93,16 @@ def tasks() -> dict[str, Task]:
 
 def _linear(kind: Any, loss: str, solvers: tuple[str, ...], X: Any, y: Any) -> None:
     for solver in solvers:
-        kind(loss, solver=solver).fit(X, y).predict(X)
+        _heed(kind(loss, solver=solver).fit(X, y)).predict(X)
     first = {"classes": [-1, 1]} if kind is LinearClassifier else {}
     kind(loss).partial_fit(X, y, **first)
+
+
+def _heed(fitted: Any) -> Any:
+    """Pass on what has ended a fit that nobody waits for."""
+    if getattr(fitted, "stopped_by_", None) == "interrupt":
+        raise KeyboardInterrupt
+    return fitted
 
 
 def run(task: Task) -> None:
@@ -104,7 +111,7 @@ def run(task: Task) -> None:
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", NotKept)
         try:
-            task()
+            _heed(task())
         except NotKept as warning:
             raise ValueError(str(warning)) from None
 

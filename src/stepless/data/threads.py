@@ -54,10 +54,12 @@ def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
     """
     if min(threads, m) <= 1 or _within():
         return [work(i) for i in range(m)]
-    shares = min(m, threads * _SHARES)
+    # What is compiled by the first call may need locks of this thread (that of an import).
+    first, rest = work(0), range(1, m)
+    shares = min(len(rest), threads * _SHARES)
     pool = _pool(os.getpid(), threads)
-    parts = list(pool.map(lambda share: [work(i) for i in range(share, m, shares)], range(shares)))
-    return [parts[i % shares][i // shares] for i in range(m)]
+    parts = list(pool.map(lambda share: [work(i) for i in rest[share::shares]], range(shares)))
+    return [first, *(parts[i % shares][i // shares] for i in range(m - 1))]
 
 
 def _within() -> bool:
