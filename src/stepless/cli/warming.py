@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from stepless.code_cache import NotKept
 from stepless.compile_time import COMPILED, NOTEWORTHY
+from stepless.data import read_svmlight
 from stepless.estimators import (
     ChainClassifier,
     GaussianProcessClassifier,
@@ -83,6 +85,7 @@ def tasks() -> dict[str, Task]:
         for loss in ("crf", "hinge")
     }
     others: dict[str, Task] = {
+        "reading svmlight text": partial(read_svmlight, BytesIO(b"1 1:1\n-1 2:1\n")),
         "OneClass": partial(OneClass().fit, X),
         "NuClassifier": partial(NuClassifier(0.3).fit, X, signs),
         "KernelClassifier": partial(KernelClassifier().fit, X, signs),
