@@ -77,6 +77,17 @@ def test_each_list_of_types_has_a_file(function):
     assert hits(again) == 2
 
 
+def test_files_that_have_changed_names_are_not_believed(function):
+    loop = function.load()
+    loop(3.0), loop(3)
+    one, other = function.files
+    contents = one.read_bytes(), other.read_bytes()
+    one.write_bytes(contents[1]), other.write_bytes(contents[0])
+    again = function.load()
+    assert (again(3.0), again(3)) == (6.0, 6)
+    assert hits(again) == 0
+
+
 @pytest.mark.parametrize("change", [{"factor": 5.0}, {"unit": 2.5}])
 def test_a_change_of_a_helper_or_a_constant_is_seen(function, change):
     function.load()(3.0)
@@ -108,7 +119,7 @@ def test_a_full_disk_is_told_once_and_does_not_matter(function, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    monkeypatch.setattr(CodeCache, "_told", False)
+    monkeypatch.setattr(CodeCache, "unkept", False)
     with pytest.warns(UserWarning, match=r"cannot be kept in .*No space left.*NUMBA_CACHE_DIR"):
         assert function.load()(3.0) == 6.0
     with warnings.catch_warnings():
@@ -122,7 +133,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(function, monkeypatch):
         raise RuntimeError("cannot cache function: no locator available")
 
     monkeypatch.setattr("stepless.code_cache.CompileResultCacheImpl.__init__", none)
-    monkeypatch.setattr(CodeCache, "_told", False)
+    monkeypatch.setattr(CodeCache, "unkept", False)
     loop = function.load()  # nothing is said before something is compiled
     with pytest.warns(UserWarning, match="no folder for it can be written"):
         assert loop(3.0) == 6.0

@@ -36,7 +36,7 @@ class NotKept(UserWarning):
 class CodeCache(_Cache):
     """The compiled versions of one function; where nothing can be written, nothing is kept."""
 
-    _told: ClassVar[bool] = False  # a warning is given once a process
+    unkept: ClassVar[bool] = False  # whether some could not be kept, of which one warning is given
 
     def __init__(self, function: Callable[..., Any], options: str) -> None:
         self._function = function
@@ -62,12 +62,12 @@ class CodeCache(_Cache):
         target_context.refresh()
         if not self._enabled or self._store is None:
             return None
+        path = self._path(sig, target_context.codegen())
         try:
-            found = self._path(sig, target_context.codegen()).read_bytes()
+            found = path.read_bytes()
         except OSError:
             return None
-        whole = sha256(found[_CHECKSUM:]).digest() == found[:_CHECKSUM]
-        if not whole:
+        if _checksum(path, found[_CHECKSUM:]) != found[:_CHECKSUM]:
             return None
         return self._store.rebuild(target_context, pickle.loads(found[_CHECKSUM:]))
 
@@ -80,7 +80,7 @@ class CodeCache(_Cache):
         temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             self._store.locator.ensure_cache_path()
-            temporary.write_bytes(sha256(content).digest() + content)
+            temporary.write_bytes(_checksum(path, content) + content)
             temporary.replace(path)
             for older in self._files(path.name.split(".")[-3]):
                 if older != path:
@@ -123,13 +123,18 @@ class CodeCache(_Cache):
 
     @classmethod
     def _tell(cls, what: str) -> None:
-        if not CodeCache._told:
-            CodeCache._told = True
+        if not CodeCache.unkept:
+            CodeCache.unkept = True
             warn(
                 f"{what}, so each process compiles anew, for some seconds; "
                 "set NUMBA_CACHE_DIR to a folder that can be written",
                 NotKept,
             )
+
+
+def _checksum(path: Path, content: bytes) -> bytes:
+    """Of a file's name, too: what lies under another one is none of ours."""
+    return sha256(path.name.encode() + content).digest()
 
 
 def _digest(text: str) -> str:

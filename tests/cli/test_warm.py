@@ -3,7 +3,7 @@ import pytest
 from cli.commands import refused, run
 from grids import SOAK
 from stepless.cli import warming
-from stepless.code_cache import NotKept
+from stepless.code_cache import CodeCache, NotKept
 from stepless.compile_time import COMPILED
 from stepless.warning import warn
 
@@ -49,7 +49,10 @@ def test_a_report_says_how_long_compiling_took(monkeypatch):
     monkeypatch.setattr(COMPILED, "seconds", 0.01)
     assert warming.compiled() == {}
     monkeypatch.setattr(COMPILED, "seconds", 2.5)
+    monkeypatch.setattr(CodeCache, "unkept", False)
     assert warming.compiled()["compiled"].startswith("in 2.5 s, once on this machine")
+    monkeypatch.setattr(CodeCache, "unkept", True)
+    assert warming.compiled() == {"compiled": "in 2.5 s"}
 
 
 def test_a_signal_ends_it():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from stepless.code_cache import NotKept
+from stepless.code_cache import CodeCache, NotKept
 from stepless.compile_time import COMPILED, NOTEWORTHY
 from stepless.data import read_svmlight
 from stepless.estimators import (
@@ -123,5 +123,7 @@ def compiled() -> dict[str, str]:
     """The line of a report about what this process had to compile, if that took long."""
     if COMPILED.seconds < NOTEWORTHY:
         return {}
-    took = duration(COMPILED.seconds)
-    return {"compiled": f"in {took}, once on this machine (`stepless warm` does so ahead)"}
+    took = f"in {duration(COMPILED.seconds)}"
+    if CodeCache.unkept:
+        return {"compiled": took}
+    return {"compiled": f"{took}, once on this machine (`stepless warm` does so ahead)"}
