@@ -82,9 +82,10 @@ def test_fit_predict_score_info(folder):
     assert sorted(os.listdir()) == ["cancer.model", "cancer.svm", "diabetes.svm", "wine.svm"]
     for words in ("above the best possible", "the gap asked for", "accuracy", "cancer.model"):
         assert words in result.stdout
-    assert result.stderr.startswith("pass 1  ")  # no terminal: a line a pass
+    told = [line for line in result.stderr.splitlines() if not line.startswith("compiled for")]
+    assert told[0].startswith("pass 1  ")  # no terminal: a line a pass
     model = load_model("cancer.model")
-    assert len(result.stderr.splitlines()) == model.n_passes_
+    assert len(told) == model.n_passes_
     assert model.classes_.tolist() == [-1, 1]
     assert model.verbose == 0
     assert model.rel_gap_ <= 1e-2

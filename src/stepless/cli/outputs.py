@@ -62,14 +62,17 @@ def writing(*paths: Path | None) -> Iterator[Writing]:
 
     A pipe may keep us waiting for ever: where one of them is such, signals interrupt as always.
     """
-    state = Writing()
+    state, written = Writing(), False
     if any(path is not None and is_direct(path) for path in paths):
         yield state
         return
     try:
         with uninterrupted():
             yield state
+            written = True
     except KeyboardInterrupt:
+        if not written:
+            raise
         state.interrupted = True
 
 
