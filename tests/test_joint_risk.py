@@ -17,7 +17,7 @@ from stepless.stopping import Stopping
 EXACT = np.longdouble
 LOSSES = {"hinge": MulticlassHinge, "softmax": Softmax}
 LAYOUTS = {"dense": np.asarray, "sparse": sparse.csr_matrix}
-NEAR = {"hinge": 1e-5, "softmax": 1e-9}  # relative height between the risk and its level plane
+NEAR = {"hinge": 1e-6, "softmax": 1e-9}  # relative height between the risk and its level plane
 
 
 def plain(name, Z, y):
@@ -246,7 +246,8 @@ def test_free_intercepts_are_minimised_out(name, K, kind):
             assert tangent.value == pytest.approx(value, rel=1e-10, abs=1e-14)
             far = tangent.value - height(tangent.plane, W)
             # the plane is level, so this is also how far the intercepts are from the best
-            assert far <= NEAR[name] * value + problem.slack(tangent.plane, W)
+            near = 10.0 * NEAR[name] if kind == "identical" else NEAR[name]  # all examples are tied
+            assert far <= near * value + problem.slack(tangent.plane, W)
         problem.assert_below(tangent.plane, W, tangent.b, trials=12)
 
 

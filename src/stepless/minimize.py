@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes, Witness
-from stepless.compiling import in_one_sentence
+from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas

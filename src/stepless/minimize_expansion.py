@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Certifier, Planes
 from stepless.certificates.kernel_planes import KernelPlanes
-from stepless.compiling import in_one_sentence
+from stepless.compile_errors import in_one_sentence
 from stepless.data.gram import TABLED
 from stepless.interrupts import Request, interruptible
 from stepless.kernel_risk import KernelRisk

@@ -47,12 +47,12 @@ def test_code_that_cannot_be_kept_is_an_error(monkeypatch):
 
 def test_a_report_says_how_long_compiling_took(monkeypatch):
     monkeypatch.setattr(COMPILED, "seconds", 0.01)
-    assert warming.compiled() == {}
+    assert warming.compile_note() == {}
     monkeypatch.setattr(COMPILED, "seconds", 2.5)
     monkeypatch.setattr(CodeCache, "unkept", False)
-    assert warming.compiled()["compiled"].startswith("in 2.5 s, once on this machine")
+    assert warming.compile_note()["compiled"].startswith("in 2.5 s, once on this machine")
     monkeypatch.setattr(CodeCache, "unkept", True)
-    assert warming.compiled() == {"compiled": "in 2.5 s"}
+    assert warming.compile_note() == {"compiled": "in 2.5 s"}
 
 
 def test_a_signal_ends_it():

@@ -69,8 +69,10 @@ def test_planes_are_kept_on_the_same_data(name):
     assert (warm.stopped_by_, cold.stopped_by_) == ("gap", "gap")
     assert agree(warm, cold)
     assert agree(warm, weights_alone)
-    if name not in ("roc", "nu"):  # there planes spare next to nothing
-        assert warm.n_passes_ < min(cold.n_passes_, weights_alone.n_passes_)
+    if name != "nu":  # there they spare one pass in 40, or none
+        assert warm.n_passes_ < cold.n_passes_
+    if name not in ("roc", "nu"):
+        assert warm.n_passes_ < weights_alone.n_passes_
     np.testing.assert_array_equal(fitted(restored, name, **change).coef_, warm.coef_)
     assert fitted(warm, name).n_passes_ <= 2  # nothing has changed
 

@@ -139,7 +139,8 @@ SMOOTH = ["linear", "quadratic", "singular", "mixed", "logistic", "squared"]
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_smooth_costs(domain, kind):
     for seed in range(4):
-        judge(stream(kind, seed), DOMAINS[domain], 1e-7)
+        gap = 1e-7 if kind == "singular" else 1e-8  # flat but for one direction: rounding decides
+        judge(stream(kind, seed), DOMAINS[domain], gap)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "absolute"])

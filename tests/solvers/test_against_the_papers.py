@@ -258,14 +258,18 @@ def test_bundle_linesearch_is_section_5_of_svl(strength):
         np.testing.assert_allclose(finding.w, iterates[t], **close)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize("strength", [1e-1, 1e-3, 1e-6])
-def test_proximal_bundle_is_algorithm_4(strength):
-    # a line search ends at an example's kink, where all subgradients are right: so without kinks
+def test_proximal_bundle_is_algorithm_4(strength, loss):
     X, y = unit_rows(16)
-    risk = risk_of(X, y, "logistic", strength)
-    oracle = svl.risk_oracle(X, y, svl.scalar_loss("logistic"))
+    risk = risk_of(X, y, loss, strength)
+    oracle = svl.risk_oracle(X, y, svl.scalar_loss(loss))
     iterates = svl.proximal_bundle(oracle, strength, risk.d, 20)[0]
-    for t, finding in enumerate(our_steps(ProximalBundle(phases=False), risk, 20)):
+    # at an example's kink all subgradients are right: from there on the two may part
+    kinks = np.abs(1.0 - y * (iterates[:20] @ X.T)).min(axis=1) < 1e-9
+    alike = int(kinks.argmax()) + 1 if loss == "hinge" and kinks.any() else 20
+    assert alike >= 15
+    for t, finding in enumerate(our_steps(ProximalBundle(phases=False), risk, alike)):
         scale = 1 + np.abs(iterates[t]).max()
         np.testing.assert_allclose(finding.w, iterates[t], atol=1e-5 * scale)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from stepless.compiling import UNCOMPILABLE, reason
+from stepless.compile_errors import UNCOMPILABLE, reason
 from stepless.term import Term
 
 SLACK = 1e-9  # relative to the sizes compared

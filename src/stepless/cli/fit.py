@@ -334,7 +334,7 @@ def fit(
         )
         from stepless.cli.progress import live_line
         from stepless.cli.training import proven, read, remedy, train
-        from stepless.cli.warming import compiled
+        from stepless.cli.warming import compile_note
         from stepless.compile_time import COMPILED
         from stepless.estimators import LinearClassifier, LinearRegressor
         from stepless.report import Summary, describe, save_model, score_model
@@ -405,7 +405,7 @@ def fit(
                 facts = about() | summary.as_dict() | tally.as_dict()
                 put(strict_json(facts, indent=2))
             elif not quiet:
-                more = tally.in_words() | compiled() | {"model": f"written to {output}"}
+                more = tally.in_words() | compile_note() | {"model": f"written to {output}"}
                 put(describe(summary, more), err=taken)
             return
         for_streams = {
@@ -433,7 +433,7 @@ def fit(
         if json:
             put(strict_json(about() | summary.as_dict(), indent=2))
         elif not quiet:
-            put(describe(summary, compiled() | {"model": f"written to {output}"}), err=taken)
+            put(describe(summary, compile_note() | {"model": f"written to {output}"}), err=taken)
         if state.interrupted or summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")
             raise typer.Exit(ExitCode.INTERRUPTED)

@@ -119,7 +119,7 @@ def run(task: Task) -> None:
             raise ValueError(str(warning)) from None
 
 
-def compiled() -> dict[str, str]:
+def compile_note() -> dict[str, str]:
     """The line of a report about what this process had to compile, if that took long."""
     if COMPILED.seconds < NOTEWORTHY:
         return {}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from stepless.compiling import in_one_sentence
+from stepless.compile_errors import in_one_sentence
 from stepless.estimators.settings import refuse_settings
 from stepless.interrupts import interruptible, uninterrupted
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stepless.compiling import in_one_sentence
+from stepless.compile_errors import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.estimators.settings import refuse_settings
 from stepless.joint_risk import risk_of

@@ -74,8 +74,9 @@ def approach(domain, w):
         kept = 0
         for k in range(count):
             if active[k]:
-                assign(A[kept], A[k])
-                b[kept] = b[k]
+                if kept < k:
+                    assign(A[kept], A[k])
+                    b[kept] = b[k]
                 kept += 1
         count = min(kept, d)
         c = _outward(domain, v, g)
