@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stepless.lengths import check_of, covered
+from stepless.lengths import checked, covered
 
 ENTRIES = 7
 
@@ -17,7 +17,7 @@ class Batch:
 
 
 def call(lengths, X=None, w=None, pair=None, lo=0, hi=0, rule=None):
-    check_of(lines, lengths)(X, w, pair, lo, hi, rule)
+    checked(lines, lengths, lambda *args: args)(X, w, pair, lo, hi, rule)
 
 
 X32, TWO, THREE = np.ones((3, 2)), np.ones(2), np.ones(3)
@@ -73,13 +73,13 @@ def test_the_message_tells_the_shapes():
 
 def test_without_lengths_python_may_not_call():
     with pytest.raises(TypeError, match="lines is for compiled code"):
-        check_of(lines, None)(1, 2)
+        checked(lines, None, print)(1, 2)
 
 
 @pytest.mark.parametrize("lengths", ["v[d]", "w[d", "w", "w[n+1]", "X[m,d] w[k*d]"])
 def test_what_cannot_be_read_is_refused_where_it_is_written(lengths):
     with pytest.raises(ValueError, match="lines: "):
-        check_of(lines, lengths)
+        checked(lines, lengths, print)
 
 
 def test_covered_names_every_parameter_that_is_looked_at():

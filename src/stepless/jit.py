@@ -21,7 +21,7 @@ from numba.core.utils import pysignature
 
 from stepless.cached import cached_property
 from stepless.code_cache import CodeCache
-from stepless.lengths import check_of, covered
+from stepless.lengths import checked, covered
 
 # Sums may be reordered and fused, so that they use the processor's vectors; infinities and NaN keep
 # their meaning, because certificates and checks rely on it.
@@ -95,21 +95,24 @@ class Loop:
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self._options = _OPTIONS | ({"fastmath": fastmath} if fastmath else {})
-        self._inline, self._plain = inline, plain
-        self._check = check_of(function, lengths)
-        self._covered = covered(lengths)
+        self._lengths, self._inline, self._plain = lengths, inline, plain
 
     def __call__(self, *args: Any) -> Any:
-        self._check(*args)
-        if self._plain is not None and self._plain(*args):
-            return self.py_func(*args)
-        return self.dispatcher(*args)
+        return self._entry(*args)
+
+    @cached_property
+    def _entry(self) -> Callable[..., Any]:
+        run = self.dispatcher if self._plain is None else self._plain_or_compiled
+        return checked(self.py_func, self._lengths, run)
+
+    def _plain_or_compiled(self, *args: Any) -> Any:
+        return self.py_func(*args) if self._plain(*args) else self.dispatcher(*args)
 
     @cached_property
     def dispatcher(self) -> CPUDispatcher:
         """What Python calls."""
         dispatcher = _Entry(self.py_func, {}, self._options, _Apart)
-        dispatcher.covered = self._covered
+        dispatcher.covered = covered(self._lengths)
         dispatcher._cache = CodeCache(self.py_func, repr(sorted(self._options.get("fastmath", ()))))
         return dispatcher
 

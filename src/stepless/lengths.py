@@ -25,25 +25,31 @@ _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _FUNCTIONS = {"len", "min", "max"}
 
 
-def check_of(function: Callable[..., Any], lengths: str | None) -> Callable[..., None]:
-    """Make the function that looks at the arguments of another one; ValueError if they do not fit.
+def checked(
+    function: Callable[..., Any], lengths: str | None, then: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Make a function with these parameters that looks at its arguments and hands them to `then`.
+
+    It raises ValueError if they do not fit together.
 
     Examples
     --------
     >>> import numpy as np
-    >>> check = check_of(lambda X, w: None, "X[m,d] w[d]")
-    >>> check(np.ones((3, 2)), np.ones(2))
+    >>> product = checked(lambda X, w: None, "X[m,d] w[d]", np.matmul)
+    >>> product(np.ones((3, 2)), np.ones(2))
+    array([2., 2., 2.])
     """
     if lengths is None:
         return _refusal(function.__name__)
     code = function.__code__
     parameters = code.co_varnames[: code.co_argcount]
     whole = {name: value for name, value in function.__globals__.items() if type(value) is int}
-    lines = list(_lines(function.__name__, lengths, {*parameters, *whole})) or ["pass"]
-    source = f"def check({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
-    scope: dict[str, Any] = whole | {"misfit": _misfit(function.__name__, lengths)}
+    names = ", ".join(parameters)
+    lines = [*_lines(function.__name__, lengths, {*parameters, *whole}), f"return then({names})"]
+    source = f"def look({names}):\n" + "".join(f"    {line}\n" for line in lines)
+    scope: dict[str, Any] = whole | {"misfit": _misfit(function.__name__, lengths), "then": then}
     exec(compile(source, f"<lengths of {function.__qualname__}>", "exec"), scope)
-    return scope["check"]
+    return scope["look"]
 
 
 def covered(lengths: str | None) -> set[str]:
@@ -61,6 +67,9 @@ def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
                 raise ValueError(f"{name}: {found!r} is not known yet in {lengths!r}")
         return _NAME.sub(lambda m: f"{m[0]}_" if m[0] in known else m[0], expression)
 
+    def new(length: str) -> bool:
+        return length.isidentifier() and length not in {*known, *given, "_"}
+
     for item in lengths.split():
         match = _ITEM.fullmatch(item)
         if match is None or match[1].partition(".")[0] not in given:
@@ -75,19 +84,24 @@ def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
         yield from loops
         indent = "    " * len(loops)
         wanted = _split(inside)
-        yield f"{indent}if len({path}.shape) != {len(wanted)}: misfit(locals())"
+        if all(length[0] not in "≥≤_" and "|" not in length for length in wanted) and not any(
+            new(length) for length in wanted
+        ):
+            there = ", ".join(value(length) for length in wanted)
+            yield f"{indent}if {path}.shape != ({there},): misfit(locals())"
+            continue
+        yield f"{indent}shape = {path}.shape"
+        yield f"{indent}if len(shape) != {len(wanted)}: misfit(locals())"
         for k, length in enumerate(wanted):
-            here = f"{path}.shape[{k}]"
-            new = length.isidentifier() and length not in {*known, *given, "_"}
-            if new and not loops:
+            if new(length) and not loops:
                 known.add(length)
-                yield f"{length}_ = {here}"
+                yield f"{length}_ = shape[{k}]"
             elif length[0] in "≥≤":
                 wrong = "<" if length[0] == "≥" else ">"
-                yield f"{indent}if {here} {wrong} {value(length[1:])}: misfit(locals())"
+                yield f"{indent}if shape[{k}] {wrong} {value(length[1:])}: misfit(locals())"
             elif length != "_":
                 others = ", ".join(value(part) for part in length.split("|"))
-                yield f"{indent}if {here} not in ({others},): misfit(locals())"
+                yield f"{indent}if shape[{k}] not in ({others},): misfit(locals())"
 
 
 def _path(owner: str) -> tuple[list[str], str]:

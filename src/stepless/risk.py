@@ -156,7 +156,8 @@ class Risk:
         """
         W = np.abs(w).reshape(-1, self.objective.loss.outputs())
         cancelling = (self._longest + 4) * (self.source.sizes @ W)
-        return float(np.linalg.norm(cancelling + 4.0 * (np.abs(b) + self._target))) * 2.0**-53
+        off = cancelling + 4.0 * (np.abs(b) + self._target)
+        return math.sqrt(off @ off) * 2.0**-53
 
     @cached_property
     def _longest(self) -> int:

@@ -119,7 +119,7 @@ class Term(tuple):
 
     @cached_property
     def _numba_type_(self) -> TermType:
-        return TermType([typeof(value) for value in self], type(self))
+        return _type_of(type(self), *[typeof(value) for value in self])
 
 
 class TermType(types.NamedTuple):  # type: ignore[name-defined]
@@ -127,7 +127,7 @@ class TermType(types.NamedTuple):  # type: ignore[name-defined]
 
     _living: ClassVar[WeakValueDictionary[str, TermType]] = WeakValueDictionary()
 
-    def __init__(self, fieldtypes: list[types.Type], cls: type[Term]) -> None:
+    def __init__(self, fieldtypes: tuple[types.Type, ...], cls: type[Term]) -> None:
         super().__init__(fieldtypes, cls)
         self.name = f"{cls.__module__}.{cls.__qualname__}@{cls._digest()}{self.types}"
         self._living.setdefault(self.name, self)
@@ -143,6 +143,11 @@ class TermType(types.NamedTuple):  # type: ignore[name-defined]
         # Of a function that a user compiles, numba keeps one index of versions and reads all of it.
         # By naming no class, an entry for a loss that this process cannot import stays readable.
         return _revive, (self.name, tuple(self.types), tuple(self.fields))
+
+
+@cache
+def _type_of(cls: type[Term], *fieldtypes: types.Type) -> TermType:
+    return TermType(fieldtypes, cls)  # which takes as long as learning a few examples
 
 
 def _revive(name: str, fieldtypes: tuple[types.Type, ...], fields: tuple[str, ...]) -> TermType:

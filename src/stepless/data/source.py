@@ -106,8 +106,7 @@ class Source:
     def _sum(self, shape: tuple[int, ...], kernel: Any, *factors: Any) -> NDArray:
         # A gap between the parts: threads that write to one cache line wait for each other.
         size = math.prod(shape)
-        room = np.empty((len(self.blocks()), size + _LINE))
-        parts = [row[:size].reshape(shape) for row in room]
+        parts = [np.empty(size + _LINE)[:size].reshape(shape) for _ in self.blocks()]
         self.map(lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi))
         return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 

@@ -37,7 +37,9 @@ def map_blocks(
     >>> map_blocks(lambda block, lo, hi: hi - lo, [(0, 2), (2, 5)], threads=2)
     [2, 3]
     """
-    if len(blocks) == 1 or _within():
+    if len(blocks) == 1:
+        return [function(0, *blocks[0])]
+    if _within():
         return [function(k, *block) for k, block in enumerate(blocks)]
     pool = _pool(os.getpid(), threads)
     rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]

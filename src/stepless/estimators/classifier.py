@@ -255,13 +255,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         objective = self._objective(("signs", "classes"))
         fitted = hasattr(self, "coef_")
         X, y = self._examples(X, y, reset=not fitted)
-        refuse_no_classes(y)
         if not fitted:
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
             self.classes_ = named_classes(classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
+            refuse_no_classes(y)
             raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
         if len(self.classes_) < 2:
             raise ValueError("a classifier needs two classes to tell apart, not one")

@@ -8,28 +8,7 @@ row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. K
 
 from __future__ import annotations
 
-import math
-
 from stepless.jit import FAST, compiled
-
-
-@compiled("p[m] k[n,m] beta[n,m] alpha[n,m] gamma[n,m] lo:hi[m]", fastmath=FAST)
-def centre(p, k, mu, beta, alpha, gamma, lo, hi):
-    """Write beta, alpha, gamma: the central point for μ at predictions p."""
-    for n in range(k.shape[0]):
-        for i in range(lo, hi):
-            t = p[i] - k[n, i]
-            root = math.sqrt(4.0 * mu * mu + t * t)
-            # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
-            if t > 0.0:
-                upper = 0.5 * (2.0 * mu + t + root)
-                gamma[n, i] = upper
-                alpha[n, i] = mu * upper / (upper - mu)
-            else:
-                upper = 0.5 * (2.0 * mu - t + root)
-                alpha[n, i] = upper
-                gamma[n, i] = mu * upper / (upper - mu)
-            beta[n, i] = gamma[n, i] / (alpha[n, i] + gamma[n, i])
 
 
 @compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] out.*[m] lo:hi[m]", fastmath=FAST)
@@ -92,27 +71,17 @@ def push(p, terms, target, at, dp, lo, hi):
     return dual, primal, A, B, C
 
 
-@compiled("terms.0[n,m] at.*.*[n,m] lo:hi[m]", fastmath=FAST)
-def advance(terms, at, dual, primal, lo, hi):
-    """Write point: steps of these lengths."""
-    k, _ = terms
-    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
-    for n in range(k.shape[0]):
-        for i in range(lo, hi):
-            beta[n, i] += dual * dbeta[n, i]
-            alpha[n, i] += primal * dalpha[n, i]
-            gamma[n, i] += primal * dgamma[n, i]
+@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] slopes[m] give[m] lo:hi[m]", fastmath=FAST)
+def advance(p, terms, at, steps, slopes, give, lo, hi):
+    """Write point: steps of these lengths, of β and of α, γ. Write slopes, give: what is there.
 
-
-@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] slopes[m] give[m] lo:hi[m]", fastmath=FAST)
-def survey(p, terms, point, slopes, give, lo, hi):
-    """Write slopes, give: each row's Σσβ, and Σσβ(1 − β), by which it may give way.
-
-    Return Σσ(βα + (1 − β)γ), Σσ(max(0, t) − βt) with t = p − k, and the sums of slopes, of `give`,
-    and of give·t.
+    Slopes are each row's Σσβ, and `give` Σσβ(1 − β), by which it may give way. Return
+    Σσ(βα + (1 − β)γ), Σσ(max(0, t) − βt) with t = p − k, and the sums of slopes, of `give`, and of
+    give·t.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
+    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
+    dual, primal = steps
     product = 0.0
     gap = 0.0
     tilt = 0.0
@@ -123,9 +92,14 @@ def survey(p, terms, point, slopes, give, lo, hi):
         give[i] = 0.0
     for n in range(k.shape[0]):
         for i in range(lo, hi):
-            b = beta[n, i]
+            b = beta[n, i] + dual * dbeta[n, i]
+            al = alpha[n, i] + primal * dalpha[n, i]
+            ga = gamma[n, i] + primal * dgamma[n, i]
+            beta[n, i] = b
+            alpha[n, i] = al
+            gamma[n, i] = ga
             t = p[i] - k[n, i]
-            product += sigma[n, i] * (b * alpha[n, i] + (1.0 - b) * gamma[n, i])
+            product += sigma[n, i] * (b * al + (1.0 - b) * ga)
             gap += sigma[n, i] * (max(0.0, t) - b * t)
             way = sigma[n, i] * b * (1.0 - b)
             slopes[i] += sigma[n, i] * b

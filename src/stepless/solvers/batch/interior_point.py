@@ -37,6 +37,7 @@ class State:
     moves: Arrays
     g: NDArray
     tilt: float = 0.0
+    steps: tuple[float, float] = 0.0, 0.0  # along the moves, to be taken: of β, and of α, γ
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
     moving: bool = False  # the first step only looks
 
@@ -94,11 +95,8 @@ class InteriorPoint:
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         terms, p = Piecewise.of(risk), risk.source.predictions(w, b)
-        shape = terms.k.shape
-        point = np.empty(shape), np.empty(shape), np.empty(shape)
-        moves = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        mu = max(_WIDE, float(np.abs(p - terms.k).mean()))
-        risk.source.map(lambda k, lo, hi: barrier.centre(p, terms.k, mu, *point, lo, hi))
+        beta, alpha, gamma = np.zeros((3, *terms.k.shape))
+        point, moves = _central(p - terms.k), (beta, alpha, gamma)
         return State(w.copy(), b, Predictions(p), terms, point, moves, terms.base)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
@@ -108,13 +106,16 @@ class InteriorPoint:
         return self._look(risk, state)
 
     def _look(self, risk: Risk, state: State) -> Finding:
-        """Objective, gradient and certificate."""
+        """Take the steps; objective, gradient and certificate there."""
         terms, p = state.terms, state.kept.p
         slopes, give = np.empty(risk.m), np.empty(risk.m)
         parts = risk.source.map(
-            lambda k, lo, hi: barrier.survey(p, state.pair, state.point, slopes, give, lo, hi)
+            lambda k, lo, hi: barrier.advance(
+                p, state.pair, state.at, state.steps, slopes, give, lo, hi
+            )
         )
-        state.product, gap, tilt, room, way = np.sum(parts, axis=0).tolist()
+        state.steps = 0.0, 0.0
+        state.product, gap, tilt, room, way = map(sum, zip(*parts, strict=True))
         state.g = terms.base + risk.source.combination(slopes)
         residual = risk.objective.strength * state.w + state.g
         if risk.objective.intercept:
@@ -153,10 +154,20 @@ class InteriorPoint:
         _weigh(risk, state, target, c, h)
         course = _course(risk, state, system, target, h)
         r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
-        risk.source.map(lambda k, lo, hi: barrier.advance(state.pair, state.at, r, t, lo, hi))
+        state.steps = r, t
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
         state.kept.follow(risk.source, t * course.move, state.w, state.b)
+
+
+def _central(t: NDArray) -> Arrays:
+    """β, α, γ with βα = (1 − β)γ = μ at t = p − k; μ is as large as these are."""
+    mu = max(_WIDE, float(np.abs(t).mean()))
+    # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
+    upper = 0.5 * (2.0 * mu + np.abs(t) + np.sqrt(4.0 * mu * mu + t * t))
+    lower = mu * upper / (upper - mu)
+    alpha, gamma = np.where(t > 0.0, (lower, upper), (upper, lower))
+    return gamma / (alpha + gamma), alpha, gamma
 
 
 def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
@@ -172,15 +183,13 @@ def _course(
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(h))
     if free:
-        right = np.append(right, -(state.tilt + float(h.sum())))
+        right = np.concatenate((right, [-(state.tilt + float(h.sum()))]))
     delta = system.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
     move = source.predictions(turn, turn_b)
-    parts = np.array(
-        source.map(
-            lambda k, lo, hi: barrier.push(state.kept.p, state.pair, target, state.at, move, lo, hi)
-        )
+    parts = source.map(
+        lambda k, lo, hi: barrier.push(state.kept.p, state.pair, target, state.at, move, lo, hi)
     )
-    dual, primal = parts[:, :2].max(axis=0).tolist()
-    A, B, C = parts[:, 2:].sum(axis=0).tolist()
-    return Course(turn, turn_b, move, dual, primal, (A, B, C))
+    duals, primals, *bends = zip(*parts, strict=True)
+    A, B, C = map(sum, bends)
+    return Course(turn, turn_b, move, max(duals), max(primals), (A, B, C))

@@ -102,12 +102,13 @@ class Newton:
             parts = risk.source.map(
                 lambda k, lo, hi: smooth.survey(risk.problem, p, shift, slopes, c, lo, hi)
             )
-            sums[:] = (np.sum(parts, axis=0) / risk.m).tolist()
+            sums[:] = [sum(part) / risk.m for part in zip(*parts, strict=True)]
             return sums[1], sums[2]
 
-        survey(0.0)
+        here = survey(0.0)
         if risk.objective.intercept:
-            shift = level(survey, 1e-15 * float(np.abs(slopes).mean()))
+            tiny = 1e-15 * float(np.abs(slopes).mean())
+            shift = level(lambda shift: survey(shift) if shift else here, tiny)
             state.kept.shift(shift)
             state.b += shift
             state.tilt = sums[1]
@@ -130,7 +131,7 @@ class Newton:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:
-            gradient = np.append(gradient, state.tilt)
+            gradient = np.concatenate((gradient, [state.tilt]))
         delta = System(source, state.c, ridge(risk), free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
@@ -142,7 +143,7 @@ class Newton:
             parts = source.map(
                 lambda k, lo, hi: smooth.along(risk.problem, state.kept.p, move, t, lo, hi)
             )
-            first, second = (np.sum(parts, axis=0) / risk.m).tolist()
+            first, second = (sum(part) / risk.m for part in zip(*parts, strict=True))
             return first + along + t * bend, second + bend
 
         t = search(slope, derivatives)
