@@ -102,11 +102,12 @@ class Loop:
 
     @cached_property
     def _entry(self) -> Callable[..., Any]:
-        run = self.dispatcher if self._plain is None else self._plain_or_compiled
-        return checked(self.py_func, self._lengths, run)
+        run, plain, function = self.dispatcher, self._plain, self.py_func
 
-    def _plain_or_compiled(self, *args: Any) -> Any:
-        return self.py_func(*args) if self._plain(*args) else self.dispatcher(*args)
+        def either(*args: Any) -> Any:
+            return function(*args) if plain and plain(*args) else run(*args)
+
+        return checked(function, self._lengths, either if plain else run)
 
     @cached_property
     def dispatcher(self) -> CPUDispatcher:

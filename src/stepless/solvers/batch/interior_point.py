@@ -115,7 +115,7 @@ class InteriorPoint:
             )
         )
         state.steps = 0.0, 0.0
-        state.product, gap, tilt, room, way = map(sum, zip(*parts, strict=True))
+        state.product, gap, tilt, room, way = (sum(part, 0.0) for part in zip(*parts, strict=True))
         state.g = terms.base + risk.source.combination(slopes)
         residual = risk.objective.strength * state.w + state.g
         if risk.objective.intercept:
@@ -191,5 +191,5 @@ def _course(
         lambda k, lo, hi: barrier.push(state.kept.p, state.pair, target, state.at, move, lo, hi)
     )
     duals, primals, *bends = zip(*parts, strict=True)
-    A, B, C = map(sum, bends)
+    A, B, C = (sum(part, 0.0) for part in bends)
     return Course(turn, turn_b, move, max(duals), max(primals), (A, B, C))
