@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.compiler import compile_extra
 from numba.core.errors import TypingError
 
 from stepless import jit
@@ -145,6 +146,47 @@ def test_it_is_the_promise_of_no_overlap_that_makes_them_so(monkeypatch):
     loop.dispatcher._cache.disable()  # it holds what the last test compiled
     if len(_sums_over_layouts(loop)) == 1:
         pytest.skip("this processor's vectors sum as its scalars do")
+
+
+@compiled(fastmath=FAST)
+def _multiply(x, y, u):
+    total = 0.0
+    for i in range(x.size):
+        u[i] = x[i] * y[i]
+        total += u[i] * u[i]
+    return total
+
+
+def _multiply_twice(x, y):
+    u = np.empty(x.size)
+    v = np.empty(x.size)
+    return _multiply(x, y, u) + _multiply(u, x, v) + v.sum()
+
+
+def _distance_checks():
+    """How often compiled code asks how far apart two arrays lie that a function allocates."""
+    loop = compiled("x[m] y[m]", fastmath=FAST)(_multiply_twice)
+    loop.dispatcher._cache.disable()
+    vars(_multiply).pop("_numba_type_", None)  # a part that was compiled is not compiled again
+    assert loop(np.ones(5), np.ones(5)) == 15.0
+    (code,) = loop.dispatcher.inspect_llvm().values()
+    return code.count("diff.check") + code.count("memcheck")
+
+
+def test_parts_do_not_ask_how_far_apart_arrays_lie():
+    assert _distance_checks() == 0
+
+
+def test_it_is_the_promise_of_no_overlap_that_keeps_parts_from_asking(monkeypatch):
+    """Without it the last test must fail: else it proves nothing."""
+
+    def promising_nothing(typing, target, function, args, returns, flags, *rest):
+        flags.noalias = False
+        return compile_extra(typing, target, function, args, returns, flags, *rest)
+
+    monkeypatch.setattr(jit, "compile_extra", promising_nothing)
+    if _distance_checks() == 0:
+        pytest.skip("no such loop is put into this processor's vectors")
 
 
 def test_every_function_that_python_calls_says_its_lengths():
