@@ -175,7 +175,7 @@ class Part:
     def fragment(self, args: tuple[types.Type, ...]) -> Fragment:
         """Return the code for these arguments."""
         if args not in self._fragments:
-            flags = Flags()
+            flags = _Flags()
             cpu_target.options.parse_as_flags(flags, self.options)
             flags.no_compile = flags.noalias = True
             context = cpu_target.target_context
@@ -212,6 +212,18 @@ class _Parts(JITCodeLibrary):
 class _Apart(Compiler):
     """Numba's pipeline, told that no two arrays overlap."""
 
-    def define_pipelines(self) -> Any:
-        self.state.flags.noalias = True
-        return super().define_pipelines()
+    def __init__(self, *state: Any) -> None:
+        *before, flags, names = state
+        flags = _Flags(flags)
+        flags.noalias = True
+        super().__init__(*before, flags, names)
+
+
+class _Flags(Flags):
+    """Numba's, equal if the same ones are set: it compares them some thousand times a function."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return len(self._values)
