@@ -131,6 +131,20 @@ def test_probabilities_are_logistics_own(cancer):
         LinearClassifier("hinge").fit(X, y).predict_proba(X)
 
 
+def test_probabilities_are_of_the_fit_whatever_the_parameters_say_afterwards(cancer):
+    X, y = cancer
+    clf = LinearClassifier("logistic", alpha=1e-2).fit(X, y)
+    p = clf.predict_proba(X)
+    np.testing.assert_array_equal(clf.set_params(loss="hinge").predict_proba(X), p)
+    hinge = LinearClassifier("hinge", alpha=1e-2).fit(X, y).set_params(loss="logistic")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        hinge.predict_proba(X)
+    flowers = load_iris(return_X_y=True)
+    joint = LinearClassifier("logistic", multi_class="joint", alpha=1e-2, gap=1e-2).fit(*flowers)
+    p = joint.predict_proba(flowers[0])
+    np.testing.assert_array_equal(joint.set_params(multi_class="ovr").predict_proba(flowers[0]), p)
+
+
 def test_the_intercept_is_free(cancer):
     X, y = cancer
     near = LinearClassifier(alpha=1.0, gap=1e-6).fit(X, y)

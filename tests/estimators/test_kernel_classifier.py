@@ -147,6 +147,7 @@ def test_probabilities_are_the_logistic_losss(moons):
     p = clf.predict_proba(X)
     np.testing.assert_allclose(p[:, 1], 1 / (1 + np.exp(-clf.decision_function(X))))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(clf.set_params(loss="hinge").predict_proba(X), p)  # the fit's
     three = KernelClassifier("logistic", alpha=1e-2, gap=0.1).fit(X, y + (X[:, 0] > 1.5))
     np.testing.assert_allclose(three.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(AttributeError, match="predict_proba"):

@@ -113,6 +113,13 @@ def test_bad_targets(loss, y, sentence):
     assert sentence in str(caught.value)
 
 
+def test_a_prediction_is_the_fits_whatever_the_loss_is_set_to_afterwards():
+    X, y = np.eye(3), np.array([1.0, 2.0, 3.0])
+    counts = LinearRegressor("poisson", alpha=1e-2).fit(X, y)
+    expected = counts.predict(X)
+    np.testing.assert_array_equal(counts.set_params(loss="squared").predict(X), expected)
+
+
 def test_poisson_goes_to_a_bundle_solver():
     with pytest.raises(ValueError, match="Poisson is neither; use a bundle solver"):
         LinearRegressor("poisson", solver="proximal").fit(np.eye(3), np.array([1.0, 2.0, 3.0]))

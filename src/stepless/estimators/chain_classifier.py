@@ -40,6 +40,12 @@ def _is_crf(estimator: ChainClassifier) -> bool:
     return estimator.loss == "crf"
 
 
+def _has_marginals(estimator: ChainClassifier) -> bool:
+    if getattr(estimator, "loss_", estimator.loss) != "crf":
+        raise AttributeError("the hinge models no probabilities; use loss='crf'")
+    return True
+
+
 class ChainClassifier(WholeModel):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
@@ -117,7 +123,6 @@ class ChainClassifier(WholeModel):
     _vocabulary: Vocabulary
     _layout: Pairs
     _w: NDArray  # as `ChainRisk` lays them out
-    _learned: str  # the loss
 
     def __init__(
         self,
@@ -246,12 +251,10 @@ class ChainClassifier(WholeModel):
         numbers = best_labelings(sequences, self._layout, len(self.classes_), self._w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
-    @available_if(_is_crf)
+    @available_if(_has_marginals)
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
         """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
         sequences = self._read(X)
-        if self._learned != "crf":
-            raise ValueError("the weights were learned by the hinge: they model no probabilities")
         p = tag_probabilities(sequences, self._layout, len(self.classes_), self._w)
         return np.split(p, sequences.ends[1:-1])
 
@@ -339,7 +342,7 @@ class ChainClassifier(WholeModel):
 
     def _keep(self, layout: Pairs, w: NDArray) -> None:
         K = len(self.classes_)
-        self._layout, self._w, self._learned = layout, w, self.loss
+        self._layout, self._w, self.loss_ = layout, w, self.loss
         edges = w[layout.weights() :]
         self.transition_ = edges[: K * K].reshape(K, K)
         self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]

@@ -85,8 +85,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     ----------
     coef_, intercept_, classes_
         Weights (a row a class, or one row for two classes), intercepts, and class labels.
-    alpha_
-        The penalty's strength: what was given or chosen, 0 without a penalty.
+    loss_, alpha_
+        The loss, that of all classes if they are learned jointly, and the penalty's strength: what
+        was given or chosen, 0 without a penalty.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
@@ -160,6 +161,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         starts = self._starts(classes, source.shape[1])
         results: list[Result] = []
         joint = self._joint(objective, len(classes))
+        self.loss_ = (joint or objective).loss
         if joint is not None:
             numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
             start = None if starts[0] is None else _columns(*self._linear(source.shape[1]))
@@ -277,6 +279,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
         z = self._learn(source, y)
+        self.loss_ = self._streams.objective.loss
         self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
@@ -334,10 +337,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
-        objective = self._objective(("signs", "classes"))
-        if self._joint(objective, len(self.classes_)) is not None:
-            return softmax(z, axis=1)
-        return probabilities(objective.loss, z)
+        return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
 
 
 def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:

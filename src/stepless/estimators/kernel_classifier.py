@@ -90,8 +90,8 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     dual_coef_, intercept_, classes_
         Coefficients of the support vectors (a row a class, or one row for two classes),
         intercepts, and class labels.
-    kernel_
-        The kernel function.
+    kernel_, loss_
+        The kernel function and the loss.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
@@ -179,7 +179,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
                 )
             )
         coefficients = np.array([result.w for result in results])
-        self.classes_ = classes
+        self.classes_, self.loss_ = classes, objective.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
@@ -214,7 +214,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
-        return probabilities(self._objective(("signs",)).loss, self.decision_function(X))
+        return probabilities(self.loss_, self.decision_function(X))
 
     def _regularizer(self) -> Regularizer:
         alpha = real("alpha", self.alpha)
