@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.chain_stream import ChainStream
-from stepless.estimators.columns import missing, named_classes
+from stepless.estimators.columns import missing, named_classes, refuse_other_classes
 from stepless.estimators.whole_model import WholeModel
 from stepless.given import shown
 from stepless.objective import Regularizer
@@ -211,13 +211,9 @@ class ChainClassifier(WholeModel):
         fitted = hasattr(self, "classes_")
         if not fitted and classes is None:
             raise ValueError("the first call of partial_fit must name all tags: classes=")
-        named = self.classes_ if classes is None else named_classes(classes)
-        tags = self.classes_ if fitted else named
-        if not np.array_equal(named, tags):
-            raise ValueError(
-                "classes= differs from the tags that were named or fitted first: "
-                f"{', '.join(map(str, tags))}"
-            )
+        tags = self.classes_ if fitted else named_classes(classes)
+        if fitted and classes is not None:
+            refuse_other_classes(tags, classes)
         if len(tags) < 2:
             raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
         # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
@@ -232,6 +228,7 @@ class ChainClassifier(WholeModel):
             cost = None if _is_crf(self) else self._costs(K)
             learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
             self._stream = ChainStream(learner, regularizer, start)
+        self._stream.refuse_changes(self)
         self._stream.learn(sequences, numbers)
         self.classes_, self._vocabulary = tags, vocabulary
         w = self._stream.weights()

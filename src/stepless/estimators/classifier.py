@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.class_weight import sensible
-from stepless.estimators.columns import named_classes, refuse_no_classes
+from stepless.estimators.columns import named_classes, refuse_no_classes, refuse_other_classes
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import Stream, Streams
@@ -230,9 +230,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
-        The first call must name all `classes`; after `fit`, learning goes on from the fitted
-        weights. A stream that is not kept cannot be certified: `gap_` is infinite. With the solvers
-        of `adagrad`'s kind (the default), it makes no difference how the stream is cut into chunks.
+        The first call must name all `classes`, and later ones no others; after `fit`, learning goes
+        on from the fitted weights. A stream keeps the loss, penalty, domain and solver that it
+        began with. It is not kept itself, and cannot be certified: `gap_` is infinite. With the
+        solvers of `adagrad`'s kind (the default), it makes no difference how the stream is cut into
+        chunks.
         """
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
@@ -262,6 +264,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
             self.classes_ = named_classes(classes)
+        elif classes is not None:
+            refuse_other_classes(self.classes_, classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
             raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
@@ -278,6 +282,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if not hasattr(self, "_streams"):
             self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
+        self._streams.refuse_changes(self)
         z = self._learn(source, y)
         self.loss_ = self._streams.objective.loss
         self.progressive_loss_ = self._streams.progressive_loss()

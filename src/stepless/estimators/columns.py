@@ -77,6 +77,15 @@ def named_classes(classes: Any) -> NDArray:
         raise ValueError("classes must be strings or numbers, all of one kind") from error
 
 
+def refuse_other_classes(known: NDArray, classes: Any) -> None:
+    """Refuse that a later call of a stream names other classes than the first one, or a fit."""
+    if not np.array_equal(named_classes(classes), known):
+        raise ValueError(
+            "classes= differs from those that were named or fitted first: "
+            f"{shown(known.tolist())}; leave it out, or begin another stream with a new estimator"
+        )
+
+
 def refuse_no_classes(y: NDArray) -> None:
     """Refuse labels that are no classes: numbers with fractions, several columns."""
     with np.errstate(invalid="ignore"):  # in a comparison with whole numbers

@@ -107,6 +107,7 @@ warm_start, shuffle, verbose
         if not hasattr(self, "_streams"):
             start = self._start(X.shape[1]) if fitted else None
             self._streams = Streams([Stream(objective, solver, X.shape[1], start)])
+        self._streams.refuse_changes(self)
         z = self._streams.learn([Source(X, y, s, self._threads(), scaled=False)])[:, 0]
         self.loss_ = self._streams.objective.loss
         self.progressive_loss_ = self._streams.progressive_loss()
