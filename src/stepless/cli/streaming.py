@@ -106,9 +106,17 @@ class Lesson:
         """Learn from the stream to its end; write each prediction before its example counts."""
         with self.form.chunks(data, "skip" if self._skip else "stop", self.hashing) as chunks:
             self.tally.skipped = chunks.skipped
+            waiting = True
             try:
                 for chunk in chunks:
+                    waiting = False
                     self._take(chunk, data, out)
+                    waiting = True
+            except KeyboardInterrupt:
+                rest = chunks.rest() if waiting else None
+                if rest is not None:  # a pipe does not give twice what it gave
+                    self._take(rest, data, out)
+                raise
             finally:
                 self.form = replace(self.form, columns=chunks.columns)
                 self.tally.seconds = self.tally.elapsed
