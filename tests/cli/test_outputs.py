@@ -251,6 +251,7 @@ def test_a_full_disk_of_a_predictions_file(folder, monkeypatch, where):
         monkeypatch.setattr(os, "fsync", fail)
     result = run(*STREAM, "-o", "m", "--predictions", "p", code=1)
     assert result.stderr.startswith("stepless: p: No space left on device; the model so far, of ")
+    assert result.stderr.endswith(" is in m, but its predictions are not kept\n")
     assert (folder / "p").read_text() == "old"
     assert load_model("m").n_features_in_ == 2**18
     assert not [name for name in os.listdir() if name.endswith(".tmp")]
@@ -323,6 +324,32 @@ def test_standard_files_that_are_closed(folder, model, command, said):
     assert result.stdout == ""
     assert result.stderr.startswith(said)
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [
+        ("--help", ""),
+        ("fit --help", ""),
+        ("--version", ""),
+        ("fit b.svm -o m", "; the model is written to m"),
+        ("fit b.svm -o m --json", "; the model is written to m"),
+        ("fit b.svm -o m --stream", "; the model is written to m"),
+        ("fit b.svm -o m --stream --json", "; the model is written to m"),
+    ],
+)
+def test_a_full_standard_output(folder, command, done):
+    result = subprocess.run(
+        ["bash", "-c", f"{PROGRAM} {command} > /dev/full"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    said = f"stepless: /dev/stdout: No space left on device{done}\n"
+    assert result.stderr.endswith(said)
+    assert "Traceback" not in result.stderr
+    assert bool(done) == (folder / "m").exists()
 
 
 def test_nobody_need_listen_to_what_is_said(monkeypatch):

@@ -76,15 +76,22 @@ def writing(*paths: Path | None) -> Iterator[Writing]:
         state.interrupted = True
 
 
-def put(text: str, err: bool = False) -> None:
-    """Write lines to standard output, or standard error: all of them, or raise OSError."""
+def put(text: str, err: bool = False, done: str = "") -> None:
+    """Write lines to standard output, or standard error: all of them, or raise OSError.
+
+    The error tells as well what is `done` by then.
+    """
     text = "\n".join(map(visible, text.split("\n"))) + "\n"
     if err:
         print(text, end="", file=sys.stderr, flush=True)
         return
-    with Output(STDOUT) as output:
-        encoding = sys.stdout.encoding or "utf-8"
-        output.write(text.encode(encoding, "backslashreplace"))
+    try:
+        with Output(STDOUT) as output:
+            encoding = sys.stdout.encoding or "utf-8"
+            output.write(text.encode(encoding, "backslashreplace"))
+    except OSError as error:
+        why = f"{error.strerror}; {done}" if done else error.strerror
+        raise OSError(error.errno, why, error.filename) from None
 
 
 def in_lines(rows: list[Any]) -> bytes:
