@@ -306,11 +306,11 @@ class _Table:
             features = self._roles.features(names, stream.name)
             self._roles.check(names, stream.name)
             yield Header(tuple(features))
-            yield from self._chunks(reader, names, features, stream.name)
+            yield from self._chunks(reader, names, features, stream)
             reader.refuse_failure()
 
     def _chunks(
-        self, records: CsvRows, names: list[str], features: list[str], place: str
+        self, records: CsvRows, names: list[str], features: list[str], stream: ByteStream
     ) -> Generator[Chunk | Refused]:
         roles = self._roles
         place_of = {name: k for k, name in enumerate(names)}
@@ -332,13 +332,13 @@ class _Table:
                 found = list(map(getitem, meanings, islice(chosen(row), 1, None)))
                 y.append(label[row[target]] if target >= 0 else math.nan)
             except RowRefusal as refusal:
-                message = f"{place}, line {line}{refusal}"
+                message = f"{stream.name}, line {line}{refusal}"
                 if self._skip:
                     yield Refused(message)
                     continue
                 if y:
                     yield self._whole()
-                raise DataError(message) from None
+                raise DataError(message + stream.doubt) from None
             entries += found
             lines.append(line)
             if len(y) == self._rows:

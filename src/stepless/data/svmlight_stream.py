@@ -179,7 +179,7 @@ class _Reader:
                     if part.refusal is not None:
                         message = part.refusal.placed(stream.name, lines + part.refused_line)
                         if not self._skip:
-                            raise DataError(message)
+                            raise DataError(message + stream.doubt)
                         yield Refused(message, part.refused)
                 lines += parsed.lines
         if stream.failure:
