@@ -93,7 +93,9 @@ def refuse_no_classes(y: NDArray) -> None:
 
 
 def refuse_table(X: Any) -> None:
-    """Refuse what would be taken for numbers, but is none: dates, records, entries masked."""
+    """Refuse what would be taken for numbers, but is none: dates, records, entries masked, None."""
+    if X is None:
+        raise ValueError("X must be a matrix, one row per example, not None")
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
         raise ValueError(f"X is masked at {place}: fill masked entries, or leave their rows out")

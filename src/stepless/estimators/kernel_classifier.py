@@ -214,12 +214,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
-        return probabilities(self.loss_, self.decision_function(X))
+        z = self.decision_function(X)
+        return probabilities(self.loss_, z)
 
     def _regularizer(self) -> Regularizer:
         alpha = real("alpha", self.alpha)
         if not 1e-50 <= alpha < math.inf:
-            raise ValueError(f"alpha must be a positive number, not {self.alpha!r}")
+            raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
         return SquaredL2(alpha)
 
     def _domain(self) -> Domain:
