@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import numpy as np
@@ -392,3 +393,32 @@ def test_a_stream_is_ended_by_sigterm_with_its_model(folder, text):
     assert (folder / "p").read_text() == predictions
     process.stdin.close()
     process.stderr.close()
+
+
+def test_a_signal_before_a_command_begins_is_told(folder):
+    script = """
+        import signal
+        from stepless.cli import app, main
+        app.callback()(lambda: signal.raise_signal(signal.SIGTERM))
+        main()
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), "fit", "b.svm", "-o", "m"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stderr) == (130, "stepless: interrupted\n")
+    assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/proc/self/fd/2"])
+def test_outputs_are_no_data(folder, model, name):
+    for command in (
+        ("fit", "b.svm", "-o", "n", "--test", name),
+        ("fit", "b.svm", "-o", "n", "--weights", name),
+        ("fit", name, "-o", "n", "--stream"),
+        ("predict", model, name, "-o", "p"),
+        ("score", model, name),
+    ):
+        assert refused(*command) == f"{name}: is for output, so that there is nothing to read"

@@ -60,6 +60,10 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
+    except SystemExit as ended:  # outside of a command, typer turns an interrupt into an exit
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            say("interrupted")
+        raise
     except OSError as error:  # commands tell theirs; this is of help that cannot be written
         say(f"/dev/stdout: {error.strerror}")
         sys.exit(ExitCode.BAD_INPUT)
