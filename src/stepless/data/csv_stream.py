@@ -349,9 +349,9 @@ class _Table:
 
     def _whole(self) -> Chunk:
         """A chunk of what is held, which is not held any more."""
-        number, *examples = self._held
+        number, entries, y, lines = self._held
         self._held = _Held(number + 1, [], [], [])
-        return self._chunk(*examples)
+        return self._chunk(entries, y, lines)
 
     def _chunk(
         self, entries: list[tuple[int, float]], y: list[str | float], lines: list[int]
