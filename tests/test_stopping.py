@@ -61,9 +61,12 @@ def test_limits_are_numbers(name, value):
         Stopping(**{name: value})
 
 
-def test_no_pass_at_all_is_refused():
+def test_no_pass_at_all_is_refused_and_no_part_of_one():
     with pytest.raises(ValueError, match="passes must be at least 1, not 0"):
         Stopping(passes=0)
+    with pytest.raises(ValueError, match=r"passes must be a whole number, not 1\.5"):
+        Stopping(passes=1.5)
+    assert Stopping(passes=2.0).reason(_event(2)) == "passes"
 
 
 @pytest.mark.parametrize("name", ["gap", "passes", "seconds"])

@@ -16,7 +16,7 @@ from numba.core.errors import TypingError
 from sklearn.base import clone
 
 from stepless import LinearClassifier
-from stepless.objective import Hinge, Huber, Logistic, SmoothedHinge
+from stepless.objective import Hinge, Huber, Logistic, SmoothedHinge, SquaredL2
 from stepless.term import Term, TermType
 
 
@@ -79,6 +79,11 @@ def test_numbers_become_the_type_that_is_declared():
 def test_wrong_fields_are_named(arguments, names, message):
     with pytest.raises(TypeError, match=f"^{message}$"):
         Line(*arguments, **names)
+
+
+def test_numbers_that_no_double_holds_are_refused_by_the_fields_name():
+    with pytest.raises(ValueError, match=r"^alpha is more than a double can hold: 1000"):
+        SquaredL2(10**400)
 
 
 def test_fields_cannot_be_changed():

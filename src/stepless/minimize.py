@@ -171,7 +171,9 @@ def _run(
         reason = "interrupt" if request.heed() else stopping.reason(event)
         if reason is None and finding.finished:
             reason = "solver"
-        if reason is None and (finding.spent or certifier.lower_bound >= most):
+        # an objective that nothing but rounding may keep from 0
+        nothing = event.lower_bound >= 0.0 and seen <= lowest - seen < math.inf
+        if reason is None and (finding.spent or nothing or certifier.lower_bound >= most):
             reason = "rounding"
         if reason is None and any(stops):
             reason = "watcher"

@@ -28,6 +28,8 @@ class Stopping:
             value = real(name, getattr(self, name))
             if not value >= least:
                 raise ValueError(f"{name} must be at least {least:g}, not {value:g}")
+        if self.passes % 1 > 0:
+            raise ValueError(f"passes must be a whole number, not {self.passes:g}")
 
     def reason(self, event: Event) -> str | None:
         """What ends the run at this event, if anything does."""

@@ -27,6 +27,7 @@ from numba.extending import lower_builtin, typeof_impl
 
 from stepless.cached import cached_property
 from stepless.code_digest import code_of
+from stepless.given import shown
 from stepless.jit import Part
 
 _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
@@ -81,11 +82,18 @@ class Term(tuple):
         values = cls._defaults | given | kwargs
         if missing := [f for f in cls._fields if f not in values]:
             raise TypeError(f"{cls.__name__} needs {', '.join(missing)}")
-        term = tuple.__new__(
-            cls, (cls._coerce.get(f, lambda value: value)(values[f]) for f in cls._fields)
-        )
+        term = tuple.__new__(cls, (cls._coerced(f, values[f]) for f in cls._fields))
         term._check()
         return term
+
+    @classmethod
+    def _coerced(cls, field: str, value: Any) -> Any:
+        if field not in cls._coerce:
+            return value
+        try:
+            return cls._coerce[field](value)
+        except OverflowError:
+            raise ValueError(f"{field} is more than a double can hold: {shown(value)}") from None
 
     def _check(self) -> None:
         """Raise ValueError where the parameters make no sense."""

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -250,6 +252,7 @@ def test_a_full_disk_of_a_predictions_file(folder, monkeypatch, where):
         monkeypatch.setattr(os, "fsync", fail)
     result = run(*STREAM, "-o", "m", "--predictions", "p", code=1)
     assert result.stderr.startswith("stepless: p: No space left on device; the model so far, of ")
+    assert result.stderr.endswith(" is in m, but its predictions are not kept\n")
     assert (folder / "p").read_text() == "old"
     assert load_model("m").n_features_in_ == 2**18
     assert not [name for name in os.listdir() if name.endswith(".tmp")]
@@ -324,6 +327,32 @@ def test_standard_files_that_are_closed(folder, model, command, said):
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "done"),
+    [
+        ("--help", ""),
+        ("fit --help", ""),
+        ("--version", ""),
+        ("fit b.svm -o m", "; the model is written to m"),
+        ("fit b.svm -o m --json", "; the model is written to m"),
+        ("fit b.svm -o m --stream", "; the model is written to m"),
+        ("fit b.svm -o m --stream --json", "; the model is written to m"),
+    ],
+)
+def test_a_full_standard_output(folder, command, done):
+    result = subprocess.run(
+        ["bash", "-c", f"{PROGRAM} {command} > /dev/full"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    said = f"stepless: /dev/stdout: No space left on device{done}\n"
+    assert result.stderr.endswith(said)
+    assert "Traceback" not in result.stderr
+    assert bool(done) == (folder / "m").exists()
+
+
 def test_nobody_need_listen_to_what_is_said(monkeypatch):
     """Standard error that is closed, or full, ends no run."""
     kept = os.dup(2)
@@ -353,12 +382,43 @@ def test_a_stream_is_ended_by_sigterm_with_its_model(folder, text):
     for line in process.stderr:
         if line.split()[0] == "2,000":
             break
+    time.sleep(0.5)
     process.send_signal(signal.SIGTERM)  # while it waits for more
     assert process.wait(timeout=60) == 130
     assert process.stderr.read() == (
-        "stepless: interrupted: the model so far, of 2,000 examples, is in m\n"
+        "stepless: interrupted: the model so far, of 2,500 examples, is in m\n"
     )
-    assert (folder / "p").read_text().count("\n") == 2000
-    assert load_model("m").n_features_in_ == 2**18
+    coef, predictions = so_far(folder, text, 2500)
+    np.testing.assert_array_equal(load_model("m").coef_, coef)
+    assert (folder / "p").read_text() == predictions
     process.stdin.close()
     process.stderr.close()
+
+
+def test_a_signal_before_a_command_begins_is_told(folder):
+    script = """
+        import signal
+        from stepless.cli import app, main
+        app.callback()(lambda: signal.raise_signal(signal.SIGTERM))
+        main()
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), "fit", "b.svm", "-o", "m"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stderr) == (130, "stepless: interrupted\n")
+    assert not (folder / "m").exists()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/proc/self/fd/2"])
+def test_outputs_are_no_data(folder, model, name):
+    for command in (
+        ("fit", "b.svm", "-o", "n", "--test", name),
+        ("fit", "b.svm", "-o", "n", "--weights", name),
+        ("fit", name, "-o", "n", "--stream"),
+        ("predict", model, name, "-o", "p"),
+        ("score", model, name),
+    ):
+        assert refused(*command) == f"{name}: is for output, so that there is nothing to read"

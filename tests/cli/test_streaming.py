@@ -178,6 +178,21 @@ def table(folder):
     return folder
 
 
+def test_a_table_that_is_no_stream_is_told_how_it_is_read(table):
+    remedy = "only streams read tables, so fit with --stream and --target COLUMN"
+    (table / "d.svm").write_text("1 1:1\n-1 1:-1\n")
+    run("fit", "d.svm", "-o", "n", "-q")
+    for command in (
+        ["fit", "people.csv", "-o", "x"],
+        ["fit", "people.csv", "-o", "x", "--metric", "f1"],
+        ["fit", "d.svm", "--test", "people.csv", "-o", "x", "-q"],
+        ["predict", "n", "people.csv"],
+    ):
+        result = run(*command, code=1)
+        assert "found 'age,job,rich'; this looks like a table (CSV); LIBSVM text" in result.stderr
+        assert result.stderr.endswith(f"{remedy}\n")
+
+
 @pytest.mark.parametrize(
     ("header", "said"),
     [

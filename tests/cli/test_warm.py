@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from cli.commands import refused, run
@@ -22,6 +26,48 @@ def test_what_was_warmed_compiles_nothing_more(few):
     assert run("warm", "-q").stdout == ""
     assert COMPILED.functions == before
     assert run("warm").stdout.endswith("fits of the common losses and models start at once\n")
+
+
+_STREAMS = """
+import sys
+from stepless.cli import app, warming
+from stepless.compile_time import COMPILED
+from typer.testing import CliRunner
+
+every = warming.tasks()
+for name in (
+    "LinearClassifier, hinge, l1, sparse",
+    "reading svmlight text",
+    "streams of hashed svmlight text",
+    "streams of hashed tables",
+):
+    warming.run(every[name])
+warmed = COMPILED.functions
+with open("d.svm", "w") as text, open("d.csv", "w") as table:
+    table.write("word,number,y\\n")
+    for k in range(4500):
+        y, word = ("no", "yes")[k % 2], f"w{k % 7}"
+        text.write(f"{k % 2} 1:{k % 3} 2:{k % 5}\\n")
+        table.write(f"{word},{k % 5},{y}\\n")
+for options in ("d.svm --stream", "d.csv --stream --target y", "d.svm"):
+    command = f"fit {options} -o m --penalty l1 --quiet --passes 1".split()
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code in (0, 3), result.output
+    assert COMPILED.functions == warmed, options
+"""
+
+
+def test_streams_from_the_shell_and_sparse_l1_find_all_that_they_need(tmp_path):
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", _STREAMS],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def _linear(name):

@@ -109,7 +109,8 @@ def test_impossible_sizes_of_weights_get_one_clear_sentence(kind, size):
 @pytest.mark.parametrize("alpha", [0.0, -1.0, math.nan, math.inf])
 @pytest.mark.parametrize("name", [name for name in REGULARIZERS if name != "none"])
 def test_impossible_strengths_get_one_clear_sentence(name, alpha):
-    with pytest.raises(ValueError, match=f"alpha must be positive, not {alpha:g}") as caught:
+    kind = "finite" if alpha == math.inf else "positive"
+    with pytest.raises(ValueError, match=f"alpha must be {kind}, not {alpha:g}") as caught:
         REGULARIZERS[name](alpha)
     assert "\n" not in str(caught.value)
 

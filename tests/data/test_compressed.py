@@ -50,6 +50,27 @@ def test_a_second_stream_that_is_not_whole_is_told(name, damage):
     assert failure.startswith(f"the {name} data ")
 
 
+@pytest.mark.parametrize("garbage", [b"x", b"garb", b"garbage, and more of it"])
+@pytest.mark.parametrize("name", ["bzip2", "xz"])
+def test_what_follows_the_end_is_shown_and_not_called_a_cut(name, garbage):
+    text, failure = read(COMPRESSIONS[name](ONE) + garbage)
+    assert text == ONE
+    head = garbage[: 3 if name == "bzip2" else 6]
+    assert failure == f"the {name} data are damaged (something else follows their end, {head!r})"
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_text_that_makes_no_sense_may_be_compressed_data_that_are_damaged(name):
+    svmlight, table = (COMPRESSIONS[name](text) for text in (b"1 1:1\n1 x\n", b"a,y\n1,2\n3\n"))
+    for reader, data in (
+        (read_svmlight, svmlight),
+        (lambda file: list(svmlight_chunks(file, n_features=2)), svmlight),
+        (lambda file: list(csv_chunks(file, target="y")), table),
+    ):
+        with pytest.raises(DataError, match=f"line [23].*; or the {name} data are damaged$"):
+            reader(io.BytesIO(data))
+
+
 @pytest.mark.parametrize(
     ("name", "zeros", "fits"),
     [

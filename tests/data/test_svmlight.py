@@ -394,6 +394,7 @@ REFUSED = [
     (b"  abc 1:2", {}, 3, "expected a number as label, found 'abc'"),
     (b"1:2 3:4", {}, 1, "expected a number as label, found '1:2'"),
     (b"qid:3 1:2", {}, 1, "expected a number as label, found 'qid:3'"),
+    (b"age,job,rich", {}, 1, "expected a label, found 'age,job,rich'; this looks like a table (CSV)"),
     (b"1,2 3:4", {}, 1, "expected one label, found '1,2'; several labels are not supported"),
     (b"nan 3:4", {}, 1, "the label must be finite, found 'nan'"),
     (b"-inf", {}, 1, "the label must be finite, found '-inf'"),

@@ -78,8 +78,11 @@ def test_marginals_are_probabilities_and_only_a_crf_has_them():
         np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
     hinge = ChainClassifier("hinge", gap=0.1).fit(X, y)
     assert not hasattr(hinge, "predict_marginals")
-    with pytest.raises(ValueError, match="learned by the hinge: they model no probabilities"):
-        hinge.set_params(loss="crf").predict_marginals(X)
+    assert not hasattr(hinge.set_params(loss="crf"), "predict_marginals")
+    for rows, others in zip(
+        p, model.set_params(loss="hinge").predict_marginals(X_TEST), strict=True
+    ):
+        np.testing.assert_array_equal(rows, others)
 
 
 def test_weights_are_told_by_feature_and_tag():
@@ -216,7 +219,7 @@ def test_unknown_tags_and_missing_classes_are_named():
         model.partial_fit([[["a"]], [["a"]]], [["tag0"], ["tag9"]])
     with pytest.raises(ValueError, match="all matrices, or all lists"):
         model.predict([np.ones((1, 4))])
-    with pytest.raises(ValueError, match=r"classes= differs from the tags .*: tag0, tag1, tag2"):
+    with pytest.raises(ValueError, match=r"classes= differs from those .*'tag0', 'tag1'"):
         model.partial_fit(X[:2], y[:2], classes=["tag0", "tag1"])
     with pytest.raises(ValueError, match="classes holds nan at place 1: every place needs a label"):
         ChainClassifier().partial_fit(X, y, classes=[0.0, np.nan])

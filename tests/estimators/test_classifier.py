@@ -131,6 +131,20 @@ def test_probabilities_are_logistics_own(cancer):
         LinearClassifier("hinge").fit(X, y).predict_proba(X)
 
 
+def test_probabilities_are_of_the_fit_whatever_the_parameters_say_afterwards(cancer):
+    X, y = cancer
+    clf = LinearClassifier("logistic", alpha=1e-2).fit(X, y)
+    p = clf.predict_proba(X)
+    np.testing.assert_array_equal(clf.set_params(loss="hinge").predict_proba(X), p)
+    hinge = LinearClassifier("hinge", alpha=1e-2).fit(X, y).set_params(loss="logistic")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        hinge.predict_proba(X)
+    flowers = load_iris(return_X_y=True)
+    joint = LinearClassifier("logistic", multi_class="joint", alpha=1e-2, gap=1e-2).fit(*flowers)
+    p = joint.predict_proba(flowers[0])
+    np.testing.assert_array_equal(joint.set_params(multi_class="ovr").predict_proba(flowers[0]), p)
+
+
 def test_the_intercept_is_free(cancer):
     X, y = cancer
     near = LinearClassifier(alpha=1.0, gap=1e-6).fit(X, y)
@@ -276,6 +290,8 @@ def test_a_loss_of_ones_own(cancer):
         ({"domain": "ball(-2)"}, "a ball needs a positive radius, not -2"),
         ({"alpha": 0.0}, "alpha must be positive, not 0; for no penalty say penalty='none'"),
         ({"alpha": -1.0}, "alpha must be positive, not -1"),
+        ({"alpha": np.inf}, "alpha must be finite, not inf"),
+        ({"passes": 1.5}, "passes must be a whole number, not 1.5"),
         ({"alpha": None}, "alpha must be a number or 'auto', not None"),
         ({"gap": -1.0}, "gap must be at least 0, not -1"),
         ({"passes": 0}, "passes must be at least 1, not 0"),

@@ -150,6 +150,12 @@ def test_tables_that_would_be_taken_for_numbers(model, table, sentence):
         model.fit(table, NUMBERS)
 
 
+@pytest.mark.parametrize("model", [LinearClassifier(), LinearRegressor(), OneClass()])
+def test_no_examples_at_all_are_no_number(model):
+    with pytest.raises(ValueError, match=r"^X must be a matrix, one row per example, not None$"):
+        model.fit(None, NUMBERS)
+
+
 def test_an_entry_that_no_double_holds():
     table = X.astype(object)
     table[2, 1] = 10**400

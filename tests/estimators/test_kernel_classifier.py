@@ -147,6 +147,7 @@ def test_probabilities_are_the_logistic_losss(moons):
     p = clf.predict_proba(X)
     np.testing.assert_allclose(p[:, 1], 1 / (1 + np.exp(-clf.decision_function(X))))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(clf.set_params(loss="hinge").predict_proba(X), p)  # the fit's
     three = KernelClassifier("logistic", alpha=1e-2, gap=0.1).fit(X, y + (X[:, 0] > 1.5))
     np.testing.assert_allclose(three.predict_proba(X).sum(axis=1), 1.0)
     with pytest.raises(AttributeError, match="predict_proba"):
@@ -218,7 +219,8 @@ def test_watchers_are_told_and_may_end_the_run(moons, capsys):
         ({"kernel": "linear", "gamma": 2.0}, "kernel 'linear' has no gamma: leave gamma out"),
         ({"class_weight": {0: -1, 1: 1}}, "class_weight has -1 for class 0: weights must be"),
         ({"class_weight": {0: None, 1: 1}}, "class_weight of 0 must be a number, not None"),
-        ({"alpha": 0.0}, "alpha must be a positive number, not 0.0"),
+        ({"alpha": 0.0}, "alpha must be a positive, finite number, not 0.0"),
+        ({"alpha": np.inf}, "alpha must be a positive, finite number, not inf"),
         ({"alpha": None}, "alpha must be a number, not None"),
         ({"alpha": "auto"}, "alpha must be a number, not 'auto'"),
         ({"kernel": "rbf"}, "there is no kernel 'rbf'"),

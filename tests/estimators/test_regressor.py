@@ -1,7 +1,10 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import HuberRegressor, PoissonRegressor, QuantileRegressor, Ridge
 
 from stepless import SOLVERS, LinearRegressor
@@ -111,6 +114,33 @@ def test_bad_targets(loss, y, sentence):
     with pytest.raises(ValueError, match=r"^") as caught:
         LinearRegressor(loss).fit(np.eye(3), np.array(y))
     assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [3.0, 0.1, -100.0])
+@pytest.mark.parametrize("loss", ["squared", "huber", "absolute", "quantile(0.9)", "poisson"])
+def test_a_target_that_is_always_the_same_is_met_at_once_and_without_a_warning(loss, value):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = LinearRegressor(loss).fit(X, np.full(30, abs(value) if loss == "poisson" else value))
+    assert model.stopped_by_ == "rounding"
+    assert model.n_passes_ < 100
+    assert model.lower_bound_ == 0.0 < model.objective_ < 1e-7
+    np.testing.assert_allclose(model.predict(X), abs(value) if loss == "poisson" else value)
+
+
+def test_a_small_signal_on_a_large_constant_is_not_taken_for_rounding():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = 1e6 + 0.1 * X[:, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # rounding hides the gap
+        model = LinearRegressor(alpha=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.coef_, [0.1, 0.0, 0.0], atol=1e-6)
+
+
+def test_a_prediction_is_the_fits_whatever_the_loss_is_set_to_afterwards():
+    X, y = np.eye(3), np.array([1.0, 2.0, 3.0])
+    counts = LinearRegressor("poisson", alpha=1e-2).fit(X, y)
+    expected = counts.predict(X)
+    np.testing.assert_array_equal(counts.set_params(loss="squared").predict(X), expected)
 
 
 def test_poisson_goes_to_a_bundle_solver():

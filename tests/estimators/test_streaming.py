@@ -1,11 +1,15 @@
 """A stream: it makes no difference how it is cut; every example is scored before it is learned."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from stepless import LinearClassifier, LinearRegressor
+from stepless import ChainClassifier, LinearClassifier, LinearRegressor
+from stepless.objective import L1, SquaredL2
 from stepless.solvers import AROW, FOBOS, RDA, AdaGrad, PassiveAggressive
 
 M, D = 4300, 30  # beyond the last early look, after 4000 examples
@@ -143,3 +147,43 @@ def test_regression_streams_too():
 def test_nothing_to_settle_is_one_sentence(model):
     with pytest.raises(NotFittedError, match="there is no stream: learn from one before"):
         model.settle()
+
+
+def test_other_classes_than_those_of_the_first_call_are_refused():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    model = LinearClassifier().partial_fit(X, y, classes=[0, 1]).partial_fit(X, y, classes=[1, 0])
+    before = model.coef_
+    with pytest.raises(ValueError, match=r"classes= differs from those .* first: \[0, 1\]; leave"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    fitted = LinearClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="classes= differs"):
+        fitted.partial_fit(X, y, classes=["a", "b"])
+    assert model.coef_ is before
+
+
+WORDS = [[["a"], ["b"]]], [["A", "B"]]
+
+
+@pytest.mark.parametrize(
+    ("model", "chunk", "change"),
+    [
+        (LinearClassifier(), (np.eye(2), [0, 1], [0, 1]), {"loss": "logistic"}),
+        (LinearClassifier(alpha=1), (np.eye(2), [0, 1], [0, 1]), {"alpha": 2.0}),
+        (LinearClassifier(penalty=L1(0.1)), (np.eye(2), [0, 1], [0, 1]), {"penalty": SquaredL2(0.1)}),
+        (LinearClassifier(), (np.eye(3), [0, 1, 2], [0, 1, 2]), {"multi_class": "joint"}),
+        (LinearRegressor(), (np.eye(2), [0.0, 1.0]), {"fit_intercept": False}),
+        (LinearRegressor(), (np.eye(2), [0.0, 1.0]), {"solver": "rda"}),
+        (ChainClassifier(), (*WORDS, ["A", "B"]), {"loss": "hinge"}),
+        (ChainClassifier("hinge"), (*WORDS, ["A", "B"]), {"cost": 1.0 - np.eye(2)}),
+    ],
+)  # fmt: skip
+def test_a_stream_does_not_change_what_it_is_made_of(model, chunk, change):
+    model = clone(model).partial_fit(*chunk)
+    [(name, value)] = change.items()
+    began = getattr(model, name)
+    with pytest.raises(ValueError, match=f"^{name} was .* when the stream began, and is"):
+        model.set_params(**change).partial_fit(*chunk)
+    model.set_params(**{name: began}, gap=1e-2).partial_fit(*chunk)  # of no matter to a stream
+    again = pickle.loads(pickle.dumps(model)).partial_fit(*chunk)
+    assert again.progressive_loss_ == model.partial_fit(*chunk).progressive_loss_
+    again.set_params(**{name: value}, passes=1).fit(*chunk[:2])  # which begins anew

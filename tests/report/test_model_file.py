@@ -112,6 +112,24 @@ def test_three_classes_and_probabilities(path):
     assert len(again.trace_) == 3
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_the_loss_of_the_fit_is_kept_and_old_files_have_that_of_the_parameters(path, multi_class):
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    model = LinearClassifier("logistic", multi_class=multi_class, alpha=1e-2, gap=1e-2).fit(X, y)
+    save_model(model, path)
+    header = read_header(path)
+    del header["loss"]
+    arrays = {"coef": model.coef_, "intercept": model.intercept_}
+    text = json.dumps(header)
+    metadata = {"stepless": text, "sha256": model_file._digest(text, arrays)}
+    old = path.with_name("old.model")
+    old.write_bytes(save(arrays, metadata=metadata))
+    assert load_model(old).loss_ == model.loss_
+    again = round_trip(model.set_params(loss="hinge", multi_class="ovr"), path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
 def test_regressor(path):
     X, y = load_diabetes(return_X_y=True)
     model = LinearRegressor("quantile(0.9)", alpha=1e-3, gap=1e-2).fit(X, y)
@@ -341,6 +359,8 @@ def test_missing_files_and_directories(tmp_path):
         ({"parameters": {"loss": {"name": "nothing"}}}, "is damaged"),
         ({"parameters": {"loss": {"name": "quantile", "tau": 7}}}, "is damaged"),
         ({"parameters": {"other": 1}}, "is damaged"),
+        ({"loss": {"name": "softmax", "classes": 5}}, "is damaged"),
+        ({"loss": {"name": "map"}}, "is damaged"),
         ({"n_features": 31}, "is damaged"),
         ({"classes": {"dtype": "int64", "values": [1, 2, 3]}}, "is damaged"),
         ({"classes": {"dtype": "V8", "values": [1, 2]}}, "is damaged"),

@@ -17,7 +17,7 @@ from stepless.cli.info import info
 from stepless.cli.interrupts import end_by_interrupt, ignore_interrupts
 from stepless.cli.predict import predict
 from stepless.cli.score import score
-from stepless.cli.sentences import ExitCode
+from stepless.cli.sentences import ExitCode, say
 from stepless.cli.standard_files import prepare
 from stepless.cli.warm import warm
 
@@ -60,5 +60,12 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)
+    except SystemExit as ended:  # outside of a command, typer turns an interrupt into an exit
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            say("interrupted")
+        raise
+    except OSError as error:  # commands tell theirs; this is of help that cannot be written
+        say(f"/dev/stdout: {error.strerror}")
+        sys.exit(ExitCode.BAD_INPUT)
     finally:
         ignore_interrupts()

@@ -319,8 +319,9 @@ def fit(
 
     Exits with 3 if the run stopped before the gap was met, and with 130 if
     Ctrl-C or SIGTERM ended it; the model is written all the same. A second
-    one writes nothing. A stream (DATA -, or --stream) is learned in one
-    pass, and each example scored before; there is no gap then.
+    one writes nothing, unless this is a stream (DATA -, or --stream): that
+    is learned in one pass, and each example scored before; there is no gap
+    then.
     """
     with sentences():
         from stepless.cli.building import build
@@ -368,6 +369,7 @@ def fit(
         output = output_of(output)
         predictions = None if predictions is None else output_of(predictions)
         taken = to_stdout(output, predictions)
+        written = f"the model is written to {output}"
 
         def about() -> dict[str, Any]:
             return {"data": str(data), "model": str(output), "compile_seconds": COMPILED.seconds}
@@ -403,10 +405,10 @@ def fit(
             summary, tally = learn(model, data, how, output, test, talk)
             if json:
                 facts = about() | summary.as_dict() | tally.as_dict()
-                put(strict_json(facts, indent=2))
+                put(strict_json(facts, indent=2), done=written)
             elif not quiet:
                 more = tally.in_words() | compile_note() | {"model": f"written to {output}"}
-                put(describe(summary, more), err=taken)
+                put(describe(summary, more), err=taken, done=written)
             return
         for_streams = {
             "--format": form != Format.auto,
@@ -431,9 +433,10 @@ def fit(
             save_model(model, output, material.about)
         summary = Summary.of(model, score)
         if json:
-            put(strict_json(about() | summary.as_dict(), indent=2))
+            put(strict_json(about() | summary.as_dict(), indent=2), done=written)
         elif not quiet:
-            put(describe(summary, compile_note() | {"model": f"written to {output}"}), err=taken)
+            more = compile_note() | {"model": f"written to {output}"}
+            put(describe(summary, more), err=taken, done=written)
         if state.interrupted or summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")
             raise typer.Exit(ExitCode.INTERRUPTED)

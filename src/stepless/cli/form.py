@@ -42,7 +42,7 @@ class Form:
     @classmethod
     def of(cls, path: Path, kind: str, *, bits: int | None, **options: Any) -> Form:
         """Tell the format by the file's name, unless it is said; refuse what makes no sense."""
-        csv = kind == "csv" or (kind == "auto" and path.name.lower().endswith(_TABLES))
+        csv = kind == "csv" or (kind == "auto" and is_table(path))
         if csv and options.get("target") is None:
             raise ValueError("a table needs --target, the column of labels")
         if csv and options.get("features") is not None:
@@ -118,6 +118,11 @@ class Form:
             )
         where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
         return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it is CSV."""
+    return path.name.lower().endswith(_TABLES)
 
 
 def names_of(listed: str | None) -> tuple[str, ...]:

@@ -30,12 +30,15 @@ def to_stdout(*paths: Path | None) -> bool:
 
 
 def refuse_outputs(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> None:
-    """Raise where an output is a file that is read, or another output, or cannot be written.
+    """Raise where an output is what is read, or another output, or cannot be written.
 
     Both are given by the names of their options. Nothing is opened for writing before all is well.
     """
     read = {name: path for name, path in inputs.items() if path is not None}
     written = {name: output_of(path) for name, path in outputs.items() if path is not None}
+    for path in read.values():
+        if descriptor_of(path) in (1, 2):  # a terminal would be waited for, for ever
+            raise DataError(f"{path}: is for output, so that there is nothing to read")
     standard = [name for name, path in read.items() if str(path) == "-"]
     if len(standard) > 1:
         raise ValueError(f"{' and '.join(standard)} cannot both be read from standard input")
@@ -76,15 +79,22 @@ def writing(*paths: Path | None) -> Iterator[Writing]:
         state.interrupted = True
 
 
-def put(text: str, err: bool = False) -> None:
-    """Write lines to standard output, or standard error: all of them, or raise OSError."""
+def put(text: str, err: bool = False, done: str = "") -> None:
+    """Write lines to standard output, or standard error: all of them, or raise OSError.
+
+    The error tells as well what is `done` by then.
+    """
     text = "\n".join(map(visible, text.split("\n"))) + "\n"
     if err:
         print(text, end="", file=sys.stderr, flush=True)
         return
-    with Output(STDOUT) as output:
-        encoding = sys.stdout.encoding or "utf-8"
-        output.write(text.encode(encoding, "backslashreplace"))
+    try:
+        with Output(STDOUT) as output:
+            encoding = sys.stdout.encoding or "utf-8"
+            output.write(text.encode(encoding, "backslashreplace"))
+    except OSError as error:
+        why = f"{error.strerror}; {done}" if done else error.strerror
+        raise OSError(error.errno, why, error.filename) from None
 
 
 def in_lines(rows: list[Any]) -> bytes:

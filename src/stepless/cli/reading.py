@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.cli.form import Form
+from stepless.cli.form import Form, is_table
 from stepless.cli.source import called, source
 from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
 from stepless.data import Columns, DataError, SvmlightData, read_svmlight
@@ -51,6 +51,11 @@ def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -
     except DataError as error:
         if "index 0 in a file whose indices start at 1" in str(error):
             raise DataError(f"{error}; for features counted from 0 say --zero-based") from None
+        if is_table(path):
+            raise DataError(
+                f"{error}; LIBSVM text is expected here: only streams read tables, so fit with "
+                "--stream and --target COLUMN"
+            ) from None
         raise
 
 

@@ -106,9 +106,17 @@ class Lesson:
         """Learn from the stream to its end; write each prediction before its example counts."""
         with self.form.chunks(data, "skip" if self._skip else "stop", self.hashing) as chunks:
             self.tally.skipped = chunks.skipped
+            waiting = True
             try:
                 for chunk in chunks:
+                    waiting = False
                     self._take(chunk, data, out)
+                    waiting = True
+            except KeyboardInterrupt:
+                rest = chunks.rest() if waiting else None
+                if rest is not None:  # a pipe does not give twice what it gave
+                    self._take(rest, data, out)
+                raise
             finally:
                 self.form = replace(self.form, columns=chunks.columns)
                 self.tally.seconds = self.tally.elapsed
@@ -250,21 +258,24 @@ def learn(
             ended = error
         if not lesson.tally.examples:
             raise ended or DataError(f"{called(data)}: holds no examples")
-        if out is not None and isinstance(ended, OSError):
+        lost = isinstance(ended, OSError)
+        if out is not None and lost:
             out.discard()  # and leave its room to the model
         with writing(output, how.predictions) as state:
             _save(lesson, data, output)
-            if out is not None and not isinstance(ended, OSError):
+            if out is not None and not lost:
                 try:
                     out.finish()
                 except OSError as error:
-                    ended = error
+                    ended, lost = error, True
         if state.interrupted:
             ended = ended or KeyboardInterrupt()
     if ended is None:
         score = None if test is None else score_model(model, *lesson.form.read(test))
         return Summary.of(model, score), lesson.tally
     kept = f"the model so far, of {counted(lesson.tally.examples, 'example')}, is in {output}"
+    if out is not None and lost and not out.direct:
+        kept += ", but its predictions are not kept"
     if isinstance(ended, KeyboardInterrupt):
         say(f"interrupted: {kept}")
         raise typer.Exit(ExitCode.INTERRUPTED)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from stepless.code_cache import CodeCache, NotKept
 from stepless.compile_time import COMPILED, NOTEWORTHY
-from stepless.data import read_svmlight
+from stepless.data import csv_chunks, read_svmlight, svmlight_chunks
 from stepless.estimators import (
     ChainClassifier,
     GaussianProcessClassifier,
@@ -66,11 +66,15 @@ def tasks() -> dict[str, Task]:
         for loss in ("hinge", "logistic")
     }
     lasso = {
-        f"{type(model).__name__}, {model.loss}, l1": partial(model.fit, X, y)
-        for model, y in (
-            (LinearClassifier("logistic", penalty="l1"), signs),
-            (LinearRegressor("squared", penalty="l1"), numbers),
+        f"{kind.__name__}, {loss}, l1, {'sparse' if sparse.issparse(rows) else 'dense'}": partial(
+            _linear, kind, loss, ("auto",), rows, y, penalty="l1"
         )
+        for kind, loss, y in (
+            (LinearClassifier, "hinge", signs),
+            (LinearClassifier, "logistic", signs),
+            (LinearRegressor, "squared", numbers),
+        )
+        for rows in (X, sparse.csr_matrix(X))
     }
     metrics = {
         f"MetricClassifier, {name}": partial(MetricClassifier(name, k=k).fit, X, signs)
@@ -86,6 +90,10 @@ def tasks() -> dict[str, Task]:
     }
     others: dict[str, Task] = {
         "reading svmlight text": partial(read_svmlight, BytesIO(b"1 1:1\n-1 2:1\n")),
+        "streams of hashed svmlight text": lambda: list(
+            svmlight_chunks(BytesIO(b"1 b a\n-1 b:2\n"), hash_bits=18)
+        ),
+        "streams of hashed tables": lambda: list(csv_chunks(BytesIO(b"a,y\n1,2\n"), target="y")),
         "OneClass": partial(OneClass().fit, X),
         "NuClassifier": partial(NuClassifier(0.3).fit, X, signs),
         "KernelClassifier": partial(KernelClassifier().fit, X, signs),
@@ -94,11 +102,15 @@ def tasks() -> dict[str, Task]:
     return linear | joint | lasso | metrics | rankings | chains | others
 
 
-def _linear(kind: Any, loss: str, solvers: tuple[str, ...], X: Any, y: Any) -> None:
+def _linear(
+    kind: Any, loss: str, solvers: tuple[str, ...], X: Any, y: Any, penalty: str = "l2"
+) -> None:
     for solver in solvers:
-        _heed(kind(loss, solver=solver).fit(X, y)).predict(X)
+        _heed(kind(loss, solver=solver, penalty=penalty).fit(X, y)).predict(X)
     first = {"classes": [-1, 1]} if kind is LinearClassifier else {}
-    kind(loss).partial_fit(X, y, **first)
+    stream = kind(loss, penalty=penalty)
+    for _ in range(2):  # its first look back is at 100 examples
+        stream.partial_fit(X, y, **first)
 
 
 def _heed(fitted: Any) -> Any:

@@ -60,6 +60,11 @@ class ByteStream(io.RawIOBase):
                     break
             self._stack = stack.pop_all()
 
+    @property
+    def doubt(self) -> str:
+        """What may be wrong as well where text makes no sense: checksums come behind it."""
+        return f"; or the {self._compression} data are damaged" if self._compression else ""
+
     def readable(self) -> bool:
         """Yes."""
         return True

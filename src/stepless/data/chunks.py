@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
@@ -62,10 +62,15 @@ class Chunks(Iterator[Chunk]):
     ([[1.0, -1.0]], ["<stream>, line 2, column 3: expected index:value, found 'x'"])
     """
 
-    def __init__(self, items: Generator[Chunk | Refused | Header]) -> None:
+    def __init__(
+        self,
+        items: Generator[Chunk | Refused | Header],
+        rest: Callable[[], Chunk | None] = lambda: None,
+    ) -> None:
         self.skipped = Skipped()
         self.columns: tuple[str, ...] | None = None
         self._items = items
+        self._rest = rest
 
     def __next__(self) -> Chunk:
         while not isinstance(item := next(self._items), Chunk):
@@ -74,6 +79,13 @@ class Chunks(Iterator[Chunk]):
             else:
                 self.columns = item.columns
         return item
+
+    def rest(self) -> Chunk | None:
+        """The examples that had come, if any, when an interrupt ended the wait for a whole chunk.
+
+        They follow those of the last chunk. Whoever asks must not read on.
+        """
+        return self._rest()
 
     def close(self) -> None:
         """Read no further."""

@@ -32,6 +32,8 @@ class Streams(io.RawIOBase):
         The compressed bytes.
     start
         Makes the decompressor of a stream.
+    magic
+        The bytes that a stream begins with.
     padding
         Streams may be followed by zeros, in multiples of so many; 0: by none.
 
@@ -45,14 +47,15 @@ class Streams(io.RawIOBase):
     Examples
     --------
     >>> two = io.BytesIO(bz2.compress(b"one, ") + bz2.compress(b"two"))
-    >>> Streams(two, bz2.BZ2Decompressor, 0).read()
+    >>> Streams(two, bz2.BZ2Decompressor, b"BZh", 0).read()
     b'one, two'
     """
 
-    def __init__(self, file: Any, start: Callable[[], Any], padding: int) -> None:
+    def __init__(self, file: Any, start: Callable[[], Any], magic: bytes, padding: int) -> None:
         super().__init__()
         self._file = file
         self._start = start
+        self._magic = magic
         self._padding = padding
         self._stream = start()
 
@@ -89,15 +92,20 @@ class Streams(io.RawIOBase):
                 break
         if self._padding and zeros % self._padding:
             raise lzma.LZMAError("padding of a wrong length")
+        while 0 < len(more) < len(self._magic) and (rest := self._file.read(_BLOCK)):
+            more += rest
+        head = more[: len(self._magic)]
+        if not self._magic.startswith(head):
+            raise OSError(f"something else follows their end, {head!r}")
         return more
 
 
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    Compression("bzip2", b"BZh", lambda file: Streams(file, bz2.BZ2Decompressor, 0)),
+    Compression("bzip2", b"BZh", lambda file: Streams(file, bz2.BZ2Decompressor, b"BZh", 0)),
     Compression(
         "xz",
         b"\xfd7zXZ\0",
-        lambda file: Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
+        lambda file: Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), b"\xfd7zXZ\0", 4),
     ),
 )

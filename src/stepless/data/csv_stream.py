@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import getitem, itemgetter
-from typing import BinaryIO, Generic, TypeVar
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -129,7 +129,8 @@ def csv_chunks(
         None if columns is None else frozenset(columns),
     )
     table = _Table(Hashing.of(hash_bits), roles, rows, on_error == "skip")
-    return Chunks(_read(table, path, delimiter, None if names is None else list(names)))
+    names = None if names is None else list(names)
+    return Chunks(_read(table, path, delimiter, names), table.rest)
 
 
 def _read(
@@ -141,7 +142,9 @@ def _read(
     # opened in the caller's thread, which may be interrupted while it waits for the first bytes
     stream = ByteStream(path)
     with closing(ahead(table.read(stream, delimiter, names), depth=2)) as items:
-        yield from items
+        for item in items:
+            table.taken += isinstance(item, Chunk)
+            yield item
 
 
 @dataclass(frozen=True)
@@ -256,6 +259,15 @@ class _Label(_Column[str | float]):
         return value
 
 
+class _Held(NamedTuple):
+    """A chunk in the making: its number, entries of all cells, labels, lines."""
+
+    number: int
+    entries: list[tuple[int, float]]
+    y: list[str | float]
+    lines: list[int]
+
+
 class _Table:
     """Turns the rows of a table into examples."""
 
@@ -264,6 +276,17 @@ class _Table:
         self._roles = roles
         self._rows = rows
         self._skip = skip
+        self.taken = 0  # chunks, by who reads them
+        self._held = _Held(0, [], [], [])
+        self._cells = 0  # of a row that features come from
+
+    def rest(self) -> Chunk | None:
+        """The examples that follow the last chunk taken; another thread may be adding to them."""
+        number, entries, y, lines = self._held
+        rows = len(lines)  # the last to be added to
+        if rows == 0 or number != self.taken:
+            return None
+        return self._chunk(entries[: rows * self._cells], y[:rows], lines[:rows])
 
     def read(
         self, stream: ByteStream, delimiter: str | None, names: list[str] | None
@@ -283,11 +306,11 @@ class _Table:
             features = self._roles.features(names, stream.name)
             self._roles.check(names, stream.name)
             yield Header(tuple(features))
-            yield from self._chunks(reader, names, features, stream.name)
+            yield from self._chunks(reader, names, features, stream)
             reader.refuse_failure()
 
     def _chunks(
-        self, records: CsvRows, names: list[str], features: list[str], place: str
+        self, records: CsvRows, names: list[str], features: list[str], stream: ByteStream
     ) -> Generator[Chunk | Refused]:
         roles = self._roles
         place_of = {name: k for k, name in enumerate(names)}
@@ -298,9 +321,8 @@ class _Table:
         chosen = itemgetter(*(place_of[name] for name in (features[0], *features)))
         target = -1 if roles.target is None else place_of[roles.target]
         label = _Label(str(roles.target), _MOST_CELLS)
-        lines: list[int] = []
-        entries: list[tuple[int, float]] = []
-        y: list[str | float] = []
+        self._cells = len(features)
+        _, entries, y, lines = self._held
         for line, row in records:
             try:
                 if isinstance(row, RowRefusal):
@@ -310,20 +332,26 @@ class _Table:
                 found = list(map(getitem, meanings, islice(chosen(row), 1, None)))
                 y.append(label[row[target]] if target >= 0 else math.nan)
             except RowRefusal as refusal:
-                message = f"{place}, line {line}{refusal}"
+                message = f"{stream.name}, line {line}{refusal}"
                 if self._skip:
                     yield Refused(message)
                     continue
                 if y:
-                    yield self._chunk(entries, y, lines)
-                raise DataError(message) from None
+                    yield self._whole()
+                raise DataError(message + stream.doubt) from None
             entries += found
             lines.append(line)
             if len(y) == self._rows:
-                yield self._chunk(entries, y, lines)
-                entries, y, lines = [], [], []
+                yield self._whole()
+                _, entries, y, lines = self._held
         if y:
-            yield self._chunk(entries, y, lines)
+            yield self._whole()
+
+    def _whole(self) -> Chunk:
+        """A chunk of what is held, which is not held any more."""
+        number, entries, y, lines = self._held
+        self._held = _Held(number + 1, [], [], [])
+        return self._chunk(entries, y, lines)
 
     def _chunk(
         self, entries: list[tuple[int, float]], y: list[str | float], lines: list[int]

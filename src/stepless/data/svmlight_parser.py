@@ -428,6 +428,8 @@ def _shown(token: bytes) -> str:
 
 
 def _refused_label(token: bytes) -> str:
+    if b"," in token and re.search(rb"[^\d.,+-]", token):
+        return f"expected a label, found {_shown(token)}; this looks like a table (CSV)"
     if b"," in token:
         return f"expected one label, found {_shown(token)}; several labels are not supported"
     if _NOT_FINITE.fullmatch(token):

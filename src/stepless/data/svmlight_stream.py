@@ -99,7 +99,10 @@ def svmlight_chunks(
     largest = LARGEST if hashing else float(np.finfo(np.float64).max)
     rules = parser.Rules(base, width - 1 + base, largest, False)
     reader = _Reader(path, rules, hashing, on_error == "skip")
-    return Chunks(_cut(reader.parts(), width, rows))
+    held: list[_Part] = []
+    return Chunks(
+        _cut(reader.parts(), width, rows, held), lambda: _joined(held, width) if held else None
+    )
 
 
 class _Part(NamedTuple):
@@ -176,7 +179,7 @@ class _Reader:
                     if part.refusal is not None:
                         message = part.refusal.placed(stream.name, lines + part.refused_line)
                         if not self._skip:
-                            raise DataError(message)
+                            raise DataError(message + stream.doubt)
                         yield Refused(message, part.refused)
                 lines += parsed.lines
         if stream.failure:
@@ -276,9 +279,13 @@ def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -
     return {name.decode("utf-8", "backslashreplace"): index for name, index in names.items()}
 
 
-def _cut(parts: Generator[_Part | Refused], width: int, rows: int) -> Generator[Chunk | Refused]:
-    """Cut examples into chunks; what comes before an error is yielded before it is raised."""
-    held: list[_Part] = []
+def _cut(
+    parts: Generator[_Part | Refused], width: int, rows: int, held: list[_Part]
+) -> Generator[Chunk | Refused]:
+    """Cut examples into chunks; what comes before an error is yielded before it is raised.
+
+    In `held` are those that wait for their chunk to be whole, and in no chunk that was yielded.
+    """
     count = 0
     error: DataError | None = None
     with closing(parts):
@@ -289,16 +296,19 @@ def _cut(parts: Generator[_Part | Refused], width: int, rows: int) -> Generator[
                     continue
                 part = item
                 while count + part.labels.size >= rows:
-                    cut = rows - count
-                    yield _joined([*held, part.rows(0, cut)], width)
-                    part, held, count = part.rows(cut), [], 0
+                    chunk = _joined([*held, part.rows(0, rows - count)], width)
+                    part, count = part.rows(rows - count), 0
+                    held.clear()
+                    yield chunk
                 if part.labels.size:
                     held.append(part)
                     count += part.labels.size
         except DataError as caught:
             error = caught
     if held:
-        yield _joined(held, width)
+        chunk = _joined(held, width)
+        held.clear()
+        yield chunk
     if error is not None:
         raise error
 

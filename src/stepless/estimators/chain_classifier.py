@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.chain_stream import ChainStream
-from stepless.estimators.columns import missing, named_classes
+from stepless.estimators.columns import missing, named_classes, refuse_other_classes
 from stepless.estimators.whole_model import WholeModel
 from stepless.given import shown
 from stepless.objective import Regularizer
@@ -38,6 +38,12 @@ _PAIRS = ("seen", "all")
 
 def _is_crf(estimator: ChainClassifier) -> bool:
     return estimator.loss == "crf"
+
+
+def _has_marginals(estimator: ChainClassifier) -> bool:
+    if getattr(estimator, "loss_", estimator.loss) != "crf":
+        raise AttributeError("the hinge models no probabilities; use loss='crf'")
+    return True
 
 
 class ChainClassifier(WholeModel):
@@ -117,7 +123,6 @@ class ChainClassifier(WholeModel):
     _vocabulary: Vocabulary
     _layout: Pairs
     _w: NDArray  # as `ChainRisk` lays them out
-    _learned: str  # the loss
 
     def __init__(
         self,
@@ -206,13 +211,9 @@ class ChainClassifier(WholeModel):
         fitted = hasattr(self, "classes_")
         if not fitted and classes is None:
             raise ValueError("the first call of partial_fit must name all tags: classes=")
-        named = self.classes_ if classes is None else named_classes(classes)
-        tags = self.classes_ if fitted else named
-        if not np.array_equal(named, tags):
-            raise ValueError(
-                "classes= differs from the tags that were named or fitted first: "
-                f"{', '.join(map(str, tags))}"
-            )
+        tags = self.classes_ if fitted else named_classes(classes)
+        if fitted and classes is not None:
+            refuse_other_classes(tags, classes)
         if len(tags) < 2:
             raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
         # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
@@ -227,6 +228,7 @@ class ChainClassifier(WholeModel):
             cost = None if _is_crf(self) else self._costs(K)
             learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
             self._stream = ChainStream(learner, regularizer, start)
+        self._stream.refuse_changes(self)
         self._stream.learn(sequences, numbers)
         self.classes_, self._vocabulary = tags, vocabulary
         w = self._stream.weights()
@@ -246,12 +248,10 @@ class ChainClassifier(WholeModel):
         numbers = best_labelings(sequences, self._layout, len(self.classes_), self._w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
-    @available_if(_is_crf)
+    @available_if(_has_marginals)
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
         """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
         sequences = self._read(X)
-        if self._learned != "crf":
-            raise ValueError("the weights were learned by the hinge: they model no probabilities")
         p = tag_probabilities(sequences, self._layout, len(self.classes_), self._w)
         return np.split(p, sequences.ends[1:-1])
 
@@ -339,7 +339,7 @@ class ChainClassifier(WholeModel):
 
     def _keep(self, layout: Pairs, w: NDArray) -> None:
         K = len(self.classes_)
-        self._layout, self._w, self._learned = layout, w, self.loss
+        self._layout, self._w, self.loss_ = layout, w, self.loss
         edges = w[layout.weights() :]
         self.transition_ = edges[: K * K].reshape(K, K)
         self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.class_weight import sensible
-from stepless.estimators.columns import named_classes, refuse_no_classes
+from stepless.estimators.columns import named_classes, refuse_no_classes, refuse_other_classes
 from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import Stream, Streams
@@ -85,8 +85,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     ----------
     coef_, intercept_, classes_
         Weights (a row a class, or one row for two classes), intercepts, and class labels.
-    alpha_
-        The penalty's strength: what was given or chosen, 0 without a penalty.
+    loss_, alpha_
+        The loss, that of all classes if they are learned jointly, and the penalty's strength: what
+        was given or chosen, 0 without a penalty.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
@@ -160,6 +161,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         starts = self._starts(classes, source.shape[1])
         results: list[Result] = []
         joint = self._joint(objective, len(classes))
+        self.loss_ = (joint or objective).loss
         if joint is not None:
             numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
             start = None if starts[0] is None else _columns(*self._linear(source.shape[1]))
@@ -228,9 +230,11 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
-        The first call must name all `classes`; after `fit`, learning goes on from the fitted
-        weights. A stream that is not kept cannot be certified: `gap_` is infinite. With the solvers
-        of `adagrad`'s kind (the default), it makes no difference how the stream is cut into chunks.
+        The first call must name all `classes`, and later ones no others; after `fit`, learning goes
+        on from the fitted weights. A stream keeps the loss, penalty, domain and solver that it
+        began with. It is not kept itself, and cannot be certified: `gap_` is infinite. With the
+        solvers of `adagrad`'s kind (the default), it makes no difference how the stream is cut into
+        chunks.
         """
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
@@ -259,6 +263,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):
             if classes is None:
                 raise ValueError("the first call of partial_fit must name all classes=")
             self.classes_ = named_classes(classes)
+        elif classes is not None:
+            refuse_other_classes(self.classes_, classes)
         unseen = np.setdiff1d(y, self.classes_)
         if unseen.size:
             refuse_no_classes(y)
@@ -276,7 +282,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         if not hasattr(self, "_streams"):
             self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
         source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
+        self._streams.refuse_changes(self)
         z = self._learn(source, y)
+        self.loss_ = self._streams.objective.loss
         self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
@@ -334,10 +342,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
-        objective = self._objective(("signs", "classes"))
-        if self._joint(objective, len(self.classes_)) is not None:
-            return softmax(z, axis=1)
-        return probabilities(objective.loss, z)
+        return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
 
 
 def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:

@@ -77,6 +77,15 @@ def named_classes(classes: Any) -> NDArray:
         raise ValueError("classes must be strings or numbers, all of one kind") from error
 
 
+def refuse_other_classes(known: NDArray, classes: Any) -> None:
+    """Refuse that a later call of a stream names other classes than the first one, or a fit."""
+    if not np.array_equal(named_classes(classes), known):
+        raise ValueError(
+            "classes= differs from those that were named or fitted first: "
+            f"{shown(known.tolist())}; leave it out, or begin another stream with a new estimator"
+        )
+
+
 def refuse_no_classes(y: NDArray) -> None:
     """Refuse labels that are no classes: numbers with fractions, several columns."""
     with np.errstate(invalid="ignore"):  # in a comparison with whole numbers
@@ -84,7 +93,9 @@ def refuse_no_classes(y: NDArray) -> None:
 
 
 def refuse_table(X: Any) -> None:
-    """Refuse what would be taken for numbers, but is none: dates, records, entries masked."""
+    """Refuse what would be taken for numbers, but is none: dates, records, entries masked, None."""
+    if X is None:
+        raise ValueError("X must be a matrix, one row per example, not None")
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
         raise ValueError(f"X is masked at {place}: fill masked entries, or leave their rows out")

@@ -90,8 +90,8 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     dual_coef_, intercept_, classes_
         Coefficients of the support vectors (a row a class, or one row for two classes),
         intercepts, and class labels.
-    kernel_
-        The kernel function.
+    kernel_, loss_
+        The kernel function and the loss.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
@@ -179,7 +179,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
                 )
             )
         coefficients = np.array([result.w for result in results])
-        self.classes_ = classes
+        self.classes_, self.loss_ = classes, objective.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
@@ -214,12 +214,13 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
-        return probabilities(self._objective(("signs",)).loss, self.decision_function(X))
+        z = self.decision_function(X)
+        return probabilities(self.loss_, z)
 
     def _regularizer(self) -> Regularizer:
         alpha = real("alpha", self.alpha)
         if not 1e-50 <= alpha < math.inf:
-            raise ValueError(f"alpha must be a positive number, not {self.alpha!r}")
+            raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
         return SquaredL2(alpha)
 
     def _domain(self) -> Domain:

@@ -12,8 +12,8 @@ from stepless.registry import named
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Say whether an estimator's loss models a probability; refuse in a sentence if not."""
-    loss = estimator.loss
+    """Say whether the loss, once fitted the fit's, models a probability; if not, in a sentence."""
+    loss = getattr(estimator, "loss_", estimator.loss)
     loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
     if not (isinstance(loss, Loss) and loss.linked):
         raise AttributeError(f"{type(loss).__name__} has no probabilities; use loss='logistic'")

@@ -38,7 +38,7 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
         As in `LinearClassifier`.
 
     Examples
@@ -65,6 +65,7 @@ warm_start, shuffle, verbose
         result = self._run(objective, source, self._stopping(spent=choosing), start, watchers)
         self.coef_: NDArray = result.w
         self.intercept_: float = result.b
+        self.loss_ = objective.loss
         self._certify([result])
         self.__dict__.pop("_streams", None)
         return self
@@ -106,14 +107,16 @@ warm_start, shuffle, verbose
         if not hasattr(self, "_streams"):
             start = self._start(X.shape[1]) if fitted else None
             self._streams = Streams([Stream(objective, solver, X.shape[1], start)])
+        self._streams.refuse_changes(self)
         z = self._streams.learn([Source(X, y, s, self._threads(), scaled=False)])[:, 0]
+        self.loss_ = self._streams.objective.loss
         self.progressive_loss_ = self._streams.progressive_loss()
         self.solver_ = solver.name
         self._store_strength(objective)
         self._certify_nothing()
         if settle or not fitted:
             self._settle()
-        return self._means(objective.loss, z)
+        return self._means(z)
 
     @whole_chunks
     def settle(self) -> None:
@@ -143,7 +146,7 @@ warm_start, shuffle, verbose
 
     def predict(self, X: Any) -> NDArray:
         """Return the prediction for each example; the expected count for Poisson."""
-        return self._means(self._objective(("reals", "counts")).loss, self._scores(X))
+        return self._means(self._scores(X))
 
-    def _means(self, loss: Loss, z: NDArray) -> NDArray:
-        return np.vectorize(loss.mean, otypes=[float])(z) if loss.linked else z
+    def _means(self, z: NDArray) -> NDArray:
+        return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z

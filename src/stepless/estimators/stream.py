@@ -10,8 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.given import shown
 from stepless.joint_risk import risk_of
 from stepless.objective import Objective
+from stepless.term import Term
+
+_MADE_OF = (
+    "loss",
+    "cost",
+    "penalty",
+    "alpha",
+    "domain",
+    "multi_class",
+    "solver",
+    "fit_intercept",
+)
 
 
 class WholeChunks:
@@ -25,6 +38,20 @@ class WholeChunks:
     """
 
     _broken = False
+    _began: dict[str, Any] | None = None  # the parameters that the stream is made of
+
+    def refuse_changes(self, estimator: Any) -> None:
+        """Remember the parameters of the first chunk, and refuse later ones with others."""
+        now = {name: getattr(estimator, name) for name in _MADE_OF if hasattr(estimator, name)}
+        self._began = self._began or now
+        for name, value in now.items():
+            began = self._began[name]
+            if not _same(began, value):
+                raise ValueError(
+                    f"{name} was {shown(began)} when the stream began, and is {shown(value)} now: "
+                    "a stream keeps what it began with; put it back, or begin another stream with "
+                    "a new estimator"
+                )
 
     @contextmanager
     def chunk(self) -> Iterator[None]:
@@ -108,3 +135,11 @@ class Stream:
             return w.reshape(-1, K).T, np.array(np.broadcast_to(b, K))
         w, b = self.solver.weights(self.objective, self._state)
         return w.T, b
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are equal, of which a matrix may be one."""
+    if one is other:
+        return True
+    alike = type(one) is type(other) or not isinstance(one, Term)  # whose kind is no part of it
+    return alike and np.array_equal(one, other)

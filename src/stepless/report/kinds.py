@@ -23,6 +23,8 @@ from stepless.estimators import (
     OneClass,
     StructuredClassifier,
 )
+from stepless.objective import JOINT, LOSSES, Loss
+from stepless.registry import named
 from stepless.report.plain import (
     plain,
     plain_classes,
@@ -70,6 +72,8 @@ class Linear(Kind):
         facts = _inputs(estimator)
         if hasattr(estimator, "classes_"):
             facts["classes"] = plain_classes(estimator.classes_)
+        if self.make in _SUMS:
+            facts["loss"] = plain_object("loss", estimator.loss_)
         if hasattr(estimator, "pos_label_"):
             facts["positive"] = estimator.classes_.tolist().index(estimator.pos_label_)
         return facts
@@ -84,6 +88,8 @@ class Linear(Kind):
         if is_classifier(estimator):
             estimator.classes_ = restored_classes(facts["classes"])
             rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)
+        if self.make in _SUMS:
+            _settle_loss(estimator, facts)
         if self.make is MetricClassifier:
             estimator.pos_label_ = estimator.classes_[[0, 1].index(facts["positive"])]
         _refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
@@ -103,6 +109,7 @@ class Expansion(Kind):
         return _inputs(estimator) | {
             "classes": plain_classes(estimator.classes_),
             "kernel": plain_object("kernel", estimator.kernel_),
+            "loss": plain_object("loss", estimator.loss_),
         }
 
     def arrays(self, estimator: Any) -> Arrays:
@@ -118,6 +125,7 @@ class Expansion(Kind):
         _settle_inputs(estimator, facts)
         estimator.classes_ = restored_classes(facts["classes"])
         estimator.kernel_ = restored_object("kernel", facts["kernel"])
+        _settle_loss(estimator, facts)
         vectors = arrays.get("vectors")
         shape = arrays["support"].size, estimator.n_features_in_
         if vectors is None:
@@ -141,6 +149,7 @@ class Chain(Kind):
         return {
             "classes": plain_classes(estimator.classes_),
             "n_features": int(estimator._vocabulary.width),
+            "loss": estimator.loss_,
         }
 
     def arrays(self, estimator: Any) -> Arrays:
@@ -170,6 +179,7 @@ class Chain(Kind):
         w = arrays["weights"]
         _refuse_unless(w.shape == (layout.weights() + K * (K + 2),), "weights", w)
         estimator._keep(layout, w)
+        estimator.loss_ = str(facts.get("loss", estimator.loss))
 
 
 class Structured(Kind):
@@ -214,6 +224,7 @@ class Structured(Kind):
         )
 
 
+_SUMS = (LinearClassifier, LinearRegressor)  # over examples, by a loss that predictions may need
 _LABELS: dict[str, type[Labels]] = {"Multiclass": Multiclass, "LabelTree": LabelTree}
 KINDS: dict[str, Kind] = {
     kind.make.__name__: kind
@@ -245,6 +256,21 @@ def _settle_inputs(estimator: Any, facts: Facts) -> None:
         names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
         _refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
         estimator.feature_names_in_ = names
+
+
+def _settle_loss(estimator: Any, facts: Facts) -> None:
+    """The loss of the fit; of older files, that of the parameters."""
+    classes = len(getattr(estimator, "classes_", ()))
+    if "loss" in facts:
+        loss = restored_object("loss", facts["loss"])
+    else:
+        loss = estimator.loss
+        loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
+        if classes > 2 and getattr(estimator, "multi_class", "ovr") == "joint":
+            loss = JOINT[type(loss)](classes)
+    if not isinstance(loss, Loss) or loss.outputs() not in (1, classes):
+        raise ValueError(f"the loss {loss}")
+    estimator.loss_ = loss
 
 
 def _written(names: list[str]) -> NDArray:

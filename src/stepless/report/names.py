@@ -7,7 +7,7 @@ from typing import Any
 
 from stepless.estimators import MetricClassifier
 from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
-from stepless.objective import DOMAINS, LOSSES, REGULARIZERS
+from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, MulticlassHinge, Softmax
 from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
 from stepless.risks.ranking import (
     NDCG,
@@ -27,7 +27,12 @@ RANKINGS: dict[str, type[Term]] = {
 }
 # A penalty's maker takes the strength, a loss's and a domain's take the parameters.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
-    "loss": {**LOSSES, **RANKINGS},
+    "loss": {
+        **LOSSES,
+        **RANKINGS,
+        "multiclass_hinge": MulticlassHinge,
+        "softmax": Softmax,
+    },
     "penalty": {name: type(make(1.0)) for name, make in REGULARIZERS.items()},
     "domain": DOMAINS,
     "kernel": {"gaussian": Gaussian, "polynomial": Polynomial, "linear": LinearKernel},

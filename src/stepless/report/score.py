@@ -20,8 +20,6 @@ from stepless.estimators import (
     NuClassifier,
     OneClass,
 )
-from stepless.objective import LOSSES
-from stepless.registry import named
 from stepless.report.chunk_scores import are_chunks, chunk_scores
 from stepless.report.names import spelled_metric
 from stepless.risks.ranking import (
@@ -89,7 +87,7 @@ def _(model: Any, X: Any, y: Any, qid: Any) -> Score:
 @_score.register
 def _(model: LinearRegressor, X: Any, y: Any, qid: Any) -> Score:
     y = np.asarray(y)
-    loss = named("loss", model.loss, LOSSES) if isinstance(model.loss, str) else model.loss
+    loss = model.loss_
     if loss.targets == "counts" and (y < 0).any():
         raise ValueError(f"{type(loss).__name__} needs targets ≥ 0, but one is {y.min():g}")
     losses = np.vectorize(loss.value, otypes=[float])(decisions(model, X), y)

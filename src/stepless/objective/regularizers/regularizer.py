@@ -157,6 +157,8 @@ def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
 def positive(alpha: float) -> None:
     """Refuse what is no strength."""
     least = 1e-50  # weights are of size 1/α: they must not overflow
+    if alpha == math.inf:
+        raise ValueError("alpha must be finite, not inf: a penalty without bound leaves no weights")
     if not least <= alpha < math.inf:
         reason = f" (weights overflow below {least:g})" if 0.0 < alpha < least else ""
         raise ValueError(

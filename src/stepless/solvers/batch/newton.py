@@ -124,8 +124,15 @@ class Newton:
             tilt=state.tilt,
         )
         bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
-        objective += state.kept.drift * proof.steepness
-        return Finding(state.w, state.b, objective=objective, lower_bound=bound)
+        drift = state.kept.drift
+        return Finding(
+            state.w,
+            state.b,
+            objective=objective + drift * proof.steepness,
+            lower_bound=bound,
+            # predictions that are off by the drift cost as much where nothing is left to gain
+            spent=objective <= float(c.mean()) * drift**2,
+        )
 
     def _move(self, risk: Risk, state: State) -> None:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
