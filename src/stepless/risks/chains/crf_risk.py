@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,13 @@ class CRFRisk(ChainRisk):
     smooth: ClassVar[bool] = True
 
     def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
-        return _tangents(g, self.problem, w, self._rooms[block], lo, hi)
+        room = self._rooms[block]
+        room.far[0] = 0.0
+        total = _tangents(g, self.problem, w, room, None, lo, hi)
+        # what scores that lie far apart need is compiled when there are such
+        if math.isnan(total):
+            total = _tangents(g, self.problem, w, room, room.far, lo, hi)
+        return total
 
     def curvatures(self) -> NDArray:
         """Half way between those of each weight by itself and those of the steepest.
@@ -42,28 +49,30 @@ class CRFRisk(ChainRisk):
 
 
 @compiled(
-    "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] room.far[1] "
+    "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] far?[1] "
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
     "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K] lo:hi[m-1]",
     fastmath=FAST,
 )
-def _tangents(g: Any, problem: Any, w: Any, room: Any, lo: int, hi: int) -> float:
-    """Write g, the gradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
+def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any, lo: int, hi: int) -> float:
+    """Write g, the gradient of Σ s_i ℓ_i over sequences lo to hi; return that sum.
+
+    Without `far`, which is raised as by `log_loss`, it is NaN where scores lie far apart.
+    """
     offset, K = problem.pairs.weights(), room.E.shape[0]
     g[:] = 0.0
     room.joint[:] = 0.0
-    room.far[0] = 0.0
     edges = chain.exponentials(room.E, w[offset : offset + K * K].reshape(K, K))
     total = 0.0
     for i in range(lo, hi):
-        total += log_loss(g, room, problem, w, edges, i)
+        total += log_loss(g, room, problem, w, edges, far, i)
     add_joint(g, room, offset)
     return total
 
 
 @compiled(fastmath=FAST)
-def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> float:
-    """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise room.far.
+def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, far: Any, i: int) -> float:
+    """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise `far`.
 
     The room's E, and `edges`, are what `chain.exponentials` makes of the transitions.
     """
@@ -80,8 +89,10 @@ def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, i: int) -> flo
     score = chain.path_score(z, T, tags)
     if chain.scores_are_near(z, apart):
         log_sum = chain.marginals(p, room.joint, forth, z, room.E, s[i]) + (n - 1) * most
+    elif far is None:  # known when it is compiled
+        return math.nan
     else:
-        log_sum = chain.marginals_by_logarithms(p, G, forth, room.far, z, T, s[i])
+        log_sum = chain.marginals_by_logarithms(p, G, forth, far, z, T, s[i])
     for t in range(n):
         p[t, tags[t]] -= 1.0
         if t > 0:

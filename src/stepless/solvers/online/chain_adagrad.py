@@ -216,7 +216,7 @@ def _rounds(
         if cost is None:  # known when it is compiled
             edges = chain.exponentials(room.E, w[rows - K - 2 : rows - 2])
             room.joint[:] = 0.0
-            scores[n, 0] = log_loss(slopes, room, problem, flat, edges, i)
+            scores[n, 0] = log_loss(slopes, room, problem, flat, edges, room.far, i)
             add_joint(slopes, room, offset)
         else:
             scores[n, 0] = hinge(slopes, room, problem, cost, flat, i)
