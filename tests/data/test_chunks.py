@@ -3,17 +3,46 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
 from stepless.data import csv_chunks, svmlight_chunks
 
 
-def waited(chunks):
-    """Let Ctrl-C end the wait for the next chunk."""
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+def waited(chunks, ready=lambda: True):
+    """Let Ctrl-C end the wait for the next chunk, once all is ready for that.
+
+    A signal that comes just before the wait begins does not end it: so it is sent until one has.
+    """
+    begun, ended = threading.Event(), threading.Event()
+
+    def answer(number, frame):
+        if not ended.is_set():
+            ended.set()
+            raise KeyboardInterrupt
+
+    def interrupt():
+        begun.wait()
+        while not ended.is_set():
+            if ready():
+                os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+
+    def wait():
+        begun.set()
         next(chunks)
+
+    before = signal.signal(signal.SIGINT, answer)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            wait()
+        thread.join()
+    finally:
+        ended.set()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("form", ["svmlight", "csv"])
@@ -29,7 +58,7 @@ def test_an_interrupt_leaves_the_examples_that_have_come(form):
         with chunks:
             assert chunks.rest() is None
             assert [next(chunks).y.tolist() for _ in range(2)] == [[1.0, 2.0], [3.0, 4.0]]
-            waited(chunks)
+            waited(chunks, ready=lambda: chunks.rest() is not None)
             X, y, lines = chunks.rest()
     assert (X.shape[0], X.nnz, y.tolist()) == (1, 1, [5.0])
     assert lines.tolist() == [5 if form == "svmlight" else 6]
