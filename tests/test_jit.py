@@ -192,6 +192,59 @@ def test_it_is_the_promise_of_no_overlap_that_keeps_parts_from_asking(monkeypatc
         pytest.skip("no such loop is put into this processor's vectors")
 
 
+class Adder(Term):
+    def add(self, total, lost, term):
+        """Neumaier's: what rounding takes away is kept, to be added in the end."""
+        grown = total + term
+        rest = (total - grown) + term if abs(total) >= abs(term) else (term - grown) + total
+        return grown, lost + rest
+
+
+def _sum_by_method(adder, x):
+    total, lost = 0.0, 0.0
+    for i in range(x.size):
+        total, lost = adder.add(total, lost, x[i])
+    return total + lost
+
+
+def _sums(loop, first, *args):
+    """Of a function that may reorder sums, and of one that may not, compiled in this order."""
+    found = {}
+    for flags in (FAST, None) if first == "fast" else (None, FAST):
+        entry = compiled("x[n]", fastmath=flags)(loop)
+        entry.dispatcher._cache.disable()
+        found["exact" if flags is None else "fast"] = entry(*args)
+    return found
+
+
+CANCELLING = np.array([1.0, 1e100, 1.0, -1e100])
+
+
+@pytest.mark.parametrize("first", ["fast", "exact"])
+def test_an_exact_part_is_exact_whoever_compiles_it_first(first):
+    @compiled
+    def add(total, lost, term):
+        grown = total + term
+        rest = (total - grown) + term if abs(total) >= abs(term) else (term - grown) + total
+        return grown, lost + rest
+
+    def exact(x):
+        sum_, lost = 0.0, 0.0
+        for i in range(x.size):
+            sum_, lost = add(sum_, lost, x[i])
+        return sum_ + lost
+
+    assert _sums(exact, first, CANCELLING)["exact"] == 2.0
+
+
+@pytest.mark.parametrize("first", ["fast", "exact"])
+def test_a_method_follows_its_own_caller_whoever_compiles_it_first(first):
+    class Fresh(Adder):
+        """One of which nothing is compiled yet."""
+
+    assert _sums(_sum_by_method, first, Fresh(), CANCELLING)["exact"] == 2.0
+
+
 def test_the_lengths_of_every_compiled_function_can_be_read():
     names = [module.name for module in pkgutil.walk_packages(stepless.__path__, "stepless.")]
     modules = [import_module(name) for name in names if not name.endswith("__main__")]

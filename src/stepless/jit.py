@@ -16,6 +16,7 @@ from numba.core.compiler import Compiler, Flags, compile_extra
 from numba.core.errors import TypingError
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import AbstractTemplate
 from numba.core.utils import pysignature
 
@@ -32,6 +33,9 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
     "boundscheck": None,
+    # Said, for numba takes what is not from whoever happens to compile a function first.
+    "fastmath": False,
+    "forceinline": False,
 }
 
 
@@ -94,7 +98,7 @@ class Loop:
         self.py_func = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self._options = _OPTIONS | ({"fastmath": fastmath} if fastmath else {})
+        self._options = _OPTIONS | {"fastmath": fastmath or False}
         self._lengths, self._inline, self._plain = lengths, inline, plain
 
     def __call__(self, *args: Any) -> Any:
@@ -114,7 +118,9 @@ class Loop:
         """What Python calls."""
         dispatcher = _Entry(self.py_func, {}, self._options, _Apart)
         dispatcher.covered = covered(self._lengths)
-        dispatcher._cache = CodeCache(self.py_func, repr(sorted(self._options.get("fastmath", ()))))
+        dispatcher._cache = CodeCache(
+            self.py_func, f"fastmath {sorted(self._options['fastmath'] or ())}"
+        )
         return dispatcher
 
     @cached_property
@@ -136,7 +142,10 @@ class _Entry(CPUDispatcher):
 
 
 class Part:
-    """A function as compiled code sees it; each list of argument types has a fragment."""
+    """A function as compiled code sees it; each list of argument types has a fragment.
+
+    Where its options say nothing of `fastmath`, it is its caller's: it has a fragment for each.
+    """
 
     def __init__(
         self, function: Callable[..., Any], options: dict[str, Any], inline: bool = True
@@ -174,7 +183,8 @@ class Part:
 
     def fragment(self, args: tuple[types.Type, ...]) -> Fragment:
         """Return the code for these arguments."""
-        if args not in self._fragments:
+        key = args, self._fastmath()
+        if key not in self._fragments:
             flags = _Flags()
             cpu_target.options.parse_as_flags(flags, self.options)
             flags.no_compile = flags.noalias = True
@@ -186,9 +196,16 @@ class Part:
             if not self.inline:
                 code = library._final_module.get_function(result.fndesc.llvm_func_name)
                 code.add_function_attribute("noinline")
-            self._fragments[args] = Fragment(result.signature.return_type)
-            context.insert_user_function(self._fragments[args], result.fndesc, [library])
-        return self._fragments[args]
+            self._fragments[key] = Fragment(result.signature.return_type)
+            context.insert_user_function(self._fragments[key], result.fndesc, [library])
+        return self._fragments[key]
+
+    def _fastmath(self) -> frozenset[str]:
+        """Which of its sums and products may be changed, its own or its caller's."""
+        if "fastmath" in self.options:
+            return frozenset(self.options["fastmath"] or ())
+        caller = ConfigStack.top_or_none()
+        return frozenset(caller.fastmath.flags if caller else ())
 
 
 class Fragment:
