@@ -29,7 +29,7 @@ _THIN = 1e-11  # a start's plane with a smaller share is dropped: two such plane
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
 
 
-@compiled
+@compiled(fastmath=_SUMS)
 def _start(gram, alpha, x):
     """Make α feasible and x = (α, slack); return the lift c, of the size of G."""
     n = alpha.size
@@ -47,7 +47,7 @@ def _start(gram, alpha, x):
     return lift if lift > 0.0 else 1.0
 
 
-@compiled
+@compiled(fastmath=_SUMS)
 def _price(gram, q, x, g):
     """Scale x back to sum 1, write g = q − Gx; return the steepest plane, x'g, q'x − x'Gx/2."""
     n = q.size
@@ -128,7 +128,7 @@ def _leave(W, k, e, R, rhs):
             rhs[c, i + 1] = cos * v - sin * u
 
 
-@compiled
+@compiled(fastmath=_SUMS)
 def _newton(R, rhs, k, p):
     """Write p with R'Rp = r − μ1 and 1'p = 0."""
     top = bottom = 0.0
