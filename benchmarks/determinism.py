@@ -1,12 +1,13 @@
-"""Same data, parameters, threads and machine: the same bits? Counts the answers of equal fits.
+"""Same data, parameters and machine: the same bits? Counts the answers of equal fits.
 
-    python -m benchmarks.determinism [--fits 20] [--only NAME] [--threads N]
+    python -m benchmarks.determinism [--fits 20] [--only NAME]
 
 Every estimator, with every loss and solver that goes with it, is fitted again and again to copies
-of the same examples, which begin at another place of a cache line each time, after allocations of
-random sizes: what a fit allocates lies elsewhere then, too. Small examples fill one block of a
-source, large ones (240 000 entries) two or more. Prints how many different answers there were,
-coefficients, bounds and predictions together; exit code 1 if anywhere more than one.
+of the same examples, on 1 to 4 threads in turn. They begin at another place of a cache line each
+time, after allocations of random sizes: what a fit allocates lies elsewhere then, too. Small
+examples fill one block of a source, large ones (240 000 entries) two. Prints how many different
+answers there were, coefficients, bounds and predictions together; exit code 1 if anywhere more than
+one.
 """
 
 from __future__ import annotations
@@ -67,18 +68,17 @@ class Case(NamedTuple):
 
     name: str
     way: str
-    fit: Callable[[NDArray], Any]
+    fit: Callable[[NDArray, int], Any]
     sizes: tuple[tuple[int, int], ...] = (SMALL, LARGE)
 
 
-def cases(threads: int | None) -> Iterator[Case]:
+def cases() -> Iterator[Case]:
     """Every estimator, loss and solver; what does not go together is refused later."""
-    jobs = {"n_jobs": threads}
     for loss in (*CLASSES, *NUMBERS):
         kind = LinearClassifier if loss in CLASSES else LinearRegressor
         target = _signs if loss in CLASSES else _numbers
         for solver in ("auto", *SOLVERS):
-            settings = {"solver": solver, "passes": 4 if solver != "auto" else 30, **jobs}
+            settings = {"solver": solver, "passes": 4 if solver != "auto" else 30}
             for alpha in (1e-3,):
                 make = _maker(kind, target, loss=loss, alpha=alpha, **settings)
                 yield Case(kind.__name__, f"{loss}, {solver}", make)
@@ -87,7 +87,7 @@ def cases(threads: int | None) -> Iterator[Case]:
         (value,) = region.values()
         for solver in ("auto", "adagrad", "bundle", "accelerated", "emgd", "frank-wolfe", "sgd-pd"):
             passes = 20 if solver == "bundle" else 4
-            settings = {**region, "solver": solver, "passes": passes, **jobs}
+            settings = {**region, "solver": solver, "passes": passes}
             yield Case(
                 "LinearClassifier",
                 f"{value if isinstance(value, str) else type(value).__name__}, {solver}",
@@ -95,7 +95,7 @@ def cases(threads: int | None) -> Iterator[Case]:
             )
     for solver in ("auto", "adagrad", "bundle"):
         for loss in ("hinge", "logistic"):
-            settings = {"multi_class": "joint", "solver": solver, "passes": 4, **jobs}
+            settings = {"multi_class": "joint", "solver": solver, "passes": 4}
             yield Case(
                 "LinearClassifier",
                 f"joint {loss}, {solver}",
@@ -104,16 +104,16 @@ def cases(threads: int | None) -> Iterator[Case]:
     yield Case(
         "LinearClassifier",
         "sparse",
-        _maker(LinearClassifier, _signs, form=sparse.csr_matrix, passes=10, **jobs),
+        _maker(LinearClassifier, _signs, form=sparse.csr_matrix, passes=10),
     )
     yield Case(
         "LinearClassifier",
         "partial_fit",
-        lambda X: LinearClassifier().partial_fit(X, _signs(X), classes=[-1, 1]),
+        lambda X, threads: LinearClassifier(n_jobs=threads).partial_fit(
+            X, _signs(X), classes=[-1, 1]
+        ),
     )
-    yield Case(
-        "LinearClassifier", "alpha auto", _maker(LinearClassifier, _signs, alpha="auto", **jobs)
-    )
+    yield Case("LinearClassifier", "alpha auto", _maker(LinearClassifier, _signs, alpha="auto"))
     for metric in ("f1", "fbeta(2)", "roc_auc", "prbep", "precision_at_k"):
         for solver in ("auto", *WHOLE):
             k = {"k": 0.2} if metric.endswith("k") else {}
@@ -128,21 +128,20 @@ def cases(threads: int | None) -> Iterator[Case]:
                     passes=15,
                     alpha=1e-3,
                     **k,
-                    **jobs,
                 ),
             )
     for loss in ("pairwise", "ndcg", "map", "mrr", "assigned_ndcg"):
-        yield Case("LinearRanker", loss, _ranked(loss, threads))
+        yield Case("LinearRanker", loss, _ranked(loss))
     for solver in ("auto", *WHOLE):
-        yield Case("OneClass", solver, _maker(OneClass, None, solver=solver, passes=15, **jobs))
+        yield Case("OneClass", solver, _maker(OneClass, None, solver=solver, passes=15))
         yield Case(
             "NuClassifier",
             solver,
-            _maker(NuClassifier, _signs, solver=solver, passes=15, nu=0.3, **jobs),
+            _maker(NuClassifier, _signs, solver=solver, passes=15, nu=0.3),
         )
     for loss in ("crf", "hinge"):
-        yield Case("ChainClassifier", loss, _tagged(loss, threads))
-    yield Case("StructuredClassifier", "Multiclass", _structured(threads), (SMALL,))
+        yield Case("ChainClassifier", loss, _tagged(loss))
+    yield Case("StructuredClassifier", "Multiclass", _structured, (SMALL,))
     for solver in ("pgs", "bundle", "proximal-bundle", "newton"):
         yield Case(
             "KernelClassifier",
@@ -184,36 +183,35 @@ def _numbers(X: NDArray) -> NDArray:
     return np.abs(_scores(X))
 
 
-def _maker(kind: Any, target: Any, form: Any = None, **parameters: Any) -> Callable[[NDArray], Any]:
-    def fit(X: NDArray) -> Any:
-        rows = X if form is None else form(X)
-        return kind(**parameters).fit(rows, *([] if target is None else [target(X)]))
+def _maker(kind: Any, target: Any, form: Any = None, **parameters: Any) -> Callable[..., Any]:
+    def fit(X: NDArray, threads: int) -> Any:
+        rows, estimator = X if form is None else form(X), kind(**parameters)
+        if hasattr(estimator, "n_jobs"):
+            estimator.set_params(n_jobs=threads)
+        return estimator.fit(rows, *([] if target is None else [target(X)]))
 
     return fit
 
 
-def _ranked(loss: str, threads: int | None) -> Callable[[NDArray], Any]:
-    def fit(X: NDArray) -> Any:
+def _ranked(loss: str) -> Callable[[NDArray, int], Any]:
+    def fit(X: NDArray, threads: int) -> Any:
         qid = np.arange(len(X)) // 20
         return LinearRanker(loss, alpha=1e-2, passes=6, n_jobs=threads).fit(X, _thirds(X), qid=qid)
 
     return fit
 
 
-def _tagged(loss: str, threads: int | None) -> Callable[[NDArray], Any]:
-    def fit(X: NDArray) -> Any:
+def _tagged(loss: str) -> Callable[[NDArray, int], Any]:
+    def fit(X: NDArray, threads: int) -> Any:
         sentences, tags = np.split(X, len(X) // 10), np.split(_thirds(X), len(X) // 10)
         return ChainClassifier(loss, alpha=1e-2, passes=5, n_jobs=threads).fit(sentences, tags)
 
     return fit
 
 
-def _structured(threads: int | None) -> Callable[[NDArray], Any]:
-    def fit(X: NDArray) -> Any:
-        model = Multiclass.of(X, _thirds(X))
-        return StructuredClassifier(model, alpha=1e-2, passes=5, n_jobs=threads).fit(X, _thirds(X))
-
-    return fit
+def _structured(X: NDArray, threads: int) -> Any:
+    model = Multiclass.of(X, _thirds(X))
+    return StructuredClassifier(model, alpha=1e-2, passes=5, n_jobs=threads).fit(X, _thirds(X))
 
 
 # -- what becomes of it ------------------------------------------------------------------------
@@ -247,12 +245,12 @@ def answers(case: Case, shape: tuple[int, int], fits: int) -> Counter[bytes]:
     X, chance = _examples(shape), np.random.default_rng(2)
     found: Counter[bytes] = Counter()
     held: list[NDArray] = []
-    for _ in range(fits):
+    for n in range(fits):
         held += [np.empty(int(2.0 ** chance.uniform(3, 16)), np.uint8) for _ in range(30)]
         if len(held) > 300:
             del held[:: int(chance.integers(2, 5))]
         copy = elsewhere(X, chance)
-        found[answer(case.fit(copy), X)] += 1
+        found[answer(case.fit(copy, 1 + n % 4), X)] += 1
     return found
 
 
@@ -260,13 +258,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="How many answers have equal fits?")
     parser.add_argument("--fits", type=int, default=20)
     parser.add_argument("--only", default="")
-    parser.add_argument("--threads", type=int, default=None)
     given = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     warnings.simplefilter("ignore")
     counted: Counter[tuple[str, int]] = Counter()
     worst: list[tuple[str, str, int, int]] = []
     refused = 0
-    for case in cases(given.threads):
+    for case in cases():
         if given.only not in f"{case.name} {case.way}":
             continue
         for shape in case.sizes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.cached import cached_property
 from stepless.data.source import Source
 from stepless.design import Sparse
+from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
@@ -98,8 +98,9 @@ class Risk:
     def identity(self) -> tuple[Any, ...]:
         """What two risks must have in common for planes and dual points to be true in both."""
         objective, source = self.objective, self.source
-        labels = crc32(source.y.tobytes()), crc32(source.s.tobytes())
-        return objective.loss, objective.intercept, objective.euclidean, *source.shape, *labels
+        columns = checksum(source.y), checksum(source.s)
+        how = objective.loss, objective.intercept, objective.euclidean
+        return *how, type(source.X).__name__, *source.shape, *columns, *source.digests()
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.data.cuts import block_count
 from stepless.data.holes import LARGEST, first_hole
 from stepless.data.source import design_of
 from stepless.data.threads import available_cores, map_blocks
@@ -17,7 +18,7 @@ from stepless.design import Sparse
 
 T = TypeVar("T")
 
-_WORTH_A_THREAD = 50_000  # entries; a position's share of a dynamic programme comes on top
+_WORTH_A_BLOCK = 50_000  # entries; a position's share of a dynamic programme comes on top
 
 
 class Sequences:
@@ -79,17 +80,17 @@ class Sequences:
         return Sequences(X.join(Y), ends, self.threads)  # type: ignore[arg-type]
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Ranges of sequences, one for each thread that is worth its while."""
+        """Ranges of sequences, the same for any number of threads."""
         return self._blocks
 
     def _cut(self) -> list[tuple[int, int]]:
-        count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD, len(self)))
+        count = min(block_count(self.X.nnz, self.X.shape[1], _WORTH_A_BLOCK), len(self))
         shares = np.linspace(0, self.ends[-1], count + 1)
         cuts = np.searchsorted(self.ends, shares)  # as many positions each, about
         return list(pairwise(cuts.tolist()))
 
     def map(self, function: Callable[[int, int, int], T]) -> list[T]:
-        """Call function(block, lo, hi) for each block, on as many threads; results in order."""
+        """Call function(block, lo, hi) for each block, on all threads; results in order."""
         return map_blocks(function, self.blocks(), self.threads)
 
 

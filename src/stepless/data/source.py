@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.cached import cached_property
+from stepless.data.cuts import block_count, merged
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.given import shown
@@ -22,7 +23,7 @@ from stepless.kernels import oracle, products
 T = TypeVar("T")
 
 _LINE = 16  # numbers: two cache lines
-_WORTH_A_THREAD = 100_000  # entries; below, handing work over costs more than doing it
+_WORTH_A_BLOCK = 100_000  # entries; below, handing work over costs more than doing it
 
 
 class Source:
@@ -55,7 +56,13 @@ class Source:
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
+        self._settle()
+
+    def _settle(self) -> None:
+        """What follows from the rows; copies that share them share it."""
         self._blocks = self._cut()
+        self._digests: list[int] = []
+        vars(self).pop("sizes", None)
 
     def relabelled(self, y: NDArray) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
@@ -67,8 +74,7 @@ class Source:
         """Return a copy of some examples; they keep the weights that they have here."""
         other = copy(self)
         other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
-        other._blocks = other._cut()
-        vars(other).pop("sizes", None)
+        other._settle()
         return other
 
     def join(self, other: Source) -> Source:
@@ -76,8 +82,7 @@ class Source:
         both = copy(self)
         both.X = self.X.join(other.X)  # type: ignore[arg-type]
         both.y, both.s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
-        both._blocks = both._cut()
-        vars(both).pop("sizes", None)
+        both._settle()
         return both
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
@@ -106,8 +111,11 @@ class Source:
     def _sum(self, shape: tuple[int, ...], kernel: Any, *factors: Any) -> NDArray:
         # A gap between the parts: threads that write to one cache line wait for each other.
         size = math.prod(shape)
-        parts = [np.empty(size + _LINE)[:size].reshape(shape) for _ in self.blocks()]
-        self.map(lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi))
+        blocks = merged(self.blocks(), size)
+        parts = [np.empty(size + _LINE)[:size].reshape(shape) for _ in blocks]
+        map_blocks(
+            lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi), blocks, self.threads
+        )
         return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
     def _column(self, name: str, values: Any) -> NDArray:
@@ -131,17 +139,23 @@ class Source:
         """Root mean square of each feature."""
         return np.sqrt(self.squares(self.s) / self.shape[0])
 
+    def digests(self) -> tuple[int, ...]:
+        """A number for each block, of all that its rows hold; those of equal examples are equal."""
+        if not self._digests:
+            self._digests[:] = self.map(lambda k, lo, hi: self.X.digest(lo, hi))
+        return tuple(self._digests)
+
     def blocks(self) -> list[tuple[int, int]]:
-        """Ranges of rows, one for each thread that is worth its while."""
+        """Ranges of rows, the same for any number of threads."""
         return self._blocks
 
     def _cut(self) -> list[tuple[int, int]]:
-        count = max(1, min(self.threads, self.X.nnz // _WORTH_A_THREAD))
+        count = block_count(self.X.nnz, self.shape[1], _WORTH_A_BLOCK)
         cuts = np.linspace(0, self.shape[0], count + 1).astype(int).tolist()
         return list(pairwise(cuts))
 
     def map(self, function: Callable[[int, int, int], T]) -> list[T]:
-        """Call function(block, lo, hi) for each block, on as many threads; results in order."""
+        """Call function(block, lo, hi) for each block, on all threads; results in order."""
         return map_blocks(function, self.blocks(), self.threads)
 
 

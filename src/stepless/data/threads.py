@@ -27,7 +27,7 @@ def available_cores() -> int:
 def map_blocks(
     function: Callable[[int, int, int], T], blocks: Sequence[tuple[int, int]], threads: int
 ) -> list[T]:
-    """Call function(block, lo, hi) for each block, the first on this thread; results in order.
+    """Call function(block, lo, hi) for each block, neighbours on one thread; results in order.
 
     Work that is asked for within such work stays on its thread: of a pool whose threads all wait
     for others, none would be left to do it.
@@ -39,11 +39,17 @@ def map_blocks(
     """
     if len(blocks) == 1:
         return [function(0, *blocks[0])]
-    if _within():
-        return [function(k, *block) for k, block in enumerate(blocks)]
+    shares = 1 if _within() else min(threads, len(blocks))
+
+    def share(n: int) -> list[T]:
+        mine = range(n * len(blocks) // shares, (n + 1) * len(blocks) // shares)
+        return [function(k, *blocks[k]) for k in mine]
+
+    if shares == 1:
+        return share(0)
     pool = _pool(os.getpid(), threads)
-    rest = [pool.submit(function, k, *blocks[k]) for k in range(1, len(blocks))]
-    return [function(0, *blocks[0]), *(part.result() for part in rest)]
+    rest = [pool.submit(share, n) for n in range(1, shares)]
+    return share(0) + [found for part in rest for found in part.result()]
 
 
 def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.jit import compiled
 from stepless.term import Term
@@ -74,6 +75,11 @@ class Sparse(Term):
             np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]]),
             self.width,
         )
+
+    def digest(self, lo: int, hi: int) -> int:
+        """Return a number that tells these rows from others."""
+        here = slice(int(self.indptr[lo]), int(self.indptr[hi]))
+        return checksum(self.data[here], self.indices[here], self.indptr[lo : hi + 1])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,0 +1,39 @@
+"""Into how many blocks data are cut: by what they are, never by who will work on them.
+
+Sums are taken block by block, in their order. So the answer, to its last bit, is the same on one
+thread and on many.
+"""
+
+from __future__ import annotations
+
+_MOST = 16  # blocks
+_WIDE = 8  # times as many entries as weights, or else sums over blocks cost as much as the blocks
+_ROOM = 1 << 24  # numbers that the sums of all blocks may take
+
+
+def block_count(entries: int, width: int, worth: int) -> int:
+    """How many blocks, a power of 2, have `worth` entries each or more; few for wide data.
+
+    Examples
+    --------
+    >>> block_count(400_000, 5, worth=100_000), block_count(400_000, 90_000, worth=100_000)
+    (4, 2)
+    """
+    return _power(min(_MOST, entries // worth, max(2, entries // (_WIDE * max(width, 1)))))
+
+
+def merged(blocks: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Join neighbours where sums of this size would take too much room for each by itself.
+
+    Examples
+    --------
+    >>> merged([(k, k + 1) for k in range(16)], size=1 << 22)
+    [(0, 4), (4, 8), (8, 12), (12, 16)]
+    """
+    step = len(blocks) // _power(min(len(blocks), max(4, _ROOM // max(size, 1))))
+    return [(blocks[k][0], blocks[k + step - 1][1]) for k in range(0, len(blocks), step)]
+
+
+def _power(limit: int) -> int:
+    """The largest power of 2 up to there, which 2, 4 or 8 threads share evenly."""
+    return 1 << max(limit, 1).bit_length() - 1
