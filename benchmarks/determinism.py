@@ -186,7 +186,7 @@ def _numbers(X: NDArray) -> NDArray:
 def _maker(kind: Any, target: Any, form: Any = None, **parameters: Any) -> Callable[..., Any]:
     def fit(X: NDArray, threads: int) -> Any:
         rows, estimator = X if form is None else form(X), kind(**parameters)
-        if hasattr(estimator, "n_jobs"):
+        if "n_jobs" in estimator.get_params():
             estimator.set_params(n_jobs=threads)
         return estimator.fit(rows, *([] if target is None else [target(X)]))
 
