@@ -38,12 +38,12 @@ def test_dense_and_sparse_matrices_may_be_mixed():
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_blocks_are_whole_sequences_and_all_of_them(threads, monkeypatch):
-    monkeypatch.setattr(module, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(module, "_WORTH_A_BLOCK", 1)
     ends = np.array([0, 30, 31, 32, 40, 41])
     words = Sequences(np.ones((41, 2)), ends, threads)
     parts = words.map(lambda block, lo, hi: list(range(lo, hi)))
     assert [i for part in parts for i in part] == list(range(5))
-    assert len(parts) == min(threads, 5)
+    assert len(parts) == 4
 
 
 def test_a_position_may_have_no_features():

@@ -133,15 +133,15 @@ def test_labelings_and_probabilities_are_those_of_all_labelings(scale):
 
 
 def test_threads_do_not_change_the_answer(monkeypatch):
-    monkeypatch.setattr(sequences_module, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(sequences_module, "_WORTH_A_BLOCK", 1)
     alone, together = chains(4), chains(4, threads=3)
-    assert len(together[3].blocks()) == 3
+    assert len(together[3].blocks()) > 1
     w = np.random.default_rng(4).normal(size=AllPairs(FEATURES, K).weights() + K * K + 2 * K)
     for kind in ("crf", "hinge"):
         one = risk_of(kind, alone, SquaredL2(1.0)).value_and_gradient(w)
         three = risk_of(kind, together, SquaredL2(1.0)).value_and_gradient(w)
-        assert one[0] == pytest.approx(three[0], rel=1e-14)
-        np.testing.assert_allclose(one[1], three[1], atol=1e-14)
+        assert one[0] == three[0]
+        np.testing.assert_array_equal(one[1], three[1])
 
 
 def hinge_optimum(case, d, strength):
