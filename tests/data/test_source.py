@@ -46,7 +46,8 @@ def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
     monkeypatch.setattr(cuts, "_ROOM", 1)
     assert cuts.merged(source.blocks(), 400) == [(k, k + 10_000) for k in range(0, 40_000, 10_000)]
     np.testing.assert_allclose(np.tril(eight), np.tril((X.T * c) @ X), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(source.gram(c, False), eight, rtol=1e-9, atol=1e-9)
+    four = source.gram(c, False)
+    np.testing.assert_allclose(np.tril(four), np.tril(eight), rtol=1e-9, atol=1e-9)
 
 
 def test_results_come_in_the_order_of_the_blocks():
