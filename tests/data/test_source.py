@@ -32,19 +32,19 @@ def test_blocks_cover_every_row_once(rows, entries, threads):
 def test_small_data_and_wide_data_are_cut_into_few_blocks():
     assert len(_wide(100, 1000, threads=8).blocks()) == 1
     assert len(_wide(100, 250_000, threads=8).blocks()) == 2
-    assert len(_wide(100, 1_000_000, threads=1).blocks()) == 8
-    assert len(_wide(10, 1_000_000, threads=1).blocks()) == 2
+    assert len(_wide(1000, 1_600_000, threads=1).blocks()) == 4
+    assert len(_wide(10, 1_600_000, threads=1).blocks()) == 2
     assert len(_wide(1000, 10_000_000, threads=1).blocks()) == 16
 
 
 def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
     rng = np.random.default_rng(0)
-    X, c = rng.normal(size=(40_000, 20)), rng.random(40_000)
+    X, c = rng.normal(size=(160_000, 20)), rng.random(160_000)
     source = Source(X, c, threads=2)
     assert len(source.blocks()) == 8
     eight = source.gram(c, False)
     monkeypatch.setattr(cuts, "_ROOM", 1)
-    assert cuts.merged(source.blocks(), 400) == [(k, k + 10_000) for k in range(0, 40_000, 10_000)]
+    assert cuts.merged(source.blocks(), 400) == [(k, k + 40_000) for k in range(0, 160_000, 40_000)]
     np.testing.assert_allclose(np.tril(eight), np.tril((X.T * c) @ X), rtol=1e-9, atol=1e-9)
     four = source.gram(c, False)
     np.testing.assert_allclose(np.tril(four), np.tril(eight), rtol=1e-9, atol=1e-9)
@@ -61,7 +61,7 @@ def test_results_come_in_the_order_of_the_blocks():
 
 
 def test_blocks_run_at_the_same_time_on_threads_of_their_own():
-    source = _wide(100, 400_000, threads=4)
+    source = _wide(1000, 1_600_000, threads=4)
     meeting = threading.Barrier(4, timeout=10)
 
     def meet(block, lo, hi):
@@ -83,7 +83,7 @@ def test_an_error_in_a_block_comes_out():
             raise RuntimeError("block 1")
         return block
 
-    source = _wide(100, 400_000, threads=3)
+    source = _wide(1000, 1_600_000, threads=3)
     with pytest.raises(RuntimeError, match="block 1"):
         source.map(fail)
     assert source.map(lambda block, lo, hi: block) == [0, 1, 2, 3]  # and the pool lives on

@@ -7,19 +7,23 @@ thread and on many.
 from __future__ import annotations
 
 _MOST = 16  # blocks
+_BUSY = 4  # times what a block is worth: for less, what a call costs counts with more than two
 _WIDE = 8  # times as many entries as weights, or else sums over blocks cost as much as the blocks
 _ROOM = 1 << 24  # numbers that the sums of all blocks may take
 
 
 def block_count(entries: int, width: int, worth: int) -> int:
-    """How many blocks, a power of 2, have `worth` entries each or more; few for wide data.
+    """How many blocks, a power of 2; two if each has `worth` entries, more if they have many.
 
     Examples
     --------
-    >>> block_count(400_000, 5, worth=100_000), block_count(400_000, 90_000, worth=100_000)
-    (4, 2)
+    >>> [block_count(entries, 5, worth=100_000) for entries in (10_000, 200_000, 2_000_000)]
+    [1, 2, 4]
+    >>> block_count(2_000_000, 90_000, worth=100_000)
+    2
     """
-    return _power(min(_MOST, entries // worth, max(2, entries // (_WIDE * max(width, 1)))))
+    many = min(_MOST, entries // (_BUSY * worth), entries // (_WIDE * max(width, 1)))
+    return _power(max(many, min(2, entries // worth)))
 
 
 def merged(blocks: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:

@@ -69,7 +69,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     class_weight
         None, ``"balanced"``, or a dict from class to weight.
     random_state
-        Seed of the order of examples; the same data, seed and number of threads give the same
+        Seed of the order of examples; the same data and seed give the same
         answer to the last bit, on one machine.
     n_jobs
         Threads; None or −1 for all cores.
