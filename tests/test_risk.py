@@ -200,21 +200,18 @@ def test_float32_data_are_computed_with_in_float64(layout, intercept):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_threads_change_nothing_but_rounding(layout):
+def test_threads_change_nothing(layout):
     rng = np.random.default_rng(5)
     X, w = rng.normal(size=(42_000, D)), rng.normal(size=D)
     y = np.where(X @ w + rng.normal(size=42_000) > 0.5, 1.0, -1.0)
     X = LAYOUTS[layout](X)
     for intercept in (False, True):
         one, two = (_risk(Hinge(), X, y, None, intercept, threads) for threads in (1, 2))
-        assert [len(risk.source.blocks()) for risk in (one, two)] == [1, 2]
-        assert two.value(w, 0.2) == pytest.approx(one.value(w, 0.2), rel=1e-12)
+        assert len(one.source.blocks()) == len(two.source.blocks()) == 2
+        assert two.value(w, 0.2) == one.value(w, 0.2)
         a, b = one.tangent(w, 0.0), two.tangent(w, 0.0)
-        assert b.value == pytest.approx(a.value, rel=1e-9)
-        np.testing.assert_allclose(b.plane.a, a.plane.a, rtol=1e-6, atol=1e-9)
-        again = two.tangent(w, 0.0)
-        assert again.value == b.value  # the same sums in the same order
-        np.testing.assert_array_equal(again.plane.a, b.plane.a)
+        assert b.value == a.value
+        np.testing.assert_array_equal(b.plane.a, a.plane.a)
 
 
 def test_a_later_tangent_leaves_an_earlier_plane_alone():
