@@ -104,6 +104,9 @@ class Loop:
     def __call__(self, *args: Any) -> Any:
         return self._entry(*args)
 
+    def __reduce__(self) -> str:
+        return self.__qualname__  # where to find it, as pickle does with functions
+
     @cached_property
     def _entry(self) -> Callable[..., Any]:
         run, plain, function = self.dispatcher, self._plain, self.py_func
