@@ -184,7 +184,8 @@ def test_examples_are_left_out_as_if_the_fit_were_made_anew():
     X, y = np.zeros((12, 3)), rng.normal(size=12)
     X[np.arange(12), np.arange(12) % 3] = rng.uniform(1.0, 1.5, size=12)
     risk = Risk(Objective(Squared(), SquaredL2(0.1), intercept=False), Source(X, y))
-    z, a = _left_out(risk, minimize(risk, Newton(), Stopping(gap=1e-12)))
+    found = _left_out(risk, minimize(risk, Newton(), Stopping(gap=1e-12)))
+    z, a = (column.whole for column in found)
     for i in range(12):
         others = np.arange(12) != i
         H = X[others].T @ X[others] + 12 * 0.1 * np.eye(3)

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
 from stepless.data.source import Source
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
@@ -39,19 +42,16 @@ class JointRisk(Risk):
         super().__init__(objective, self._numbered(source))
         self.features = self.d
         self.d *= self.K
-        self._z = np.empty((self.m, self.K))
-        self._g = np.empty((len(self.source.blocks()), self.features, self.K))
 
     def _numbered(self, source: Source) -> Source:
         """Refuse targets that are no class: kernels do not look. Those of weight 0 may be any."""
-        y = source.y
-        known = (y >= 0) & (y < self.K) & (y == np.floor(y))
-        if known.all():
+        strange = [c for c in source.map(_strange, self.K) if c is not None]
+        if not strange:
             return source
-        strange = y[~known & (source.s > 0.0)]
-        if strange.size:
-            raise ValueError(f"{self.loss} is of classes 0 to {self.K - 1}, not {strange[0]:g}")
-        return source.relabelled(np.where(known, y, 0.0))
+        heavy = [c for c, weight in strange if weight > 0.0]
+        if heavy:
+            raise ValueError(f"{self.loss} is of classes 0 to {self.K - 1}, not {heavy[0]:g}")
+        return source.relabelled(source.column(_numbered, self.K).whole)
 
     @cached_property
     def sizes(self) -> NDArray:
@@ -61,58 +61,49 @@ class JointRisk(Risk):
     def value(self, w: NDArray, b: Any) -> float:
         """R(W, b)."""
         self._predict(w)
-        return self._value(self._intercepts(b))
+        return self._value(self._z, self._intercepts(b))
 
     def _intercepts(self, b: Any) -> NDArray:
         return np.array(np.broadcast_to(b, self.K), dtype=float)
 
-    def value_at(self, p: NDArray) -> float:
+    def value_at(self, p: NDArray | Column) -> float:
         """R from predictions (m × K)."""
-        none = np.zeros(self.K)
-        parts = self.source.map(lambda k, lo, hi: joint.value(self.problem, p, none, lo, hi))
-        return sum(parts) / self.m
+        return self._value(self.source.split(p), np.zeros(self.K))
 
     def _predict(self, w: NDArray) -> None:
-        W = w.reshape(self.features, self.K)
-        self.source.map(lambda k, lo, hi: joint.predictions(self.source.X, W, self._z, lo, hi))
+        self._z = self.source.column(joint.predictions, w.reshape(self.features, self.K))
 
-    def _value(self, b: NDArray) -> float:
-        parts = self.source.map(lambda k, lo, hi: joint.value(self.problem, self._z, b, lo, hi))
-        return sum(parts) / self.m
+    def _value(self, z: Column, b: NDArray) -> float:
+        return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
         if not self.objective.intercept:
-            parts = self.source.map(
-                lambda k, lo, hi: joint.tangent(self.problem, self._z, self._g[k], lo, hi)
-            )
-            total, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+            sums = added(self.source.map(joint.tangent, self.loss, self._z, self.features))
+            total, offset, rough, g = (part / self.m for part in sums)
             offset -= self.rounding * rough
-            plane = self._joint_plane(self._g.sum(axis=0) / self.m, offset, self.haze(total, rough))
+            plane = self._joint_plane(g, offset, self.haze(total, rough))
             return Tangent(total, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
-        tilts = np.empty((len(self._g), self.K))
-        parts = self.source.map(
-            lambda k, lo, hi: joint.blend(
-                self.problem, self._z, b, sharpness, self._g[k], tilts[k], lo, hi
-            )
-        )
-        offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
-        value = self._value(b)
-        return Tangent(value, b, self._levelled(offset, tilts.sum(axis=0) / self.m, value, rough))
+        given = self.loss, self._z, b, sharpness, self.features
+        sums = added(self.source.map(joint.blend, *given))
+        offset, rough, g, tilt = (part / self.m for part in sums)
+        value = self._value(self._z, b)
+        return Tangent(value, b, self._levelled(g, offset, tilt, value, rough))
 
     def _joint_plane(self, a: NDArray, offset: float, haze: float) -> Plane:
         return Plane(a.ravel(), offset, haze=haze, sizes=self.sizes)
 
-    def _levelled(self, offset: float, tilt: NDArray, value: float, rough: float) -> Plane:
-        """The plane of the slopes just written, made level.
+    def _levelled(
+        self, a: NDArray, offset: float, tilt: NDArray, value: float, rough: float
+    ) -> Plane:
+        """The plane of these slopes, made level.
 
         By their own tilt, not by what Newton's method says of it: a sharp loss's slopes change with
         the rounding of predictions.
         """
         rest, share = self._rest(tilt)
-        a = self._g.sum(axis=0) / self.m
         if share > 0.0:
             a = (1.0 - share) * a + share * (np.outer(self._means.sum(axis=1), rest) - self._means)
             bases = [self.loss.base(rest, float(c)) for c in range(self.K)]
@@ -126,14 +117,13 @@ class JointRisk(Risk):
     @cached_property
     def _means(self) -> NDArray:
         """Σ s_i x_i ⊗ e_y / m."""
-        y, s = self.source.y, self.source.s
-        sums = [self.source.combination(np.where(y == c, s, 0.0)) for c in range(self.K)]
-        return np.column_stack(sums) / self.m
+        of = (self.source.column(_of_class, c) for c in range(self.K))
+        return np.column_stack([self.source.combination(s) for s in of]) / self.m
 
     @cached_property
     def _classes(self) -> NDArray:
         """The classes' shares."""
-        return np.bincount(self.source.y.astype(int), self.source.s, self.K) / self.m
+        return added(self.source.map(_count, self.K)) / self.m
 
     def _balance(self, b: NDArray) -> tuple[NDArray, float]:
         """Return the intercepts that make the (smoothed) risk least, and its sharpness."""
@@ -159,7 +149,8 @@ class JointRisk(Risk):
 
     def _spread(self, b: NDArray) -> float:
         """How far predictions lie apart, at most; no less than 1."""
-        return max(float((self._z.max(axis=0) + b).max() - (self._z.min(axis=0) + b).min()), 1.0)
+        tops, bottoms = zip(*self.source.map(_extremes, self._z, b), strict=True)
+        return max(max(tops) - min(bottoms), 1.0)
 
     def _newton(self, b: NDArray, sharpness: float) -> tuple[NDArray, Shares]:
         here = self._shares(b, sharpness)
@@ -190,16 +181,8 @@ class JointRisk(Risk):
         return b, here
 
     def _shares(self, b: NDArray, sharpness: float) -> Shares:
-        blocks = len(self.source.blocks())
-        tilts, spreads = np.empty((blocks, self.K)), np.empty((blocks, self.K, self.K))
-        parts = self.source.map(
-            lambda k, lo, hi: joint.shares(
-                self.problem, self._z, b, sharpness, tilts[k], spreads[k], lo, hi
-            )
-        )
-        value, height, moved = (np.sum(parts, axis=0) / self.m).tolist()
-        tilt, spread = tilts.sum(axis=0) / self.m, spreads.sum(axis=0) / self.m
-        return Shares(value, height, moved, tilt, spread)
+        sums = added(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
+        return Shares(*(part / self.m for part in sums))
 
     def _rest(self, tilt: NDArray) -> tuple[NDArray, float]:
         """Return the distribution that levels the slopes, and the least share of it that does.
@@ -215,6 +198,37 @@ class JointRisk(Risk):
             return classes, 1.0
         rest = classes - tilt * ((1.0 - share) / share)
         return np.maximum(rest, 0.0), share
+
+
+def _known(y: NDArray, K: int) -> NDArray:
+    return (y >= 0) & (y < K) & (y == np.floor(y))
+
+
+def _strange(block: Block, K: int) -> tuple[float, float] | None:
+    """A target that is no class, and its weight: of such, one that has a weight, if any."""
+    rows = np.flatnonzero(~_known(block.y, K))
+    if not rows.size:
+        return None
+    i = rows[np.argmax(block.s[rows] > 0.0)]
+    return float(block.y[i]), float(block.s[i])
+
+
+def _numbered(block: Block, K: int) -> NDArray:
+    return np.where(_known(block.y, K), block.y, 0.0)
+
+
+def _of_class(block: Block, c: int) -> NDArray:
+    return np.where(block.y == c, block.s, 0.0)
+
+
+def _count(block: Block, K: int) -> NDArray:
+    return np.bincount(block.y.astype(int), block.s, K)
+
+
+def _extremes(block: Block, z: NDArray, b: NDArray) -> tuple[float, float]:
+    """The largest and the least of all z_i + b."""
+    most = z.max(axis=0, initial=-math.inf) + b
+    return float(most.max()), float((z.min(axis=0, initial=math.inf) + b).min())
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.data.block import Block
 from stepless.data.gram import Gram
 from stepless.design import Dense
 from stepless.objective import Objective, Problem
@@ -57,6 +58,10 @@ class KernelRisk:
         """Whether planes can be measured: their lengths take all kernels, known up to rounding."""
         return self.gram.table is not None and math.isfinite(self.gram.rounding)
 
+    def block(self, table: NDArray) -> Block:
+        """All examples, with their table of kernels for rows."""
+        return Block(Dense(table), self.y, self.s)
+
     def problem(self, table: NDArray, rows: NDArray | None = None) -> Problem:
         """What compiled rounds are told: these examples (or all), and their table of kernels."""
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
@@ -73,7 +78,7 @@ class KernelRisk:
         ray = Risk(self.objective, Source(f[:, None], self.y, self.s))
         anchor = ray.anchor(np.ones(1), b)
         tangent, square = anchor.tangent, max(float(coefficients @ f), 0.0)
-        level = anchor.a / self.m
+        level = anchor.a.whole / self.m
         steepness = float(np.abs(level).sum())
         if not tangent.plane.a.any() and tangent.plane.offset == 0.0:
             level = np.zeros(self.m)  # it falls without end in b: only R ≥ 0 is known

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
 from stepless.data.source import Source
 from stepless.design import Sparse
 from stepless.design.checksum import checksum
@@ -68,8 +72,8 @@ class Anchor:
     """
 
     tangent: Tangent
-    z: NDArray
-    a: NDArray
+    z: Column
+    a: Column
     g: NDArray
 
 
@@ -81,7 +85,7 @@ class Risk:
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective = objective
         self.source = source
-        self.problem = Problem(objective.loss, source.X, source.y, source.s)
+        self.problem = Problem(objective.loss, *source.whole)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.loss.outputs())
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
@@ -90,27 +94,23 @@ class Risk:
         # Of the sizes that cancel in a sum over the examples. It is the theorem's, not √m of it:
         # examples that are alike round alike, and a million of them err by 1e-11.
         self.rounding = (self.m + 16) * 2.0**-53
-        self._target = float(np.abs(source.y).mean())
-        self._z = np.empty(self.m)
-        self._g = np.empty((len(source.blocks()), self.d))
+        self._target = added(source.map(_targets)) / self.m
 
     @property
     def identity(self) -> tuple[Any, ...]:
         """What two risks must have in common for planes and dual points to be true in both."""
         objective, source = self.objective, self.source
-        columns = checksum(source.y), checksum(source.s)
-        how = objective.loss, objective.intercept, objective.euclidean
-        return *how, type(source.X).__name__, *source.shape, *columns, *source.digests()
+        how = objective.loss, objective.intercept, objective.euclidean, *source.shape
+        return *how, *source.map(_digest), *source.digests()
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
-        parts = self.source.map(lambda k, lo, hi: oracle.value(self.problem, w, b, lo, hi))
-        return sum(parts) / self.m
+        return added(self.source.map(oracle.value, self.objective.loss, w, b)) / self.m
 
-    def value_at(self, p: NDArray) -> float:
+    def value_at(self, p: NDArray | Column) -> float:
         """R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
-        parts = self.source.map(lambda k, lo, hi: oracle.value_at(self.problem, p, lo, hi))
-        return sum(parts) / self.m
+        p = self.source.split(p)
+        return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
@@ -119,35 +119,32 @@ class Risk:
         plane is level in b (tilt 0), so that it bounds R from below whatever the intercept.
         """
         if self.objective.intercept:
-            return self.anchor(w, b).tangent
-        parts = self.source.map(
-            lambda k, lo, hi: oracle.tangent(self.problem, w, self._g[k], lo, hi)
-        )
-        total, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+            return self._level(w, b)[0]
+        sums = added(self.source.map(oracle.tangent, self.objective.loss, w))
+        total, offset, rough, g = (part / self.m for part in sums)
         haze = self.haze(total, rough)
-        a = self._g.sum(axis=0) / self.m
         offset -= self.rounding * rough
-        return Tangent(total, 0.0, Plane(a, offset, haze=haze, sizes=self.sizes))
+        return Tangent(total, 0.0, Plane(g, offset, haze=haze, sizes=self.sizes))
 
     def anchor(self, w: NDArray, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
-        self.source.map(
-            lambda k, lo, hi: oracle.predictions(self.source.X, w, 0.0, self._z, lo, hi)
-        )
-        low = bottom(self._cut, b, smooth=self._smooth, free=self.objective.intercept)
+        tangent, z, a, g = self._level(w, b)
+        return Anchor(tangent, self.source.column(oracle.moved, z, tangent.b), a, g)
+
+    def _level(self, w: NDArray, b: float) -> tuple[Tangent, Column, Column, NDArray]:
+        z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
+        cut = partial(self._cut, z)
+        low = bottom(cut, b, smooth=self._smooth, free=self.objective.intercept)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
-        (left, right), shares, a = low.cuts, low.shares, np.empty(self.m)
-        shifts = left.b, right.b
-        self.source.map(
-            lambda k, lo, hi: oracle.blend(self.problem, self._z, shifts, shares, a, lo, hi)
-        )
+        (left, right), shares = low.cuts, low.shares
+        a = self.source.column(oracle.blend, loss, z, (left.b, right.b), shares)
         g = self.source.combination(a) / self.m
         plane = Plane(np.zeros(self.d), 0.0)
         if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
             haze = shares[0] * left.haze + shares[1] * right.haze
             plane = Plane(g, offset, haze=haze, sizes=self.sizes)
-        return Anchor(Tangent(low.best.value, low.best.b, plane), self._z + low.best.b, a, g)
+        return Tangent(low.best.value, low.best.b, plane), z, a, g
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.
@@ -163,8 +160,7 @@ class Risk:
     @cached_property
     def _longest(self) -> int:
         """How many entries a row has at most."""
-        X = self.source.X
-        return int(np.diff(X.indptr).max()) if isinstance(X, Sparse) else X.shape[1]
+        return max(self.source.map(_longest))
 
     def blur(self, w: NDArray, b: Any, value: float) -> float:
         """By how much R(w, b) may lie above what was computed: that rounding counts is the rule.
@@ -203,13 +199,25 @@ class Risk:
             steep = rough + 3.0 + self._target
         return steep
 
-    def _cut(self, b: float) -> Cut:
-        if self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS):
-            parts = [oracle.shifted(self.problem, self._z, b, 0, self.m)]
-        else:
-            parts = self.source.map(
-                lambda k, lo, hi: oracle.shifted(self.problem, self._z, b, lo, hi)
-            )
-        value, slope, offset, rough = (np.sum(parts, axis=0) / self.m).tolist()
+    def _cut(self, z: Column, b: float) -> Cut:
+        few = self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS)
+        given = oracle.shifted, self.objective.loss, z, b
+        sums = added(self.source.map(*given, threads=1 if few else None))
+        value, slope, offset, rough = (part / self.m for part in sums)
         offset -= self.rounding * rough
         return Cut(b, value, slope, offset, self.haze(value, rough))
+
+
+def _targets(block: Block) -> float:
+    """The sum of their sizes."""
+    return float(np.abs(block.y).sum())
+
+
+def _longest(block: Block) -> int:
+    """How many entries a row has at most."""
+    X = block.X
+    return int(np.diff(X.indptr).max(initial=0)) if isinstance(X, Sparse) else X.shape[1]
+
+
+def _digest(block: Block) -> tuple[str, int]:
+    return type(block.X).__name__, checksum(block.y, block.s)

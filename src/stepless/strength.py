@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.data.block import Block
+from stepless.data.column import Column
 from stepless.kernels import smooth
 from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.left_out import left_out
 from stepless.minimize import Result, minimize
-from stepless.objective import Objective, SquaredL2, SquaredLp
+from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
 from stepless.risk import Risk
 from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import System
@@ -140,7 +142,8 @@ def _unit(risk: Risk) -> float:
     start = risk.anchor(np.zeros(risk.d), 0.0)
     if start.tangent.value <= 0.0:
         return 0.0
-    return float(risk.source.squares(start.a**2).sum()) / risk.m / start.tangent.value
+    squares = risk.source.squares(risk.source.column(_product, start.a, start.a))
+    return float(squares.sum()) / risk.m / start.tangent.value
 
 
 def _fit(risk: Risk, start: Any, gap: float, seconds: float) -> Result:
@@ -163,44 +166,70 @@ def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
     """tr(V (H + σI)⁻¹)/m at the weights that were found, and by how much a larger σ lowers it."""
     z, a = _left_out(risk, result)
     m, draws, rng, total = risk.m, math.ceil(_DRAWS / risk.d), np.random.default_rng(0), np.zeros(2)
+    source = risk.source
     with single_threaded_blas():
         ridge = np.full(risk.d, risk.objective.strength)
-        system = System(risk.source, _curvatures(risk, z) / m, ridge, ones=False)
+        c = source.column(_quotient, _curvatures(risk, z), m)
+        system = System(source, c, ridge, ones=False)
         for _ in range(draws):
-            g = risk.source.combination(rng.choice((-1.0, 1.0), m) * a) / math.sqrt(m)
+            signs = source.split(rng.choice((-1.0, 1.0), m))
+            g = source.combination(source.column(_product, signs, a)) / math.sqrt(m)
             solved = system.solve(g)
             total += g @ solved, solved @ solved
     error, decline = (total / (draws * m)).tolist()
     return error, decline
 
 
-def _left_out(risk: Risk, result: Result) -> tuple[NDArray, NDArray]:
+def _left_out(risk: Risk, result: Result) -> tuple[Column, Column]:
     """Return predictions z_i as if without example i, and slopes s_i a_i there.
 
     An example pulls its own prediction to where its slope is small, the more so the weaker the
     penalty: of data that can be separated, no error would be left to see.
     """
-    here = risk.anchor(result.w, result.b)
+    here, source = risk.anchor(result.w, result.b), risk.source
     c = _curvatures(risk, here.z)
-    h = risk.source.squares(c) + risk.m * risk.objective.strength
-    z, a = np.empty(risk.m), np.empty(risk.m)
-    risk.source.map(lambda k, lo, hi: left_out(risk.problem, here.z, here.a, c, h, z, a, lo, hi))
-    return z, a
+    h = source.squares(c) + risk.m * risk.objective.strength
+    found = source.empty(), source.empty()
+    source.update(found, left_out, risk.objective.loss, here.z, here.a, c, h)
+    return found
 
 
-def _curvatures(risk: Risk, z: NDArray) -> NDArray:
+def _curvatures(risk: Risk, z: Column) -> Column:
     """s_i c_i at predictions z."""
-    loss, y, s = risk.objective.loss, risk.source.y, risk.source.s
-    c = np.zeros(risk.m)
+    source, loss = risk.source, risk.objective.loss
     if loss.offers("curvature"):
-        slopes = np.empty(risk.m)
-        risk.source.map(lambda k, lo, hi: smooth.survey(risk.problem, z, 0.0, slopes, c, lo, hi))
-    elif loss.offers("corners"):
-        _, places, rises = loss.corners(y)
-        away = np.abs(z - places)
-        width = _width(away.min(axis=0)[s > 0.0])
-        c = s * np.where(away <= width, rises, 0.0).sum(axis=0) / (2.0 * width)
-    return c
+        c = source.empty()
+        source.update((source.empty(), c), smooth.survey, loss, z, 0.0)
+        return c
+    if loss.offers("corners"):
+        away = source.column(_away, loss, z).whole
+        return source.column(_density, loss, z, _width(away[away < math.inf]))
+    return source.column(_none)
+
+
+def _away(block: Block, loss: Loss, z: NDArray) -> NDArray:
+    """How far predictions are from the next corner; examples of weight 0 have none."""
+    away = np.abs(z - loss.corners(block.y)[1]).min(axis=0)
+    return np.where(block.s > 0.0, away, math.inf)
+
+
+def _density(block: Block, loss: Loss, z: NDArray, width: float) -> NDArray:
+    """s_i times the rises of the corners that are near, over twice the width."""
+    _, places, rises = loss.corners(block.y)
+    near = np.abs(z - places) <= width
+    return block.s * np.where(near, rises, 0.0).sum(axis=0) / (2.0 * width)
+
+
+def _none(block: Block) -> NDArray:
+    return np.zeros(block.shape[0])
+
+
+def _product(block: Block, a: NDArray, c: NDArray) -> NDArray:
+    return a * c
+
+
+def _quotient(block: Block, a: NDArray, m: int) -> NDArray:
+    return a / m
 
 
 def _width(away: NDArray) -> float:

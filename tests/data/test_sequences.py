@@ -41,9 +41,10 @@ def test_blocks_are_whole_sequences_and_all_of_them(threads, monkeypatch):
     monkeypatch.setattr(module, "_WORTH_A_BLOCK", 1)
     ends = np.array([0, 30, 31, 32, 40, 41])
     words = Sequences(np.ones((41, 2)), ends, threads)
-    parts = words.map(lambda block, lo, hi: list(range(lo, hi)))
-    assert [i for part in parts for i in part] == list(range(5))
-    assert len(parts) == 4
+    assert [i for lo, hi in words.cuts for i in range(lo, hi)] == list(range(5))
+    lengths = words.map(lambda block: np.diff(block.ends).tolist())
+    assert [n for part in lengths for n in part] == [30, 1, 1, 8, 1]
+    assert len(lengths) == 4
 
 
 def test_a_position_may_have_no_features():

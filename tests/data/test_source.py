@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source, cuts, threads
+from stepless.data.column import Column
 from stepless.data.threads import available_cores
 from stepless.design import Dense, Sparse
 
@@ -23,10 +24,10 @@ def _wide(rows, entries, threads):
 @pytest.mark.parametrize(("rows", "entries"), [(1, 10), (10, 100), (3, 900_000), (1000, 900_000)])
 def test_blocks_cover_every_row_once(rows, entries, threads):
     source = _wide(rows, entries, threads)
-    blocks = source.blocks()
-    seen = np.concatenate([np.arange(lo, hi) for lo, hi in blocks])
+    seen = np.concatenate([np.arange(lo, hi) for lo, hi in source.cuts])
     np.testing.assert_array_equal(seen, np.arange(rows))
-    assert blocks == _wide(rows, entries, threads=1).blocks()
+    assert source.cuts == _wide(rows, entries, threads=1).cuts
+    assert [block.shape[0] for block in source.blocks()] == [hi - lo for lo, hi in source.cuts]
 
 
 def test_small_data_and_wide_data_are_cut_into_few_blocks():
@@ -44,7 +45,7 @@ def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
     assert len(source.blocks()) == 8
     eight = source.gram(c, False)
     monkeypatch.setattr(cuts, "_ROOM", 1)
-    assert cuts.merged(source.blocks(), 400) == [(k, k + 40_000) for k in range(0, 160_000, 40_000)]
+    assert cuts.merged(8, 400) == [range(k, k + 2) for k in range(0, 8, 2)]
     np.testing.assert_allclose(np.tril(eight), np.tril((X.T * c) @ X), rtol=1e-9, atol=1e-9)
     four = source.gram(c, False)
     np.testing.assert_allclose(np.tril(four), np.tril(eight), rtol=1e-9, atol=1e-9)
@@ -53,18 +54,20 @@ def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
 def test_results_come_in_the_order_of_the_blocks():
     source = _wide(100, 500_000, threads=4)
 
-    def late(block, lo, hi):
-        time.sleep(0.02 * (4 - block))
-        return block, lo, hi
+    numbers = Column(range(4))
 
-    assert source.map(late) == [(k, lo, hi) for k, (lo, hi) in enumerate(source.blocks())]
+    def late(block, k):
+        time.sleep(0.02 * (4 - k))
+        return k, block.shape[0]
+
+    assert source.map(late, numbers) == [(k, hi - lo) for k, (lo, hi) in enumerate(source.cuts)]
 
 
 def test_blocks_run_at_the_same_time_on_threads_of_their_own():
     source = _wide(1000, 1_600_000, threads=4)
     meeting = threading.Barrier(4, timeout=10)
 
-    def meet(block, lo, hi):
+    def meet(block):
         meeting.wait()  # each waits for the others: one after the other would not do
         return threading.get_ident()
 
@@ -78,15 +81,14 @@ def test_one_block_runs_where_it_is_called():
 
 
 def test_an_error_in_a_block_comes_out():
-    def fail(block, lo, hi):
-        if block == 1:
+    def fail(block, k):
+        if k == 1:
             raise RuntimeError("block 1")
-        return block
 
-    source = _wide(1000, 1_600_000, threads=3)
+    source, numbers = _wide(1000, 1_600_000, threads=3), Column(range(4))
     with pytest.raises(RuntimeError, match="block 1"):
-        source.map(fail)
-    assert source.map(lambda block, lo, hi: block) == [0, 1, 2, 3]  # and the pool lives on
+        source.map(fail, numbers)
+    assert source.map(lambda block, k: k, numbers) == [0, 1, 2, 3]  # and the pool lives on
 
 
 def test_weights_are_scaled_to_mean_one():
@@ -167,9 +169,9 @@ def test_the_pool_survives_a_fork():
         from stepless.data import Source
 
         source = Source(np.zeros((100, 3000)), np.ones(100), threads=2)
-        work = lambda block, lo, hi: hi - lo
+        work = lambda block: block.shape[0]
         meeting = threading.Barrier(2, timeout=10)
-        source.map(lambda block, lo, hi: meeting.wait())  # now the parent has both its threads,
+        source.map(lambda block: meeting.wait())  # now the parent has both its threads,
         time.sleep(0.2)  # and both of them wait for work
         child = os.fork()
         assert source.map(work) == [50, 50]

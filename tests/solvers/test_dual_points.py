@@ -46,7 +46,8 @@ def test_an_interior_points_bound_is_its_dual_objective(loss, intercept):
             bound = solver.step(case.risk, state, rng).lower_bound
             if not np.isfinite(bound):
                 continue
-            beta = levelled(case, state.point[0]) if intercept else state.point[0]
+            (beta, _, _), *_ = state.point.parts
+            beta = levelled(case, beta) if intercept else beta
             height, tilt = dual(case, beta)
             assert abs(tilt) < 1e-12 or not intercept
             assert bound == pytest.approx(height, rel=1e-9, abs=1e-9), case
@@ -62,7 +63,7 @@ def test_a_smoothed_slopes_bound_is_its_dual_objective(loss, intercept):
         solver, rng = SmoothedNewton(), np.random.default_rng(0)
         state = solver.start(case.risk, np.zeros(case.risk.d), 0.0)
         for _ in range(9):
-            centre, width = state.centre.copy(), state.width
+            centre, width = state.centre.parts[0].copy(), state.width
             finding = solver.step(case.risk, state, rng)
             p = case.X @ finding.w + finding.b
             beta = np.clip(centre + (p - case.objective.loss.corners(case.y)[1]) / width, 0, 1)

@@ -98,11 +98,11 @@ def test_levelling_finds_the_root_of_a_monotone_slope():
 def test_drifted_predictions_are_computed_anew():
     given = source(100, 3)
     w = np.array([1.0, -2.0, 0.5])
-    kept = Predictions(given.predictions(w))
-    far = given.predictions(np.full(3, 1e9))
-    kept.follow(given, far, w + 1e9, 0.0)
-    kept.follow(given, -far, w, 0.0)  # 1e9 has cost seven digits
-    np.testing.assert_array_equal(kept.p, given.predictions(w))
+    kept = Predictions.of(given, w, 0.0)
+    far = given.split(given.predictions(np.full(3, 1e9)))
+    kept.follow(given, far, 1.0, w + 1e9, 0.0)
+    kept.follow(given, far, -1.0, w, 0.0)  # 1e9 has cost seven digits
+    np.testing.assert_array_equal(kept.p.whole, given.predictions(w))
     assert kept.drift == 0.0
 
 

@@ -6,6 +6,11 @@ thread and on many.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import iadd
+from typing import Any
+
 _MOST = 16  # blocks
 _BUSY = 4  # times what a block is worth: for less, what a call costs counts with more than two
 _WIDE = 8  # times as many entries as weights, or else sums over blocks cost as much as the blocks
@@ -26,16 +31,31 @@ def block_count(entries: int, width: int, worth: int) -> int:
     return _power(max(many, min(2, entries // worth)))
 
 
-def merged(blocks: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+def merged(blocks: int, size: int) -> list[range]:
     """Join neighbours where sums of this size would take too much room for each by itself.
 
     Examples
     --------
-    >>> merged([(k, k + 1) for k in range(16)], size=1 << 22)
-    [(0, 4), (4, 8), (8, 12), (12, 16)]
+    >>> merged(16, size=1 << 22)
+    [range(0, 4), range(4, 8), range(8, 12), range(12, 16)]
     """
-    step = len(blocks) // _power(min(len(blocks), max(4, _ROOM // max(size, 1))))
-    return [(blocks[k][0], blocks[k + step - 1][1]) for k in range(0, len(blocks), step)]
+    step = blocks // _power(min(blocks, max(4, _ROOM // max(size, 1))))
+    return [range(k, k + step) for k in range(0, blocks, step)]
+
+
+def added(parts: Sequence[Any]) -> Any:
+    """Add up what a kernel returned of each block: numbers, arrays, or tuples of these.
+
+    Examples
+    --------
+    >>> added([(1, 2.0), (3, 4.0)])
+    (4, 6.0)
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], tuple):
+        return tuple(reduce(iadd, part) for part in zip(*parts, strict=True))
+    return reduce(iadd, parts)
 
 
 def _power(limit: int) -> int:

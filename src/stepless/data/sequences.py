@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain, pairwise, repeat
-from typing import Any, SupportsFloat, TypeVar
+from typing import Any, NamedTuple, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.cached import cached_property
+from stepless.data.column import Column, of_block
 from stepless.data.cuts import block_count
 from stepless.data.holes import LARGEST, first_hole
 from stepless.data.source import design_of
 from stepless.data.threads import available_cores, map_blocks
-from stepless.design import Sparse
+from stepless.design import Design, Sparse
 
 T = TypeVar("T")
 
@@ -36,8 +38,8 @@ class Sequences:
     Examples
     --------
     >>> words = Sequences(np.ones((5, 2)), np.array([0, 2, 5]))
-    >>> len(words), words.longest, words.map(lambda block, lo, hi: (lo, hi))
-    (2, 3, [(0, 2)])
+    >>> len(words), words.longest, [block.ends for block in words.blocks()]
+    (2, 3, [array([0, 2, 5])])
     """
 
     def __init__(self, X: Any, ends: NDArray, threads: int | None = None) -> None:
@@ -47,7 +49,6 @@ class Sequences:
         if not rises or (self.ends[0], self.ends[-1]) != (0, self.X.shape[0]):
             raise ValueError(f"ends must rise from 0 to {self.X.shape[0]}, the number of positions")
         self.threads = threads or available_cores()
-        self._blocks = self._cut()
 
     def __len__(self) -> int:
         return self.ends.size - 1
@@ -79,19 +80,49 @@ class Sequences:
             X, Y = _thin(X), _thin(Y)
         return Sequences(X.join(Y), ends, self.threads)  # type: ignore[arg-type]
 
-    def blocks(self) -> list[tuple[int, int]]:
+    @cached_property
+    def cuts(self) -> list[tuple[int, int]]:
         """Ranges of sequences, the same for any number of threads."""
-        return self._blocks
-
-    def _cut(self) -> list[tuple[int, int]]:
         count = min(block_count(self.X.nnz, self.X.shape[1], _WORTH_A_BLOCK), len(self))
         shares = np.linspace(0, self.ends[-1], count + 1)
         cuts = np.searchsorted(self.ends, shares)  # as many positions each, about
         return list(pairwise(cuts.tolist()))
 
-    def map(self, function: Callable[[int, int, int], T]) -> list[T]:
-        """Call function(block, lo, hi) for each block, on all threads; results in order."""
-        return map_blocks(function, self.blocks(), self.threads)
+    def blocks(self) -> list[SequenceBlock]:
+        """The sequences, in blocks that share their memory."""
+        return self._blocks
+
+    @cached_property
+    def _blocks(self) -> list[SequenceBlock]:
+        both = ((lo, hi, *self.ends[[lo, hi]].tolist()) for lo, hi in self.cuts)
+        return [
+            SequenceBlock(self.X.part(first, last), self.ends[lo : hi + 1] - first)
+            for lo, hi, first, last in both
+        ]
+
+    def split(self, values: NDArray, *, positions: bool = False) -> Column:
+        """Take a number for each sequence, or for each position, as a column of the same memory."""
+        cuts = self.ends[np.array(self.cuts)].tolist() if positions else self.cuts
+        return Column(values[lo:hi] for lo, hi in cuts)
+
+    def map(self, kernel: Callable[..., T], *shared: Any) -> list[T]:
+        """Call kernel(block, *shared) for each block, on all threads; results in order."""
+        blocks = self._blocks
+        return map_blocks(
+            lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), self.threads
+        )
+
+
+class SequenceBlock(NamedTuple):
+    """Sequences that follow each other: their positions, and where each ends among them."""
+
+    X: Design
+    ends: NDArray
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest sequence."""
+        return int(np.diff(self.ends).max(initial=0))
 
 
 class Vocabulary:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.cached import cached_property
-from stepless.data.cuts import block_count, merged
+from stepless.data.block import Block
+from stepless.data.column import Column, of_block
+from stepless.data.cuts import added, block_count, merged
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.given import shown
@@ -27,15 +29,24 @@ _WORTH_A_BLOCK = 100_000  # entries; below, handing work over costs more than do
 
 
 class Source:
-    """Design, targets and sample weights, mapped over by blocks of rows.
+    """Design, targets and sample weights, in blocks of rows that kernels are mapped over.
 
-    Weights are scaled to mean 1 unless `scaled` is false: a stream's mean is not known.
+    Weights are scaled to mean 1 unless `scaled` is false: a stream's mean is not known. Rows from
+    one of `groups` (0, …, m) to the next stay in one block.
+
+    A kernel is a function of a module that is called with a block and with what all blocks share:
+    vectors of the features' size, numbers, terms. Where a `Column` is given, it gets that block's
+    part. Only `whole`, `split` and what is made of them (`predictions`, `take`, …) ask for all rows
+    in one memory.
 
     Examples
     --------
     >>> source = Source(np.ones((4, 2)), np.array([1.0, -1.0, 1.0, 1.0]), threads=1)
-    >>> source.shape, source.map(lambda block, lo, hi: hi - lo)
-    ((4, 2), [4])
+    >>> source.shape, [block.shape for block in source.blocks()]
+    ((4, 2), [(4, 2)])
+    >>> z = source.column(oracle.predictions, np.array([1.0, 2.0]), 0.0)
+    >>> z.whole, source.combination(z)
+    (array([3., 3., 3., 3.]), array([12., 12.]))
     """
 
     def __init__(
@@ -46,117 +57,165 @@ class Source:
         threads: int | None = None,
         *,
         scaled: bool = True,
+        groups: NDArray | None = None,
     ) -> None:
-        self.X = design_of(X)
-        self.y = self._column("targets", y)
-        s = self._column("sample weights", np.ones(self.shape[0]) if s is None else s)
+        X = design_of(X)
+        y = _checked(X, "targets", y)
+        s = _checked(X, "sample weights", np.ones(X.shape[0]) if s is None else s)
         if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
-        self.s = s * (s.size / s.sum()) if scaled else s
+        self.whole = Block(X, y, s * (s.size / s.sum()) if scaled else s)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
-        self._settle()
-
-    def _settle(self) -> None:
-        """What follows from the rows; copies that share them share it."""
-        self._blocks = self._cut()
+        self._groups = groups
         self._digests: list[int] = []
-        vars(self).pop("sizes", None)
+
+    @property
+    def X(self) -> Design:
+        return self.whole.X
+
+    @property
+    def y(self) -> NDArray:
+        return self.whole.y
+
+    @property
+    def s(self) -> NDArray:
+        return self.whole.s
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.whole.shape
+
+    @cached_property
+    def cuts(self) -> list[tuple[int, int]]:
+        """Ranges of rows, the same for any number of threads."""
+        count = block_count(self.X.nnz, self.shape[1], _WORTH_A_BLOCK)
+        cuts = np.linspace(0, self.shape[0], count + 1).astype(int)
+        if self._groups is not None:
+            cuts = self._groups[np.searchsorted(self._groups, cuts)]
+        return list(pairwise(cuts.tolist()))
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        many = len(self.cuts) > 1
+        return [self.whole.part(lo, hi) for lo, hi in self.cuts] if many else [self.whole]
+
+    def blocks(self) -> list[Block]:
+        """The rows, in blocks that share their memory."""
+        return self._blocks
+
+    def map(self, kernel: Callable[..., T], *shared: Any, threads: int | None = None) -> list[T]:
+        """Call kernel(block, *shared) for each block, on all threads or so many; in order."""
+        blocks = self._blocks
+        if len(blocks) == 1:
+            return [kernel(blocks[0], *of_block(0, shared))]
+        return map_blocks(
+            lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), threads or self.threads
+        )
+
+    def column(self, kernel: Callable[..., Any], *shared: Any) -> Column:
+        """Make a column of what kernel(block, *shared) returns."""
+        return Column(self.map(kernel, *shared))
+
+    def empty(self) -> Column:
+        """Make a column of anything, to be written."""
+        return Column(np.empty(hi - lo) for lo, hi in self.cuts)
+
+    def update(
+        self, columns: Column | tuple[Column, ...], kernel: Callable[..., T], *shared: Any
+    ) -> list[T]:
+        """Call kernel(block, *columns, *shared), which writes the columns, for each block."""
+        columns = columns if isinstance(columns, tuple) else (columns,)
+        for column in columns:
+            column.round += 1
+        return self.map(kernel, *columns, *shared)
+
+    def total(self, kernel: Callable[..., None], shape: tuple[int, ...], *shared: Any) -> NDArray:
+        """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape."""
+        blocks, size = self._blocks, math.prod(shape)
+        groups = merged(len(blocks), size)
+
+        def work(n: int) -> NDArray:
+            # A gap behind it: threads that write to one cache line wait for each other.
+            sum_ = np.zeros(size + _LINE)[:size].reshape(shape)
+            for k in groups[n]:
+                kernel(blocks[k], sum_, *of_block(k, shared))
+            return sum_
+
+        return added(map_blocks(work, len(groups), self.threads))
+
+    def split(self, values: NDArray | Column) -> Column:
+        """Take an array with an entry for each row as a column that shares its memory."""
+        if isinstance(values, Column):
+            return values
+        return Column(values[lo:hi] for lo, hi in self.cuts)
 
     def relabelled(self, y: NDArray) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
         other = copy(self)
-        other.y = self._column("targets", y)
+        other.whole = Block(self.X, _checked(self.X, "targets", y), self.s)
+        vars(other).pop("_blocks", None)
         return other
 
     def take(self, rows: NDArray) -> Source:
         """Return a copy of some examples; they keep the weights that they have here."""
-        other = copy(self)
-        other.X, other.y, other.s = self.X.take(rows), self.y[rows], self.s[rows]
-        other._settle()
-        return other
+        return self._copy(self.X.take(rows), self.y[rows], self.s[rows])
 
     def join(self, other: Source) -> Source:
         """Return a copy of these examples and then the other's."""
-        both = copy(self)
-        both.X = self.X.join(other.X)  # type: ignore[arg-type]
-        both.y, both.s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
-        both._settle()
-        return both
+        y, s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
+        return self._copy(self.X.join(other.X), y, s)  # type: ignore[arg-type]
+
+    def _copy(self, X: Design, y: NDArray, s: NDArray) -> Source:
+        other = copy(self)
+        other.whole, other._groups, other._digests = Block(X, y, s), None, []
+        for name in ("cuts", "_blocks", "sizes"):
+            vars(other).pop(name, None)
+        return other
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
         """⟨w, x_i⟩ + b for each example."""
-        z = np.empty(self.shape[0])
-        self.map(lambda k, lo, hi: oracle.predictions(self.X, w, b, z, lo, hi))
-        return z
+        return self.column(oracle.predictions, w, b).whole
 
-    def combination(self, a: NDArray) -> NDArray:
+    def combination(self, a: NDArray | Column) -> NDArray:
         """Σ a_i x_i; examples of weight 0 cost nothing."""
-        return self._sum((self.shape[1],), products.combination, a)
+        return self.total(products.combination, self.shape[1:], self.split(a))
 
-    def squares(self, c: NDArray) -> NDArray:
+    def squares(self, c: NDArray | Column) -> NDArray:
         """Σ c_i x_ij² for each feature j."""
-        return self._sum((self.shape[1],), products.squares, c)
+        return self.total(products.squares, self.shape[1:], self.split(c))
 
-    def curved(self, c: NDArray, v: NDArray) -> NDArray:
+    def curved(self, c: NDArray | Column, v: NDArray) -> NDArray:
         """Σ c_i ⟨x_i, v⟩ x_i."""
-        return self._sum((self.shape[1],), products.curved, c, v)
+        return self.total(products.curved, self.shape[1:], self.split(c), v)
 
-    def gram(self, c: NDArray, ones: bool) -> NDArray:
+    def gram(self, c: NDArray | Column, ones: bool) -> NDArray:
         """Lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i has a last entry of 1."""
         size = self.shape[1] + ones
-        return self._sum((size, size), products.gram, c, self.shape[1])
-
-    def _sum(self, shape: tuple[int, ...], kernel: Any, *factors: Any) -> NDArray:
-        # A gap between the parts: threads that write to one cache line wait for each other.
-        size = math.prod(shape)
-        blocks = merged(self.blocks(), size)
-        parts = [np.empty(size + _LINE)[:size].reshape(shape) for _ in blocks]
-        map_blocks(
-            lambda k, lo, hi: kernel(self.X, *factors, parts[k], lo, hi), blocks, self.threads
-        )
-        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
-
-    def _column(self, name: str, values: Any) -> NDArray:
-        """One number for each row: kernels do not look whether there is one."""
-        try:
-            column = np.ascontiguousarray(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{name} must be numbers, not {shown(values)}") from error
-        if column.shape != self.shape[:1]:
-            raise ValueError(
-                f"there are {self.shape[0]} examples, but {name} of shape {column.shape}"
-            )
-        return column
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape
+        return self.total(products.gram, (size, size), self.split(c), self.shape[1])
 
     @cached_property
     def sizes(self) -> NDArray:
         """Root mean square of each feature."""
-        return np.sqrt(self.squares(self.s) / self.shape[0])
+        return np.sqrt(self.total(products.weighted_squares, self.shape[1:]) / self.shape[0])
 
     def digests(self) -> tuple[int, ...]:
         """A number for each block, of all that its rows hold; those of equal examples are equal."""
-        if not self._digests:
-            self._digests[:] = self.map(lambda k, lo, hi: self.X.digest(lo, hi))
+        if not self._digests:  # one list, for copies with other targets too
+            self._digests[:] = self.map(Block.digest)
         return tuple(self._digests)
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Ranges of rows, the same for any number of threads."""
-        return self._blocks
 
-    def _cut(self) -> list[tuple[int, int]]:
-        count = block_count(self.X.nnz, self.shape[1], _WORTH_A_BLOCK)
-        cuts = np.linspace(0, self.shape[0], count + 1).astype(int).tolist()
-        return list(pairwise(cuts))
-
-    def map(self, function: Callable[[int, int, int], T]) -> list[T]:
-        """Call function(block, lo, hi) for each block, on all threads; results in order."""
-        return map_blocks(function, self.blocks(), self.threads)
+def _checked(X: Design, name: str, values: Any) -> NDArray:
+    """One number for each row: kernels do not look whether there is one."""
+    try:
+        column = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be numbers, not {shown(values)}") from error
+    if column.shape != X.shape[:1]:
+        raise ValueError(f"there are {X.shape[0]} examples, but {name} of shape {column.shape}")
+    return column
 
 
 def design_of(X: Any) -> Design:

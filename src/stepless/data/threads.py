@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import local
@@ -24,26 +24,21 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def map_blocks(
-    function: Callable[[int, int, int], T], blocks: Sequence[tuple[int, int]], threads: int
-) -> list[T]:
-    """Call function(block, lo, hi) for each block, neighbours on one thread; results in order.
+def map_blocks(work: Callable[[int], T], count: int, threads: int) -> list[T]:
+    """Call work(k) for each of so many blocks, neighbours on one thread; results in order.
 
     Work that is asked for within such work stays on its thread: of a pool whose threads all wait
     for others, none would be left to do it.
 
     Examples
     --------
-    >>> map_blocks(lambda block, lo, hi: hi - lo, [(0, 2), (2, 5)], threads=2)
-    [2, 3]
+    >>> map_blocks(lambda k: k * k, 3, threads=2)
+    [0, 1, 4]
     """
-    if len(blocks) == 1:
-        return [function(0, *blocks[0])]
-    shares = 1 if _within() else min(threads, len(blocks))
+    shares = 1 if _within() else min(threads, count)
 
     def share(n: int) -> list[T]:
-        mine = range(n * len(blocks) // shares, (n + 1) * len(blocks) // shares)
-        return [function(k, *blocks[k]) for k in mine]
+        return [work(k) for k in range(n * count // shares, (n + 1) * count // shares)]
 
     if shares == 1:
         return share(0)

@@ -39,13 +39,17 @@ class Outer(Term):
         """Return a copy of some rows."""
         return Outer(self.array[rows])
 
+    def part(self, lo: int, hi: int) -> Outer:
+        """Return some rows that follow each other; nothing is copied."""
+        return Outer(self.array[lo:hi])
+
     def join(self, other: Outer) -> Outer:
         """Return these rows and then the other's."""
         return Outer(np.vstack([self.array, other.array]))
 
-    def digest(self, lo: int, hi: int) -> int:
+    def digest(self) -> int:
         """Return a number that tells these rows from others."""
-        return checksum(self.array[lo:hi])
+        return checksum(self.array)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -67,6 +67,10 @@ class Sparse(Term):
         copy_entries(self, rows, indptr, data, indices)
         return Sparse(data, indices, indptr, self.width)
 
+    def part(self, lo: int, hi: int) -> Sparse:
+        """Return some rows that follow each other; nothing is copied."""
+        return Sparse(self.data, self.indices, self.indptr[lo : hi + 1], self.width)
+
     def join(self, other: Sparse) -> Sparse:
         """Return these rows and then the other's."""
         return Sparse(
@@ -76,10 +80,10 @@ class Sparse(Term):
             self.width,
         )
 
-    def digest(self, lo: int, hi: int) -> int:
+    def digest(self) -> int:
         """Return a number that tells these rows from others."""
-        here = slice(int(self.indptr[lo]), int(self.indptr[hi]))
-        return checksum(self.data[here], self.indices[here], self.indptr[lo : hi + 1])
+        here = slice(int(self.indptr[0]), int(self.indptr[-1]))
+        return checksum(self.data[here], self.indices[here], self.indptr)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,7 +91,7 @@ class Sparse(Term):
 
     @property
     def nnz(self) -> int:
-        return self.data.size
+        return int(self.indptr[-1] - self.indptr[0])
 
     def size(self):
         """Return the number of rows."""

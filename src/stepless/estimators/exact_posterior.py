@@ -42,7 +42,7 @@ class ExactPosterior:
         self._kernel, self._X, self._variance = gram.kernel, gram.X, variance
         self._slopes, self._h = np.empty(m), np.empty(m)
         self._f = gram.predictions(self.result.w)
-        smooth.survey(risk.problem(table), self._f, 0.0, self._slopes, self._h, 0, m)
+        smooth.survey(risk.block(table), self._slopes, self._h, objective.loss, self._f, 0.0)
         self._curved = Curved(table, self._h / m, strength)
         self.log_marginal_likelihood = (
             -m * self.result.objective - 0.5 * self._curved.log_determinant

@@ -64,7 +64,7 @@ class LandmarkPosterior:
         self.result = minimize(risk, Newton(), stopping, watchers=watchers)
         self._landmarks, self._variance = landmarks, variance
         slopes, h, z = np.empty(m), np.empty(m), source.predictions(self.result.w)
-        smooth.survey(risk.problem, z, 0.0, slopes, h, 0, m)
+        smooth.survey(source.whole, slopes, h, objective.loss, z, 0.0)
         hessian = (features.T * h) @ features
         hessian.flat[:: n + 1] += 1.0 / variance
         self._factor = cho_factor(hessian, lower=True, check_finite=False)

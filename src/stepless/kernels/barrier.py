@@ -3,7 +3,7 @@
 The term's slope is σβ with 0 < β < 1; α, γ > 0 are the multipliers of these bounds, and
 p − k + α − γ = 0. On the central path βα = (1 − β)γ = μ. Arrays are (corners, rows); Σσ/Θ over a
 row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Kernels take `terms` =
-(k, σ) and `at` = (point, moves), each of β, α, γ.
+(k, σ), and β, α, γ together, as `point` and as `moves`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from __future__ import annotations
 from stepless.jit import FAST, compiled
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] out.*[m] lo:hi[m]", fastmath=FAST)
-def weigh(p, terms, target, at, out, lo, hi):
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] c[m] h[m]", fastmath=FAST)
+def weigh(block, c, h, terms, point, moves, p, target):
     """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
 
     `target` is (μ, trust): second-order terms of `moves` are counted in up to `trust`.
     """
     k, sigma = terms
-    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
     mu, trust = target
-    c, h = out
-    for i in range(lo, hi):
+    for i in range(p.size):
         c[i] = 0.0
         h[i] = 0.0
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             b = beta[n, i]
             low = mu - min(max(dalpha[n, i] * dbeta[n, i], -trust), trust)
             high = mu + min(max(dgamma[n, i] * dbeta[n, i], -trust), trust)
@@ -34,15 +34,16 @@ def weigh(p, terms, target, at, out, lo, hi):
             h[i] += share * (p[i] - k[n, i] + low / b - high / (1.0 - b))
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] dp[m] lo:hi[m]", fastmath=FAST)
-def push(p, terms, target, at, dp, lo, hi):
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] dp[m]", fastmath=FAST)
+def push(block, moves, terms, point, p, dp, target):
     """Write moves: how β, α, γ follow the predictions' move dp.
 
     Return the largest of −Δx/x for β and 1 − β, and for α and γ: their inverses are the longest
     steps; and A, B, C of Σσ(βα + (1 − β)γ) + Ar + Bt + Crt after steps r of β and t of the others.
     """
     k, sigma = terms
-    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
     mu, trust = target
     dual = 0.0
     primal = 0.0
@@ -50,7 +51,7 @@ def push(p, terms, target, at, dp, lo, hi):
     B = 0.0
     C = 0.0
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             b = beta[n, i]
             rest = 1.0 - b
             al = alpha[n, i]
@@ -71,8 +72,10 @@ def push(p, terms, target, at, dp, lo, hi):
     return dual, primal, A, B, C
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] at.*.*[n,m] slopes[m] give[m] lo:hi[m]", fastmath=FAST)
-def advance(p, terms, at, steps, slopes, give, lo, hi):
+@compiled(
+    "p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] slopes[m] give[m]", fastmath=FAST
+)
+def advance(block, point, slopes, give, terms, moves, p, steps):
     """Write point: steps of these lengths, of β and of α, γ. Write slopes, give: what is there.
 
     Slopes are each row's Σσβ, and `give` Σσβ(1 − β), by which it may give way. Return
@@ -80,18 +83,19 @@ def advance(p, terms, at, steps, slopes, give, lo, hi):
     give·t.
     """
     k, sigma = terms
-    (beta, alpha, gamma), (dbeta, dalpha, dgamma) = at
+    beta, alpha, gamma = point
+    dbeta, dalpha, dgamma = moves
     dual, primal = steps
     product = 0.0
     gap = 0.0
     tilt = 0.0
     room = 0.0
     cost = 0.0
-    for i in range(lo, hi):
+    for i in range(p.size):
         slopes[i] = 0.0
         give[i] = 0.0
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             b = beta[n, i] + dual * dbeta[n, i]
             al = alpha[n, i] + primal * dalpha[n, i]
             ga = gamma[n, i] + primal * dgamma[n, i]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
@@ -26,16 +28,19 @@ class Scale(Term):
     lift: float  # r², if a constant feature r stands for the intercept; or 0
 
 
-@compiled("X[m,_] square[m] lo:hi[m]", fastmath=FAST)
-def squares(X, square, lo, hi):
-    """Write square: ‖x_i‖²."""
-    for i in range(lo, hi):
+@compiled("block[m,_]", fastmath=FAST)
+def squares(block):
+    """‖x_i‖²."""
+    X, _, s = block
+    square = np.empty(s.size)
+    for i in range(s.size):
         first, last = X.span(i)
         total = 0.0
         for k in range(first, last):
             _, v = X.entry(i, k)
             total += v * v
         square[i] = total
+    return square
 
 
 @compiled(fastmath=FAST)
@@ -131,21 +136,19 @@ def recall(problem, q, order, active, slack, a, z):
     return active
 
 
-@compiled("problem[m,d,_] primal.0[d] dual.0[m] z[m] g[_,d] lo:hi[m]", fastmath=FAST)
-def gather(problem, primal, dual, z, g, lo, hi):
-    """Write z_i = ⟨w, x_i⟩ + b, and g[0], g[-1]: Σ s_i a_i x_i over a_i > 0, and over the others.
+@compiled("block[m,d] a[m] w[d]", fastmath=FAST)
+def gather(block, a, loss, w, b, shares, kinds):
+    """What a certificate is made of, and the predictions z_i = ⟨w, x_i⟩ + b (0 where s_i is).
 
-    `primal` is (w, b), `dual` (a, (c₊, c₋)), a factor for each kind. Returns Σ s_i ℓ(z_i),
-    Σ s_i ℓ*(c a_i), and the sizes that cancel in the latter.
+    Return Σ s_i ℓ(z_i), Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others, what
+    cancels in the latter, Σ s_i a_i x_i of both kinds together or of each, and z.
     """
-    loss, X, y, s = problem
-    w, b = primal
-    a, shares = dual
-    g[:] = 0.0
+    X, y, s = block
+    g, z = np.zeros((kinds, w.size)), np.zeros(s.size)
     total = 0.0
     conjugates = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         if s[i] > 0.0:
             kind = 0 if a[i] > 0.0 else 1
             sums = g[kind * (g.shape[0] - 1)]
@@ -164,4 +167,4 @@ def gather(problem, primal, dual, z, g, lo, hi):
             here = s[i] * loss.conjugate(shares[kind] * a[i], y[i])
             conjugates += here
             rough += abs(here) + abs(part) * (abs(y[i]) + abs(b)) + _WITHIN * s[i] * abs(y[i])
-    return total, conjugates, rough
+    return total, conjugates, rough, g, z

@@ -1,8 +1,8 @@
-"""Values and planes of a risk of several predictions an example, over a range of rows.
+"""Values and planes of a risk of several predictions an example, over a block of rows.
 
 Z = XW has a row an example and a column a class. A joint loss's slopes are p − e_y, and every
 distribution p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). Sums are not yet divided
-by m, so that ranges can be added.
+by m, so that those of blocks can be added.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import numpy as np
 from stepless.jit import FAST, compiled
 
 
-@compiled("X[m,d] w[d,K] z[m,K] lo:hi[m]", fastmath=FAST)
-def predictions(X, w, z, lo, hi):
-    """Write z (m × K): z_i = Wᵀx_i."""
+@compiled("block[m,d] w[d,K]", fastmath=FAST)
+def predictions(block, w):
+    """z_i = Wᵀx_i (m × K)."""
+    X, _, s = block
     K = w.shape[1]
-    for i in range(lo, hi):
+    z = np.empty((s.size, K))
+    for i in range(s.size):
         for c in range(K):
             z[i, c] = 0.0
         first, last = X.span(i)
@@ -26,39 +28,39 @@ def predictions(X, w, z, lo, hi):
             j, v = X.entry(i, k)
             for c in range(K):
                 z[i, c] += w[j, c] * v
+    return z
 
 
-@compiled("problem[m,_,K] z[m,K] b[K] lo:hi[m]", fastmath=FAST)
-def value(problem, z, b, lo, hi):
+@compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
+def value(block, loss, z, b):
     """Σ s_i ℓ(z_i + b, y_i)."""
-    loss, _, y, s = problem
+    _, y, s = block
     K = b.size
     at, a = np.empty(K), np.empty(K)
     total = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         for c in range(K):
             at[c] = z[i, c] + b[c]
         total += s[i] * loss.slopes(at, y[i], a)
     return total
 
 
-@compiled("problem[m,_,K] z[m,K] b[K] tilt[K] spread[K,K] lo:hi[m]", fastmath=FAST)
-def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
-    """Write tilt = Σ s_i (p_i − e_y) and spread = Σ s_i (diag p_i − p_i p_iᵀ).
+@compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
+def shares(block, loss, z, b, sharpness):
+    """Of the loss smoothed to this sharpness: its value and its derivatives in b.
 
-    Of the loss smoothed to this sharpness: its gradient in b and, but for the factor of sharpness,
-    its Hessian. Return its value, what of it is under the planes of the p_i, and Σ s_i (1 − p_iy).
+    Return the value, what of it is under the planes of the p_i, Σ s_i (1 − p_iy), the gradient
+    Σ s_i (p_i − e_y) and, but for the factor of sharpness, the Hessian Σ s_i (diag p_i − p_i p_iᵀ).
     """
-    loss, _, y, s = problem
+    _, y, s = block
     K = b.size
     at, p = np.empty(K), np.empty(K)
+    tilt, spread = np.zeros(K), np.zeros((K, K))
     corners = math.isinf(loss.sharpness())
-    tilt[:] = 0.0
-    spread[:] = 0.0
     total = 0.0
     height = 0.0
     moved = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         own = int(y[i])
         for c in range(K):
             at[c] = z[i, c] + b[c]
@@ -88,23 +90,22 @@ def shares(problem, z, b, sharpness, tilt, spread, lo, hi):
                     both = s[i] * p[c] * p[e]
                     spread[c, e] -= both
                     spread[e, c] -= both
-    return total, height, moved
+    return total, height, moved, tilt, spread
 
 
-@compiled("problem[m,d,K] z[m,K] b[K] g[d,K] tilt[K] lo:hi[m]", fastmath=FAST)
-def blend(problem, z, b, sharpness, g, tilt, lo, hi):
-    """Write g (d × K) = Σ s_i x_i ⊗ a_i, a_i = p_i − e_y, and tilt = Σ s_i a_i.
+@compiled("block[m,d] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
+def blend(block, loss, z, b, sharpness, d):
+    """Heights at 0 of the planes that the p_i give, and their sizes; their slopes, added up.
 
-    Return the heights at 0 of the planes that the p_i give, and their sizes.
+    These are Σ s_i x_i ⊗ a_i (d × K), a_i = p_i − e_y, and Σ s_i a_i.
     """
-    loss, X, y, s = problem
+    X, y, s = block
     K = b.size
     at, p = np.empty(K), np.empty(K)
-    g[:] = 0.0
-    tilt[:] = 0.0
+    g, tilt = np.zeros((d, K)), np.zeros(K)
     offset = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         own = int(y[i])
         for c in range(K):
             at[c] = z[i, c] + b[c]
@@ -126,20 +127,19 @@ def blend(problem, z, b, sharpness, g, tilt, lo, hi):
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v
-    return offset, rough
+    return offset, rough, g, tilt
 
 
-@compiled("problem[m,d,K] z[m,K] g[d,K] lo:hi[m]", fastmath=FAST)
-def tangent(problem, z, g, lo, hi):
-    """Write g (d × K) = Σ s_i x_i ⊗ a_i at z; return Σ s_i ℓ_i, the plane's offset, its sizes."""
-    loss, X, y, s = problem
-    K = g.shape[1]
-    a = np.empty(K)
-    g[:] = 0.0
+@compiled("block[m,d] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
+def tangent(block, loss, z, d):
+    """Σ s_i ℓ_i at z, the plane's offset, its sizes, and its slopes Σ s_i x_i ⊗ a_i (d × K)."""
+    X, y, s = block
+    K = z.shape[1]
+    a, g = np.empty(K), np.zeros((d, K))
     total = 0.0
     offset = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         here = s[i] * loss.slopes(z[i], y[i], a)
         total += here
         offset += here
@@ -153,4 +153,4 @@ def tangent(problem, z, g, lo, hi):
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a[c] * v
-    return total, offset, rough
+    return total, offset, rough, g

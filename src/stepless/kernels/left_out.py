@@ -1,4 +1,4 @@
-"""Predictions of examples as if they had been left out of the fit, over a range of rows."""
+"""Predictions of examples as if they had been left out of the fit, over a block of rows."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from stepless.jit import FAST, compiled
 _MOST = 0.5  # few leverages are larger, but estimates are where features go together
 
 
-@compiled("problem[m,d,_] z[m] a[m] c[m] h[d] fresh[m] slopes[m] lo:hi[m]", fastmath=FAST)
-def left_out(problem, z, a, c, h, fresh, slopes, lo, hi):
+@compiled("block[m,d] fresh[m] slopes[m] z[m] a[m] c[m] h[d]", fastmath=FAST)
+def left_out(block, fresh, slopes, loss, z, a, c, h):
     """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
 
     At slopes a_i and curvatures c_i of the examples, and curvatures h_j of their sum along each
     feature (the penalty's included): one step of Newton's method, with a diagonal Hessian, from the
     minimiser towards that of all examples but i.
     """
-    loss, X, y, s = problem
-    for i in range(lo, hi):
+    X, y, s = block
+    for i in range(s.size):
         first, last = X.span(i)
         q = 0.0
         for k in range(first, last):

@@ -1,32 +1,45 @@
-"""Values and tangent planes of the risk, over a range of rows.
+"""Values and tangent planes of the risk, over a block of rows.
 
-R(w, b) = Σ_i s_i ℓ(z_i + b, y_i)/m with z = Xw. Sums here are not yet divided by m, so that ranges
-can be added. Threads run the same kernel on ranges of their own.
+R(w, b) = Σ_i s_i ℓ(z_i + b, y_i)/m with z = Xw. Sums here are not yet divided by m, so that
+those of blocks can be added.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from stepless.jit import FAST, compiled
 
 
-@compiled("X[m,d] w[d] z[m] lo:hi[m]", fastmath=FAST)
-def predictions(X, w, b, z, lo, hi):
-    """Write z: z_i = ⟨w, x_i⟩ + b."""
-    for i in range(lo, hi):
+@compiled("block[m,d] w[d]", fastmath=FAST)
+def predictions(block, w, b):
+    """z_i = ⟨w, x_i⟩ + b."""
+    X, _, s = block
+    z = np.empty(s.size)
+    for i in range(s.size):
         first, last = X.span(i)
         p = 0.0
         for k in range(first, last):
             j, v = X.entry(i, k)
             p += w[j] * v
         z[i] = p + b
+    return z
 
 
-@compiled("problem[m,d,_] w[d] lo:hi[m]", fastmath=FAST)
-def value(problem, w, b, lo, hi):
+def moved(block: Any, z: NDArray, b: float) -> NDArray:
+    """z_i + b."""
+    return z + b
+
+
+@compiled("block[m,d] w[d]", fastmath=FAST)
+def value(block, loss, w, b):
     """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)."""
-    loss, X, y, s = problem
+    X, y, s = block
     total = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         first, last = X.span(i)
         p = 0.0
         for k in range(first, last):
@@ -36,25 +49,25 @@ def value(problem, w, b, lo, hi):
     return total
 
 
-@compiled("problem[m,_,_] p[m] lo:hi[m]", fastmath=FAST)
-def value_at(problem, p, lo, hi):
+@compiled("block[m,_] p[m]", fastmath=FAST)
+def value_at(block, loss, p):
     """Σ s_i ℓ(p_i, y_i)."""
-    loss, _, y, s = problem
+    _, y, s = block
     total = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         total += s[i] * loss.value(p[i], y[i])
     return total
 
 
-@compiled("problem[m,d,_] w[d] g[d] lo:hi[m]", fastmath=FAST)
-def tangent(problem, w, g, lo, hi):
-    """Write g = Σ s_i ℓ'_i x_i at w; return Σ s_i ℓ_i, Σ s_i (ℓ_i − ℓ'_i z_i), and its sizes."""
-    loss, X, y, s = problem
-    g[:] = 0.0
+@compiled("block[m,d] w[d]", fastmath=FAST)
+def tangent(block, loss, w):
+    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i) and its sizes, and g = Σ s_i ℓ'_i x_i."""
+    X, y, s = block
+    g = np.zeros(w.size)
     total = 0.0
     offset = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         first, last = X.span(i)
         p = 0.0
         for k in range(first, last):
@@ -69,18 +82,18 @@ def tangent(problem, w, g, lo, hi):
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[j] += a * v
-    return total, offset, rough
+    return total, offset, rough, g
 
 
-@compiled("problem[m,_,_] z[m] lo:hi[m]", fastmath=FAST)
-def shifted(problem, z, b, lo, hi):
+@compiled("block[m,_] z[m]", fastmath=FAST)
+def shifted(block, loss, z, b):
     """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b), its sizes."""
-    loss, _, y, s = problem
+    _, y, s = block
     total = 0.0
     slope = 0.0
     offset = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         p = z[i] + b
         here = s[i] * loss.value(p, y[i])
         a = s[i] * loss.slope(p, y[i])
@@ -91,11 +104,12 @@ def shifted(problem, z, b, lo, hi):
     return total, slope, offset, rough
 
 
-@compiled("problem[m,_,_] z[m] a[m] lo:hi[m]", fastmath=FAST)
-def blend(problem, z, shifts, shares, a, lo, hi):
-    """Write a: the slopes at z_i + shifts, two of each, blended, times s_i."""
-    loss, _, y, s = problem
-    for i in range(lo, hi):
-        a[i] = 0.0
+@compiled("block[m,_] z[m]", fastmath=FAST)
+def blend(block, loss, z, shifts, shares):
+    """s_i times the slopes at z_i + shifts, two of each, blended."""
+    _, y, s = block
+    a = np.zeros(s.size)
+    for i in range(s.size):
         for side in range(2):
             a[i] += s[i] * shares[side] * loss.slope(z[i] + shifts[side], y[i])
+    return a

@@ -1,15 +1,19 @@
-"""Products with the rows of a design, over a range of them."""
+"""Products with the rows of a block, added to a sum."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
 
 
-@compiled("X[m,d] a[m] g[d] lo:hi[m]", fastmath=FAST)
-def combination(X, a, g, lo, hi):
-    """Write g = Σ a_i x_i; rows of weight 0 are not read."""
-    g[:] = 0.0
-    for i in range(lo, hi):
+@compiled("block[m,d] g[d] a[m]", fastmath=FAST)
+def combination(block, g, a):
+    """Add to g: Σ a_i x_i; rows of weight 0 are not read."""
+    X, _, _ = block
+    for i in range(a.size):
         if a[i] != 0.0:
             first, last = X.span(i)
             for k in range(first, last):
@@ -17,11 +21,11 @@ def combination(X, a, g, lo, hi):
                 g[j] += a[i] * v
 
 
-@compiled("X[m,d] c[m] g[d] lo:hi[m]", fastmath=FAST)
-def squares(X, c, g, lo, hi):
-    """Write g_j = Σ c_i x_ij²."""
-    g[:] = 0.0
-    for i in range(lo, hi):
+@compiled("block[m,d] g[d] c[m]", fastmath=FAST)
+def squares(block, g, c):
+    """Add to g: Σ c_i x_ij² for each j."""
+    X, _, _ = block
+    for i in range(c.size):
         if c[i] != 0.0:
             first, last = X.span(i)
             for k in range(first, last):
@@ -29,11 +33,16 @@ def squares(X, c, g, lo, hi):
                 g[j] += c[i] * v * v
 
 
-@compiled("X[m,d] c[m] v[d] g[d] lo:hi[m]", fastmath=FAST)
-def curved(X, c, v, g, lo, hi):
-    """Write g = Σ c_i ⟨x_i, v⟩ x_i."""
-    g[:] = 0.0
-    for i in range(lo, hi):
+def weighted_squares(block: Any, g: NDArray) -> None:
+    """Add to g: Σ s_i x_ij² for each j."""
+    squares(block, g, block.s)
+
+
+@compiled("block[m,d] g[d] c[m] v[d]", fastmath=FAST)
+def curved(block, g, c, v):
+    """Add to g: Σ c_i ⟨x_i, v⟩ x_i."""
+    X, _, _ = block
+    for i in range(c.size):
         if c[i] != 0.0:
             first, last = X.span(i)
             p = 0.0
@@ -46,12 +55,12 @@ def curved(X, c, v, g, lo, hi):
                 g[j] += p * x
 
 
-@compiled("X[m,d] c[m] H[d|d+1,d|d+1] lo:hi[m]", fastmath=FAST)
-def gram(X, c, d, H, lo, hi):
-    """Write the lower triangle of H = Σ c_i x_i x_iᵀ, of d features; one more is 1 in each row."""
-    H[:] = 0.0
+@compiled("block[m,d] H[d|d+1,d|d+1] c[m]", fastmath=FAST)
+def gram(block, H, c, d):
+    """Add to the lower triangle of H: Σ c_i x_i x_iᵀ, of d features; one more is 1 in each row."""
+    X, _, _ = block
     free = H.shape[0] > d
-    for i in range(lo, hi):
+    for i in range(c.size):
         if c[i] != 0.0:
             first, last = X.span(i)
             for k in range(first, last):

@@ -1,22 +1,22 @@
-"""A smooth risk at kept predictions, over a range of rows; sums are not yet divided by m."""
+"""A smooth risk at kept predictions, over a block of rows; sums are not yet divided by m."""
 
 from __future__ import annotations
 
 from stepless.jit import FAST, compiled
 
 
-@compiled("problem[m,_,_] p[m] slopes[m] c[m] lo:hi[m]", fastmath=FAST)
-def survey(problem, p, shift, slopes, c, lo, hi):
+@compiled("block[m,_] slopes[m] c[m] p[m]", fastmath=FAST)
+def survey(block, slopes, c, loss, p, shift):
     """Write slopes, c: s_i ℓ'(p_i + shift) and s_i ℓ''(p_i + shift).
 
     Return the sums of s_i ℓ, s_i ℓ', s_i ℓ'' and |s_i ℓ' p_i|.
     """
-    loss, _, y, s = problem
+    _, y, s = block
     total = 0.0
     tilt = 0.0
     bend = 0.0
     rough = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         z = p[i] + shift
         total += s[i] * loss.value(z, y[i])
         a = s[i] * loss.slope(z, y[i])
@@ -29,13 +29,13 @@ def survey(problem, p, shift, slopes, c, lo, hi):
     return total, tilt, bend, rough
 
 
-@compiled("problem[m,_,_] p[m] move[m] lo:hi[m]", fastmath=FAST)
-def along(problem, p, move, length, lo, hi):
+@compiled("block[m,_] p[m] move[m]", fastmath=FAST)
+def along(block, loss, p, move, length):
     """Return the first two derivatives of Σ s_i ℓ along `move`, at this length."""
-    loss, _, y, s = problem
+    _, y, s = block
     first = 0.0
     second = 0.0
-    for i in range(lo, hi):
+    for i in range(s.size):
         z = p[i] + length * move[i]
         first += s[i] * loss.slope(z, y[i]) * move[i]
         second += s[i] * loss.curvature(z, y[i]) * move[i] * move[i]

@@ -1,8 +1,8 @@
-"""Terms σ_i max(0, p_i − k_i) with their corners rounded, over a range of rows.
+"""Terms σ_i max(0, p_i − k_i) with their corners rounded, over a block of rows.
 
 The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
 β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Kernels
-take `terms` = (k, σ, centre, width); the arrays are (corners, rows).
+take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from stepless.jit import FAST, compiled
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] terms.2[n,m] slopes[m] c[m] lo:hi[m]", fastmath=FAST)
-def survey(p, terms, shift, slopes, c, lo, hi):
+@compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] slopes[m] c[m]", fastmath=FAST)
+def survey(block, slopes, c, terms, centre, width, p, shift):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
     Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the smoothing costs.
     """
-    k, sigma, centre, width = terms
+    k, sigma = terms
     tilt = 0.0
     bend = 0.0
     gap = 0.0
-    for i in range(lo, hi):
+    for i in range(p.size):
         slopes[i] = 0.0
         c[i] = 0.0
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             t = p[i] + shift - k[n, i]
             free = centre[n, i] + t / width
             beta = min(max(free, 0.0), 1.0)
@@ -38,14 +38,14 @@ def survey(p, terms, shift, slopes, c, lo, hi):
     return tilt, bend, gap
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] terms.2[n,m] move[m] lo:hi[m]", fastmath=FAST)
-def along(p, terms, move, length, lo, hi):
+@compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] move[m]", fastmath=FAST)
+def along(block, terms, centre, width, p, move, length):
     """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
-    k, sigma, centre, width = terms
+    k, sigma = terms
     first = 0.0
     second = 0.0
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             free = centre[n, i] + (p[i] + length * move[i] - k[n, i]) / width
             beta = min(max(free, 0.0), 1.0)
             first += sigma[n, i] * beta * move[i]
@@ -54,11 +54,11 @@ def along(p, terms, move, length, lo, hi):
     return first, second
 
 
-@compiled("p[m] terms.0[n,m] terms.2[n,m] lo:hi[m]", fastmath=FAST)
-def recentre(p, terms, lo, hi):
+@compiled("centre[n,m] terms.0[n,m] p[m]", fastmath=FAST)
+def recentre(block, centre, terms, width, p):
     """Write centre: β itself, the dual point so far."""
-    k, _, centre, width = terms
+    k, _ = terms
     for n in range(k.shape[0]):
-        for i in range(lo, hi):
+        for i in range(p.size):
             free = centre[n, i] + (p[i] - k[n, i]) / width
             centre[n, i] = min(max(free, 0.0), 1.0)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
-from stepless.data.sequences import Sequences
+from stepless.data.cuts import added
+from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer
 from stepless.risk import Plane
@@ -57,6 +58,13 @@ class Room(NamedTuple):
         )
 
 
+def equipped(block: SequenceBlock, given: tuple[Any, ...], d: int) -> tuple[Problem, Room, NDArray]:
+    """What a kernel needs for a block: the problem, a room, and a place for d weights' slopes."""
+    y, s, pairs, tags = given
+    problem = Problem(pairs, block.X, y, block.ends, s)
+    return problem, Room.of(block.longest, tags), np.empty(d + _LINE)[:d]
+
+
 class ChainRisk(WholeRisk):
     """R(w) = Σ s_i ℓ_i(w)/Σ s_i, the mean over *sequences* of a loss of whole labelings.
 
@@ -98,20 +106,19 @@ class ChainRisk(WholeRisk):
         # and of as many normalised steps of `tags` terms each as the longest sequence has
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
         self.rounding = (terms + sequences.longest * (tags + 4)) * 2.0**-53
-        blocks = len(sequences.blocks())
-        self._rooms = [Room.of(sequences.longest, tags) for _ in range(blocks)]
-        self._g = np.empty((blocks, self.d + _LINE))
+        tagged = sequences.split(y, positions=True), sequences.split(s)
+        self.given = *tagged, pairs, tags  # what kernels take beside w
+        self._far = 0.0
 
     @abstractmethod
-    def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
-        """Write g, the gradient of Σ s_i ℓ_i over some sequences, and return that sum."""
+    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+        """For each block Σ s_i ℓ_i, its gradient, and `far` as in a room."""
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
-        w = np.ascontiguousarray(w)
-        g = self._g[:, : self.d]
-        parts = self.sequences.map(lambda k, lo, hi: self._sum(k, w, g[k], lo, hi))
-        total = g[0].copy() if len(g) == 1 else g.sum(axis=0)
-        return sum(parts) / self.m, total / self.m
+        parts = self._sums(np.ascontiguousarray(w))
+        self._far = max(far for _, _, far in parts)
+        total, g = added([part[:2] for part in parts])
+        return total / self.m, g / self.m
 
     @cached_property
     def sizes(self) -> NDArray:
@@ -128,7 +135,7 @@ class ChainRisk(WholeRisk):
         # The tangent's own place is not quite w: scores are rounded, relative to what they sum. And
         # marginals by logarithms err by as many roundings as those are large: of up to four of
         # them a step, and p off by e^δ − 1 < 2δ, since it is cut at 1.
-        haze = self.rounding * (1.0 + 8.0 * max(float(room.far[0]) for room in self._rooms))
+        haze = self.rounding * (1.0 + 8.0 * self._far)
         rough = float(self.sizes @ np.abs(w))
         return replace(super().plane(value - haze * rough, a, w, tilt), haze=haze)
 

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.data.sequences import SequenceBlock
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk
+from stepless.risks.chains.chain_risk import ChainRisk, equipped
+from stepless.risks.chains.pairs import Pairs
 
 
 class CRFRisk(ChainRisk):
@@ -29,14 +31,8 @@ class CRFRisk(ChainRisk):
 
     smooth: ClassVar[bool] = True
 
-    def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
-        room = self._rooms[block]
-        room.far[0] = 0.0
-        total = _tangents(g, self.problem, w, room, None, lo, hi)
-        # what scores that lie far apart need is compiled when there are such
-        if math.isnan(total):
-            total = _tangents(g, self.problem, w, room, room.far, lo, hi)
-        return total
+    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+        return self.sequences.map(_log_losses, *self.given, w)
 
     def curvatures(self) -> NDArray:
         """Half way between those of each weight by itself and those of the steepest.
@@ -48,14 +44,26 @@ class CRFRisk(ChainRisk):
         return 0.125 * np.sqrt(most * self.sizes)
 
 
+def _log_losses(
+    block: SequenceBlock, y: NDArray, s: NDArray, pairs: Pairs, tags: int, w: NDArray
+) -> tuple[float, NDArray, float]:
+    """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
+    problem, room, g = equipped(block, (y, s, pairs, tags), w.size)
+    total = _tangents(g, problem, w, room, None)
+    # what scores that lie far apart need is compiled when there are such
+    if math.isnan(total):
+        total = _tangents(g, problem, w, room, room.far)
+    return total, g, float(room.far[0])
+
+
 @compiled(
     "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] far?[1] "
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any, lo: int, hi: int) -> float:
-    """Write g, the gradient of Σ s_i ℓ_i over sequences lo to hi; return that sum.
+def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any) -> float:
+    """Write g, the gradient of Σ s_i ℓ_i; return that sum.
 
     Without `far`, which is raised as by `log_loss`, it is NaN where scores lie far apart.
     """
@@ -64,7 +72,7 @@ def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any, lo: int, hi: in
     room.joint[:] = 0.0
     edges = chain.exponentials(room.E, w[offset : offset + K * K].reshape(K, K))
     total = 0.0
-    for i in range(lo, hi):
+    for i in range(problem.s.size):
         total += log_loss(g, room, problem, w, edges, far, i)
     add_joint(g, room, offset)
     return total

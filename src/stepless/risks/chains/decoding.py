@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.sequences import Sequences
+from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
 from stepless.risks.chains.chain_risk import Room
@@ -16,38 +16,36 @@ from stepless.risks.chains.pairs import Pairs
 
 def best_labelings(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
     """Return a tag for each position: those of the labeling of the highest score."""
-    labels = np.empty(sequences.X.shape[0], dtype=np.int64)
-
-    def decode(block: int, lo: int, hi: int) -> None:
-        room = Room.of(sequences.longest, tags)
-        _label(labels, room, pairs, sequences.X, sequences.ends, w, lo, hi)
-
-    sequences.map(decode)
-    return labels
+    return np.concatenate(sequences.map(_labels, pairs, tags, w))
 
 
 def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
     """Return P(y_t = c | x), a row a position."""
-    p = np.empty((sequences.X.shape[0], tags))
+    return np.concatenate(sequences.map(_probabilities, pairs, tags, w))
 
-    def infer(block: int, lo: int, hi: int) -> None:
-        room = Room.of(sequences.longest, tags)
-        _infer(p, room, pairs, sequences.X, sequences.ends, w, lo, hi)
 
-    sequences.map(infer)
+def _labels(block: SequenceBlock, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+    labels = np.empty(block.X.shape[0], dtype=np.int64)
+    _label(labels, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
+    return labels
+
+
+def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+    p = np.empty((block.X.shape[0], tags))
+    _infer(p, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
     return p
 
 
 @compiled(
     "room.E[K,K] room.z[L,K] room.came[L,K] X[n,≤pairs.features] labels[n] ends[m] "
-    "w[pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    "w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
-    """Write labels of sequences lo to hi."""
+def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any) -> None:
+    """Write labels."""
     K, offset = room.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
-    for i in range(lo, hi):
+    for i in range(ends.size - 1):
         first, last = ends[i], ends[i + 1]
         z = room.z[: last - first]
         chain.emissions(z, pairs, X, w, first, last)
@@ -56,16 +54,16 @@ def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: in
 
 @compiled(
     "room.E[K,K] room.joint[K,K] room.z[L,K] room.forth[L,K] room.far[1] X[n,≤pairs.features] "
-    "p[n,K] ends[m] w[pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    "p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any, lo: int, hi: int) -> None:
-    """Write p of sequences lo to hi."""
+def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any) -> None:
+    """Write p."""
     K, offset = room.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     _, apart = chain.exponentials(room.E, T)
     room.joint[:] = 0.0
-    for i in range(lo, hi):
+    for i in range(ends.size - 1):
         first, last = ends[i], ends[i + 1]
         z, forth = room.z[: last - first], room.forth
         chain.emissions(z, pairs, X, w, first, last)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.sequences import Sequences
+from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk
+from stepless.risks.chains.chain_risk import ChainRisk, equipped
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -47,21 +47,35 @@ class ChainHingeRisk(ChainRisk):
         super().__init__(sequences, y, pairs, tags, regularizer, s)
         self.cost = np.ascontiguousarray(cost, dtype=float)
 
-    def _sum(self, block: int, w: NDArray, g: NDArray, lo: int, hi: int) -> float:
-        return _tangents(g, self.problem, self.cost, w, self._rooms[block], lo, hi)
+    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+        return self.sequences.map(_hinges, *self.given, self.cost, w)
+
+
+def _hinges(
+    block: SequenceBlock,
+    y: NDArray,
+    s: NDArray,
+    pairs: Pairs,
+    tags: int,
+    cost: NDArray,
+    w: NDArray,
+) -> tuple[float, NDArray, float]:
+    """Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
+    problem, room, g = equipped(block, (y, s, pairs, tags), w.size)
+    return _tangents(g, problem, cost, w, room), g, 0.0
 
 
 @compiled(
     "cost[K,K] room.z[L,K] room.p[L,K] room.came[L,K] room.path[L] "
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K] lo:hi[m-1]",
+    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any, lo: int, hi: int) -> float:
-    """Write g, a subgradient of Σ s_i ℓ_i over sequences lo to hi; return that sum."""
+def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any) -> float:
+    """Write g, a subgradient of Σ s_i ℓ_i; return that sum."""
     g[:] = 0.0
     total = 0.0
-    for i in range(lo, hi):
+    for i in range(problem.s.size):
         total += hinge(g, room, problem, cost, w, i)
     return total
 

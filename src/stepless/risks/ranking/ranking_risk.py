@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.data import Source
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
 from stepless.jit import FAST, compiled
+from stepless.kernels import oracle
 from stepless.objective import Domain, Regularizer
 from stepless.risk import Plane, Tangent
 from stepless.risks.ranking.falling import falling
@@ -76,7 +80,8 @@ class RankingRisk(WholeRisk):
         self.loss, self.starts = loss, queries.starts
         X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
         X = X[queries.rows]
-        self.source = Source(X, y[queries.rows], threads=threads)
+        self.source = Source(X, y[queries.rows], threads=threads, groups=self.starts)
+        self._within = Column(_between(self.starts, *cut) for cut in self.source.cuts)
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
         self._largest = _largest(X, self.starts)
         self._longest = int(np.diff(self.starts).max())
@@ -110,23 +115,14 @@ class RankingRisk(WholeRisk):
         )
         return Tangent(value, 0.0, plane)
 
-    def _highest(self, w: NDArray) -> tuple[float, float, NDArray, float]:
+    def _highest(self, w: NDArray) -> tuple[float, float, Column, float]:
         """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw; its haze."""
-        z, a = self.source.predictions(w), np.empty(self.m)
-        order = np.empty(self.m, dtype=np.int64)
-
-        def rank(block: int, lo: int, hi: int) -> float:
-            first, last = np.searchsorted(self.starts[:-1], (lo, hi))
-            _sort(order, z, self.starts, first, last)
-            return _planes(a, self.loss, z, self.source.y, order, self.starts, first, last)
-
-        level = sum(self.source.map(rank)) / self.queries
-        a /= self.queries
+        z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
+        level = added(self.source.update(a, _rank, self.loss, z, self._within)) / self.queries
+        square, apart = added(self.source.update(a, _apart, z, self._within, self.queries))
         # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
-        haze = self.rounding * math.sqrt(self.m * float(a @ a))
-        # slopes of a query add up to 0: what its scores share, they had better not see
-        apart = z - np.repeat(z[self.starts[:-1]], np.diff(self.starts))
-        return max(level + float(a @ apart), 0.0), level, a, haze
+        haze = self.rounding * math.sqrt(self.m * square)
+        return max(level + apart, 0.0), level, a, haze
 
     def blur(self, w: NDArray, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
@@ -139,6 +135,28 @@ class RankingRisk(WholeRisk):
         return self._steepness * off + self.rounding * value
 
 
+def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
+    """Starts of the queries from row lo to row hi, counted from there, and the last one's end."""
+    return starts[np.searchsorted(starts, lo) : np.searchsorted(starts, hi) + 1] - lo
+
+
+def _rank(block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray) -> float:
+    """Write a: the slopes of the queries' planes; return the sum of their levels."""
+    order = np.empty(z.size, dtype=np.int64)
+    _sort(order, z, starts)
+    return _planes(a, loss, z, block.y, order, starts)
+
+
+def _apart(
+    block: Block, a: NDArray, z: NDArray, starts: NDArray, queries: int
+) -> tuple[float, float]:
+    """Divide a by the number of queries; return ⟨a, a⟩ and ⟨a, z⟩."""
+    a /= queries
+    # slopes of a query add up to 0: what its scores share, they had better not see
+    apart = z - np.repeat(z[starts[:-1]], np.diff(starts))
+    return float(a @ a), float(a @ apart)
+
+
 def _largest(X: Any, starts: NDArray) -> NDArray:
     """The mean over queries of the largest |x_ij| in each, or more, feature by feature."""
     count = starts.size - 1
@@ -149,21 +167,19 @@ def _largest(X: Any, starts: NDArray) -> NDArray:
     return np.asarray(np.maximum(np.abs(highest), np.abs(lowest)).mean(axis=0), dtype=np.float64)
 
 
-@compiled("z[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
-def _sort(order: Any, z: Any, starts: Any, first: Any, last: Any) -> Any:
+@compiled("z[n] order[n] starts[_]", fastmath=FAST)
+def _sort(order: Any, z: Any, starts: Any) -> Any:
     """Write order: the documents of each query, numbered within it, by falling scores."""
-    for q in range(first, last):
+    for q in range(starts.size - 1):
         lo, hi = starts[q], starts[q + 1]
         falling(order[lo:hi], z[lo:hi])
 
 
-@compiled("z[n] a[n] y[n] order[n] starts[q] first:last[q-1]", fastmath=FAST)
-def _planes(
-    a: Any, loss: Any, z: Any, y: Any, order: Any, starts: Any, first: Any, last: Any
-) -> Any:
-    """Write a: the slopes of the planes of queries first to last; return the sum of the levels."""
+@compiled("z[n] a[n] y[n] order[n] starts[_]", fastmath=FAST)
+def _planes(a: Any, loss: Any, z: Any, y: Any, order: Any, starts: Any) -> Any:
+    """Write a: the slopes of the planes of all queries; return the sum of the levels."""
     level = 0.0
-    for q in range(first, last):
+    for q in range(starts.size - 1):
         lo, hi = starts[q], starts[q + 1]
         level += loss.plane(a[lo:hi], z[lo:hi], y[lo:hi], order[lo:hi])
     return level

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.data.column import Column
+from stepless.data.cuts import added
 from stepless.kernels import dual_ascent as kernels
-from stepless.kernels import oracle
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.risk import Risk
@@ -94,9 +95,8 @@ class DualAscent:
         return None
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        X, s, objective = risk.source.X, risk.source.s, risk.objective
-        square = np.empty(risk.m)
-        risk.source.map(lambda k, lo, hi: kernels.squares(X, square, lo, hi))
+        s, objective = risk.source.s, risk.objective
+        square = risk.source.column(kernels.squares).whole
         length = float(s @ square) / risk.m
         lift = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
         q = s * (square + lift) / (objective.strength * risk.m)
@@ -159,9 +159,8 @@ class DualAscent:
 
     def _explain(self, risk: Risk, state: State) -> None:
         """Take the slopes at w for dual variables, and then their own weights for w."""
-        z, w, b = np.empty(risk.m), state.w, float(state.motion[kernels.BIAS])
-        risk.source.map(lambda k, lo, hi: oracle.predictions(risk.source.X, w, b, z, lo, hi))
-        kernels.explain(risk.problem, state.q, z, state.a)
+        w, b = state.w, float(state.motion[kernels.BIAS])
+        kernels.explain(risk.problem, state.q, risk.source.predictions(w, b), state.a)
         (total, _, _), _, g = _gather(risk, state, (1.0, 1.0))
         state.given = risk.objective.penalty(w) + total, w, b
         state.w = g.sum(axis=0) / -risk.objective.strength
@@ -233,12 +232,8 @@ def _gather(
     risk: Risk, state: State, shares: tuple[float, float]
 ) -> tuple[tuple[float, float, float], NDArray, NDArray]:
     """Means of losses, conjugates and their sizes; predictions; Σ s_i a_i x_i/m by sign of a_i."""
-    z = np.zeros(risk.m)
-    kinds = 2 if risk.objective.intercept else 1
-    g = np.empty((len(risk.source.blocks()), kinds, risk.d))
-    primal, dual = (state.w, float(state.motion[kernels.BIAS])), (state.a, shares)
-    parts = risk.source.map(
-        lambda k, lo, hi: kernels.gather(risk.problem, primal, dual, z, g[k], lo, hi)
-    )
-    total, conjugates, rough = (np.sum(parts, axis=0) / risk.m).tolist()
-    return (total, conjugates, rough), z, g.sum(axis=0) / risk.m
+    b, kinds = float(state.motion[kernels.BIAS]), 2 if risk.objective.intercept else 1
+    given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
+    parts = risk.source.map(kernels.gather, *given)
+    total, conjugates, rough, g = (part / risk.m for part in added([part[:-1] for part in parts]))
+    return (total, conjugates, rough), Column(part[-1] for part in parts).whole, g

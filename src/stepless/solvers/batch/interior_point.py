@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.kernels import barrier
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
+from stepless.kernels import barrier, oracle
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import Predictions, System, ridge
@@ -22,8 +25,6 @@ _TRUSTED = 1.0  # times μ: size up to which second-order terms are believed
 _LEAST = 1e-200  # μ
 _SHY = 0.95  # share of the longest step that is taken
 
-Arrays = tuple[NDArray, NDArray, NDArray]
-
 
 @dataclass
 class State:
@@ -33,23 +34,17 @@ class State:
     b: float
     kept: Predictions
     terms: Piecewise
-    point: Arrays  # β, α, γ
-    moves: Arrays
+    point: Column  # β, α, γ
+    moves: Column
+    slopes: Column
+    give: Column
+    c: Column
+    h: Column
     g: NDArray
     tilt: float = 0.0
     steps: tuple[float, float] = 0.0, 0.0  # along the moves, to be taken: of β, and of α, γ
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
     moving: bool = False  # the first step only looks
-
-    @property
-    def pair(self) -> tuple[NDArray, NDArray]:
-        """The terms as kernels take them."""
-        return self.terms.k, self.terms.sigma
-
-    @property
-    def at(self) -> tuple[Arrays, Arrays]:
-        """Point and moves as kernels take them."""
-        return self.point, self.moves
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class Course:
 
     turn: NDArray
     turn_b: float
-    move: NDArray
+    move: Column
     dual: float  # largest −Δx/x of β and 1 − β
     primal: float  # and of α and γ
     bends: tuple[float, float, float]  # of Σσ(βα + (1 − β)γ) along both
@@ -94,10 +89,12 @@ class InteriorPoint:
         return lacks(objective)
 
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
-        terms, p = Piecewise.of(risk), risk.source.predictions(w, b)
-        beta, alpha, gamma = np.zeros((3, *terms.k.shape))
-        point, moves = _central(p - terms.k), (beta, alpha, gamma)
-        return State(w.copy(), b, Predictions(p), terms, point, moves, terms.base)
+        terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
+        apart, count = added(source.map(_distances, terms.corners, kept.p))
+        point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
+        moves = source.column(_still, terms.corners)
+        columns = point, moves, source.empty(), source.empty(), source.empty(), source.empty()
+        return State(w.copy(), b, kept, terms, *columns, terms.base)
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
@@ -107,16 +104,12 @@ class InteriorPoint:
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
-        terms, p = state.terms, state.kept.p
-        slopes, give = np.empty(risk.m), np.empty(risk.m)
-        parts = risk.source.map(
-            lambda k, lo, hi: barrier.advance(
-                p, state.pair, state.at, state.steps, slopes, give, lo, hi
-            )
-        )
+        source, terms, p = risk.source, state.terms, state.kept.p
+        written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
+        parts = source.update(written, barrier.advance, *read, state.steps)
         state.steps = 0.0, 0.0
-        state.product, gap, tilt, room, way = (sum(part, 0.0) for part in zip(*parts, strict=True))
-        state.g = terms.base + risk.source.combination(slopes)
+        state.product, gap, tilt, room, way = added(parts)
+        state.g = terms.base + source.combination(state.slopes)
         residual = risk.objective.strength * state.w + state.g
         if risk.objective.intercept:
             state.tilt = tilt + terms.tilt
@@ -124,7 +117,7 @@ class InteriorPoint:
             share = state.tilt / room if room > 0.0 else math.inf
             if abs(share) < 1.0:
                 gap += share * way
-                residual = residual - share * risk.source.combination(give)
+                residual = residual - share * source.combination(state.give)
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
@@ -140,29 +133,36 @@ class InteriorPoint:
 
     def _move(self, risk: Risk, state: State) -> None:
         """Predictor, corrector, step."""
-        c, h = np.empty(risk.m), np.empty(risk.m)
-        mu = state.product / (2.0 * float(state.terms.sigma.sum()))
+        mu = state.product / (2.0 * added(risk.source.map(_mass, state.terms.corners)))
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
             return
         target = 0.0, 0.0
-        _weigh(risk, state, target, c, h)
-        system = System(risk.source, c, ridge(risk), risk.objective.intercept, thrifty=False)
-        course = _course(risk, state, system, target, h)
+        _weigh(risk, state, target)
+        system = System(risk.source, state.c, ridge(risk), risk.objective.intercept, thrifty=False)
+        course = _course(risk, state, system, target)
         r, t, (A, B, C) = 1.0 / max(course.dual, 1.0), 1.0 / max(course.primal, 1.0), course.bends
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
-        _weigh(risk, state, target, c, h)
-        course = _course(risk, state, system, target, h)
+        _weigh(risk, state, target)
+        course = _course(risk, state, system, target)
         r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
         state.steps = r, t
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
-        state.kept.follow(risk.source, t * course.move, state.w, state.b)
+        state.kept.follow(risk.source, course.move, t, state.w, state.b)
 
 
-def _central(t: NDArray) -> Arrays:
-    """β, α, γ with βα = (1 − β)γ = μ at t = p − k; μ is as large as these are."""
-    mu = max(_WIDE, float(np.abs(t).mean()))
+def _distances(block: Block, corners: tuple[NDArray, NDArray], p: NDArray) -> tuple[float, int]:
+    """The sum of |p − k|, and how many they are."""
+    k, _ = corners
+    return float(np.abs(p - k).sum()), k.size
+
+
+def _central(
+    block: Block, corners: tuple[NDArray, NDArray], p: NDArray, mu: float
+) -> tuple[NDArray, NDArray, NDArray]:
+    """β, α, γ with βα = (1 − β)γ = μ at t = p − k."""
+    t = p - corners[0]
     # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
     upper = 0.5 * (2.0 * mu + np.abs(t) + np.sqrt(4.0 * mu * mu + t * t))
     lower = mu * upper / (upper - mu)
@@ -170,26 +170,33 @@ def _central(t: NDArray) -> Arrays:
     return gamma / (alpha + gamma), alpha, gamma
 
 
-def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
-    risk.source.map(
-        lambda k, lo, hi: barrier.weigh(state.kept.p, state.pair, target, state.at, (c, h), lo, hi)
-    )
+def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...]:
+    return tuple(np.zeros((3, *corners[0].shape)))
 
 
-def _course(
-    risk: Risk, state: State, system: System, target: tuple[float, float], h: NDArray
-) -> Course:
+def _mass(block: Block, corners: tuple[NDArray, NDArray]) -> float:
+    return float(corners[1].sum())
+
+
+def _sum(block: Block, h: NDArray) -> float:
+    return float(h.sum())
+
+
+def _weigh(risk: Risk, state: State, target: tuple[float, float]) -> None:
+    read = state.terms.corners, state.point, state.moves, state.kept.p
+    risk.source.update((state.c, state.h), barrier.weigh, *read, target)
+
+
+def _course(risk: Risk, state: State, system: System, target: tuple[float, float]) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
-    right = -(risk.objective.strength * state.w + state.g + source.combination(h))
+    right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
-        right = np.concatenate((right, [-(state.tilt + float(h.sum()))]))
+        right = np.append(right, -(state.tilt + added(source.map(_sum, state.h))))
     delta = system.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-    move = source.predictions(turn, turn_b)
-    parts = source.map(
-        lambda k, lo, hi: barrier.push(state.kept.p, state.pair, target, state.at, move, lo, hi)
-    )
-    duals, primals, *bends = zip(*parts, strict=True)
-    A, B, C = (sum(part, 0.0) for part in bends)
-    return Course(turn, turn_b, move, max(duals), max(primals), (A, B, C))
+    move = source.column(oracle.predictions, turn, turn_b)
+    read = state.terms.corners, state.point, state.kept.p, move
+    parts = source.update(state.moves, barrier.push, *read, target)
+    dual, primal = (max(part[side] for part in parts) for side in range(2))
+    return Course(turn, turn_b, move, dual, primal, added([part[2:] for part in parts]))

@@ -77,9 +77,9 @@ class KernelNewton:
     def _move(self, risk: KernelRisk, state: State) -> None:
         K, m, strength = risk.gram.table, risk.m, risk.objective.strength
         assert K is not None
-        problem = risk.problem(K)
+        block, loss = risk.block(K), risk.objective.loss
         a, h = np.empty(m), np.empty(m)
-        total, *_ = smooth.survey(problem, state.f, state.b, a, h, 0, m)
+        total, *_ = smooth.survey(block, a, h, loss, state.f, state.b)
         a /= m
         h /= m
         system = Curved(K, h, strength)
@@ -97,7 +97,7 @@ class KernelNewton:
         z, move = state.f + state.b, across + turn_b
 
         def derivatives(t: float) -> tuple[float, float]:
-            first, second = smooth.along(problem, z, move, t, 0, m)
+            first, second = smooth.along(block, loss, z, move, t)
             return first / m + along + t * bend, second / m + bend
 
         slope = derivatives(0.0)[0]

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.kernels import smooth
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
+from stepless.kernels import oracle, smooth
 from stepless.objective import Objective
 from stepless.risk import Risk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
@@ -28,7 +31,8 @@ class State:
     b: float
     kept: Predictions
     g: NDArray  # gradient of the risk
-    c: NDArray  # curvatures s_i ℓ''_i/m
+    slopes: Column  # s_i ℓ'_i
+    c: Column  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
     decrease: float = math.inf  # that the last step's model promised
     moving: bool = False  # the first step only looks
@@ -72,8 +76,8 @@ class Newton:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         if not w.any():
             w, b = self._sampled(risk, w, b)
-        kept = Predictions(risk.source.predictions(w, b))
-        return State(w.copy(), b, kept, np.zeros(risk.d), np.zeros(risk.m))
+        source, kept = risk.source, Predictions.of(risk.source, w, b)
+        return State(w.copy(), b, kept, np.zeros(risk.d), source.empty(), source.empty())
 
     def _sampled(self, risk: Risk, w: NDArray, b: float) -> tuple[NDArray, float]:
         """Weights from a sample of the examples, if there are enough of them."""
@@ -95,31 +99,30 @@ class Newton:
 
     def _look(self, risk: Risk, state: State) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
-        p, slopes, c = state.kept.p, np.empty(risk.m), np.empty(risk.m)
+        source, loss, p = risk.source, risk.objective.loss, state.kept.p
         sums = [0.0, 0.0, 0.0, 0.0]
 
         def survey(shift: float) -> tuple[float, float]:
-            parts = risk.source.map(
-                lambda k, lo, hi: smooth.survey(risk.problem, p, shift, slopes, c, lo, hi)
-            )
-            sums[:] = [sum(part) / risk.m for part in zip(*parts, strict=True)]
+            parts = source.update((state.slopes, state.c), smooth.survey, loss, p, shift)
+            sums[:] = [part / risk.m for part in added(parts)]
             return sums[1], sums[2]
 
         here = survey(0.0)
         if risk.objective.intercept:
-            tiny = 1e-15 * float(np.abs(slopes).mean())
+            tiny = 1e-15 * (added(source.map(_size, state.slopes)) / risk.m)
             shift = level(lambda shift: survey(shift) if shift else here, tiny)
-            state.kept.shift(shift)
+            state.kept.shift(source, shift)
             state.b += shift
             state.tilt = sums[1]
-        state.g, state.c = risk.source.combination(slopes) / risk.m, c / risk.m
+        state.g = source.combination(state.slopes) / risk.m
         objective = sums[0] + risk.objective.penalty(state.w)
-        # a slope's own rounding is that of its prediction, times the curvature
-        steep, heaviest = np.abs(slopes) + np.abs(c * p), float(risk.source.s.max())
+        parts = source.update(state.c, _divide, state.slopes, p, risk.m)
+        square, bend = added([part[:2] for part in parts])
+        heaviest = max(part[2] for part in parts)
         proof = Slopes(
             spread=0.0,
             residual=risk.objective.strength * state.w + state.g,
-            steepness=math.sqrt(heaviest * (steep @ steep) / risk.m),
+            steepness=math.sqrt(heaviest * square / risk.m),
             sizes=sums[3],
             tilt=state.tilt,
         )
@@ -131,7 +134,7 @@ class Newton:
             objective=objective + drift * proof.steepness,
             lower_bound=bound,
             # predictions that are off by the drift cost as much where nothing is left to gain
-            spent=objective <= float(c.mean()) * drift**2,
+            spent=objective <= bend / risk.m * drift**2,
         )
 
     def _move(self, risk: Risk, state: State) -> None:
@@ -143,17 +146,31 @@ class Newton:
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-        move = source.predictions(turn, turn_b)
+        p, loss = state.kept.p, risk.objective.loss
+        move = source.column(oracle.predictions, turn, turn_b)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
-            parts = source.map(
-                lambda k, lo, hi: smooth.along(risk.problem, state.kept.p, move, t, lo, hi)
-            )
-            first, second = (sum(part) / risk.m for part in zip(*parts, strict=True))
+            sums = added(source.map(smooth.along, loss, p, move, t))
+            first, second = (part / risk.m for part in sums)
             return first + along + t * bend, second + bend
 
         t = search(slope, derivatives)
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.kept.follow(source, t * move, state.w, state.b)
+        state.kept.follow(source, move, t, state.w, state.b)
+
+
+def _size(block: Block, slopes: NDArray) -> float:
+    return float(np.abs(slopes).sum())
+
+
+def _divide(
+    block: Block, c: NDArray, slopes: NDArray, p: NDArray, m: int
+) -> tuple[float, float, float]:
+    """Divide c by m; return what the slopes' rounding is relative to, Σc, and the largest s_i."""
+    # a slope's own rounding is that of its prediction, times the curvature
+    steep = np.abs(slopes) + np.abs(c * p)
+    found = float(steep @ steep), float(c.sum()), float(block.s.max(initial=0.0))
+    c /= m
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from stepless.certificates import Point
 from stepless.data import Source
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
+from stepless.kernels import oracle
 from stepless.objective import SquaredL2
 from stepless.risk import Risk
 
@@ -27,6 +31,7 @@ _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
 _SHARE = 8  # one example in so many makes the sample that gives a head start
 _FEWEST = 2000
+_MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
 
 
 class System:
@@ -38,10 +43,15 @@ class System:
     """
 
     def __init__(
-        self, source: Source, c: NDArray, damping: NDArray, ones: bool, thrifty: bool = True
+        self,
+        source: Source,
+        c: NDArray | Column,
+        damping: NDArray,
+        ones: bool,
+        thrifty: bool = True,
     ) -> None:
         self.source = source
-        self.c = c
+        self.c = c = source.split(c)
         self.damping = damping
         self.ones = ones
         self.exact = False
@@ -54,7 +64,7 @@ class System:
         else:
             diagonal = source.squares(c)
             if ones:
-                diagonal = np.append(diagonal, max(float(c.sum()), _LEAST))
+                diagonal = np.append(diagonal, max(added(source.map(_sum, c)), _LEAST))
             self.diagonal = diagonal + damping
 
     def solve(self, right: NDArray) -> NDArray:
@@ -66,19 +76,17 @@ class System:
             return r / self.diagonal
         return self.scale * dpotrs(self.factor, self.scale * r, lower=0)[0]
 
-    def _some(self) -> NDArray:
+    def _some(self) -> Column:
         """Weights of the rows to factor: one in so many, weighing as much more, or all."""
         (m, d), entries = self.source.shape, self.source.X.nnz
-        rows = np.flatnonzero(self.c)
+        count = added(self.source.map(_count, self.c))
         # as many as cost no more than three products do, m entries a row for each
-        stride = int(rows.size // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
+        stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
         if stride < 2 or entries < _LONG * m:
             return self.c
-        some = np.zeros(m)
-        some[rows[::stride]] = stride * self.c[rows[::stride]]
-        return some
+        return self.source.column(_thinned, self.c, stride)
 
-    def _factored(self, c: NDArray) -> NDArray:
+    def _factored(self, c: Column) -> NDArray:
         """Factors of the matrix, scaled to a diagonal of ones: features differ by magnitudes."""
         H = self.source.gram(c, self.ones)
         diagonal = np.einsum("ii->i", H)
@@ -98,8 +106,10 @@ class System:
         if not self.ones:
             return self.source.curved(self.c, v) + self.damping * v
         d = self.source.shape[1]
-        inner = self.c * self.source.predictions(np.ascontiguousarray(v[:d]), float(v[d]))
-        return np.append(self.source.combination(inner), inner.sum()) + self.damping * v
+        turn = np.ascontiguousarray(v[:d]), float(v[d])
+        pull = self.source.column(_weighted, self.c, *turn)
+        tilt = added(self.source.map(_sum, pull))
+        return np.append(self.source.combination(pull), tilt) + self.damping * v
 
     def _conjugate(self, right: NDArray) -> NDArray:
         x, r = np.zeros_like(right), right
@@ -169,44 +179,87 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
 class Predictions:
     """p = Xw + b, carried along with w, and how far it may be off by now."""
 
-    p: NDArray
+    p: Column
+    reach: float  # the largest |p_i|
     drift: float = 0.0
-    reach: float = field(init=False)  # the largest |p_i|
 
-    def __post_init__(self) -> None:
-        self.reach = float(np.abs(self.p).max())
+    @classmethod
+    def of(cls, source: Source, w: NDArray, b: float) -> Predictions:
+        p = source.column(oracle.predictions, w, b)
+        return cls(p, _highest(source.map(_largest, p)))
 
     def point(self, w: NDArray, b: float, objective: float) -> Point:
         """For a certificate."""
         return Point(w, b, objective, self.drift, self.reach)
 
-    def shift(self, b: float) -> None:
+    def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
-        self.p += b
-        self._measure()
+        self._measure(source.update(self.p, _shift, b))
 
-    def follow(self, source: Source, move: NDArray, w: NDArray, b: float) -> None:
-        """Follow a move of the weights to w and b; where that has become inexact, begin anew."""
-        self.p = self.p + move
-        self._measure()
+    def follow(self, source: Source, move: Column, t: float, w: NDArray, b: float) -> None:
+        """Follow t times a move to w and b; where that has become inexact, begin anew."""
+        self._measure(source.update(self.p, _follow, move, t))
         if self.drift > _INEXACT * self.reach:
-            self.p, self.drift = source.predictions(w, b), 0.0
-            self.reach = float(np.abs(self.p).max())
+            fresh = self.of(source, w, b)
+            self.p, self.reach, self.drift = fresh.p, fresh.reach, 0.0
 
-    def _measure(self) -> None:
-        before, self.reach = self.reach, float(np.abs(self.p).max())
+    def _measure(self, reaches: list[float]) -> None:
+        before, self.reach = self.reach, _highest(reaches)
         self.drift += 2.0**-52 * (before + self.reach)
 
 
+def _highest(parts: list[float]) -> float:
+    return float(np.max(parts))  # of which NaN is the highest
+
+
+def _largest(block: Block, p: NDArray) -> float:
+    return float(np.abs(p).max(initial=0.0))
+
+
+def _shift(block: Block, p: NDArray, b: float) -> float:
+    """Write p; return the largest |p_i|."""
+    p += b
+    return _largest(block, p)
+
+
+def _follow(block: Block, p: NDArray, move: NDArray, t: float) -> float:
+    """Write p; return the largest |p_i|."""
+    p += t * move
+    return _largest(block, p)
+
+
+def _sum(block: Block, c: NDArray) -> float:
+    return float(c.sum())
+
+
+def _count(block: Block, c: NDArray) -> int:
+    return int(np.count_nonzero(c))
+
+
+def _thinned(block: Block, c: NDArray, stride: int) -> NDArray:
+    """One in so many of what is not 0, as many times."""
+    rows = np.flatnonzero(c)[::stride]
+    some = np.zeros(c.size)
+    some[rows] = stride * c[rows]
+    return some
+
+
+def _weighted(block: Block, c: NDArray, w: NDArray, b: float) -> NDArray:
+    """c_i(⟨w, x_i⟩ + b)."""
+    return c * oracle.predictions(block, w, b)
+
+
 def head_start(risk: Risk) -> Risk | None:
-    """A sample of an eighth of the examples, or None if that would be too few.
+    """A sample of an eighth of the examples, but not of too many; None if that would be too few.
 
     A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
     that is the least strength there, so that weights of rare features do not run away.
     """
-    n = risk.m // _SHARE
+    entries = max(risk.source.X.nnz, 1)
+    n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)
     if n < _FEWEST or n < 4 * risk.d:
         return None
-    rows = np.arange(n) * _SHARE + np.random.default_rng(n).integers(0, _SHARE, n)
+    every = risk.m // n
+    rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)
     strength = max(risk.objective.strength, 0.1 / n)
     return Risk(replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows))

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
+from stepless.objective import Loss, Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import needs_euclidean, needs_ridge
 
@@ -16,11 +19,11 @@ from stepless.solvers.solver import needs_euclidean, needs_ridge
 class Piecewise:
     """R(w, b) = ⟨base, w⟩ + tilt·b + Σ σ_i max(0, p_i − k_i) + a constant; p = Xw + b.
 
-    Arrays are (corners, examples); σ holds sample weights, rises and the 1/m of the mean.
+    The column holds k and σ, arrays of (corners, examples); σ has sample weights, rises and the 1/m
+    of the mean in it.
     """
 
-    k: NDArray
-    sigma: NDArray
+    corners: Column
     base: NDArray
     tilt: float
     steepness: float  # of the steepest slope anywhere
@@ -28,19 +31,35 @@ class Piecewise:
     @classmethod
     def of(cls, risk: Risk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
-        low, k, rise = risk.objective.loss.corners(risk.source.y)
-        share = risk.source.s / risk.m
-        return cls(
-            np.ascontiguousarray(k),
-            np.ascontiguousarray(share * rise),
-            risk.source.combination(share * low),
-            float(share @ low),
-            float(np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0))).max()),
-        )
+        source, given = risk.source, (risk.objective.loss, risk.m)
+        tilts, steepest = zip(*source.map(_extent, *given), strict=True)
+        base = source.combination(source.column(_first_slopes, *given))
+        return cls(source.column(_corners, *given), base, added(tilts), max(steepest))
 
-    def sizes(self, risk: Risk, p: NDArray) -> float:
+    def sizes(self, risk: Risk, p: Column) -> float:
         """What cancels in Σ s_i a_i p_i/m, at most."""
-        return 2.0 * self.steepness * float(risk.source.s @ np.abs(p)) / risk.m
+        return 2.0 * self.steepness * added(risk.source.map(_reach, p)) / risk.m
+
+
+def _corners(block: Block, loss: Loss, m: int) -> tuple[NDArray, NDArray]:
+    _, k, rise = loss.corners(block.y)
+    return np.ascontiguousarray(k), np.ascontiguousarray(block.s / m * rise)
+
+
+def _first_slopes(block: Block, loss: Loss, m: int) -> NDArray:
+    """Slopes below all corners, with weights and 1/m."""
+    return block.s / m * loss.corners(block.y)[0]
+
+
+def _extent(block: Block, loss: Loss, m: int) -> tuple[float, float]:
+    """The sum of `_first_slopes`, and the steepest slope of all, without weights."""
+    low, _, rise = loss.corners(block.y)
+    steep = np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0)))
+    return float((block.s / m) @ low), float(steep.max(initial=0.0))
+
+
+def _reach(block: Block, p: NDArray) -> float:
+    return float(block.s @ np.abs(p))
 
 
 def lacks(objective: Objective) -> str | None:

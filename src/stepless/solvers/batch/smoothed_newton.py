@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.kernels import smoothing
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.cuts import added
+from stepless.kernels import oracle, smoothing
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
@@ -37,11 +40,12 @@ class State:
     b: float
     kept: Predictions
     terms: Piecewise
-    centre: NDArray  # β̄ of each term
+    centre: Column  # β̄ of each term
     width: float
     aim: float  # relative gap that the smoothing is made fine enough for
-    slopes: NDArray
-    c: NDArray
+    slopes: Column
+    fresh: Column  # room for the next slopes
+    c: Column
     g: NDArray
     tilt: float = 0.0
     damping: float = _DAMPED
@@ -50,9 +54,9 @@ class State:
     moving: bool = False  # the first step only looks
 
     @property
-    def rounded(self) -> tuple[NDArray, NDArray, NDArray, float]:
+    def rounded(self) -> tuple[Column, Column, float]:
         """The terms as kernels take them."""
-        return self.terms.k, self.terms.sigma, self.centre, self.width
+        return self.terms.corners, self.centre, self.width
 
 
 class SmoothedNewton:
@@ -113,17 +117,18 @@ class SmoothedNewton:
         return state
 
     def _at(self, risk: Risk, w: NDArray, b: float, width: float) -> State:
-        terms = Piecewise.of(risk)
+        terms, source = Piecewise.of(risk), risk.source
         return State(
             w.copy(),
             b,
-            Predictions(risk.source.predictions(w, b)),
+            Predictions.of(source, w, b),
             terms,
-            np.full(terms.k.shape, 0.5),
+            source.column(_middle, terms.corners),
             width,
             min(max(self.aim, _LEAST_AIM), 0.1),
-            np.zeros(risk.m),
-            np.zeros(risk.m),
+            source.column(_flat),
+            source.empty(),
+            source.empty(),
             terms.base,
         )
 
@@ -184,13 +189,12 @@ class SmoothedNewton:
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-        move = source.predictions(turn, turn_b)
+        move = source.column(oracle.predictions, turn, turn_b)
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
-            parts = source.map(lambda k, lo, hi: smoothing.along(p, rounded, move, t, lo, hi))
-            first, second = np.sum(parts, axis=0).tolist()
+            first, second = added(source.map(smoothing.along, *rounded, p, move, t))
             return first + along + t * bend, second + bend
 
         t = search(slope, derivatives)
@@ -200,7 +204,7 @@ class SmoothedNewton:
             state.damping /= _LOOSER
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.kept.follow(source, t * move, state.w, state.b)
+        state.kept.follow(source, move, t, state.w, state.b)
 
 
 def _survey(risk: Risk, state: State, free: bool) -> float:
@@ -208,26 +212,24 @@ def _survey(risk: Risk, state: State, free: bool) -> float:
 
     With `free`, the intercept is moved to its best first.
     """
-    p, terms, rounded = state.kept.p, state.terms, state.rounded
-    slopes, c = np.empty(risk.m), np.empty(risk.m)
+    source, p, terms, rounded = risk.source, state.kept.p, state.terms, state.rounded
+    before, slopes = state.slopes, state.fresh
     sums = [0.0, 0.0, 0.0]
 
     def survey(shift: float) -> tuple[float, float]:
-        parts = risk.source.map(
-            lambda k, lo, hi: smoothing.survey(p, rounded, shift, slopes, c, lo, hi)
-        )
-        sums[:] = np.sum(parts, axis=0).tolist()
+        sums[:] = added(source.update((slopes, state.c), smoothing.survey, *rounded, p, shift))
         return sums[0] + terms.tilt, sums[1]
 
     if free:
         shift = level(survey, 1e-15 * terms.steepness)
-        state.kept.shift(shift)
+        state.kept.shift(source, shift)
         state.b += shift
     else:
         survey(0.0)
     # most slopes stay at an end of their range: only those that changed are gone over
-    state.g = state.g + risk.source.combination(slopes - state.slopes)
-    state.slopes, state.c = slopes, c
+    source.update(before, _subtract_from, slopes)
+    state.g = state.g + source.combination(before)
+    state.slopes, state.fresh = slopes, before
     state.tilt = sums[0] + terms.tilt if risk.objective.intercept else 0.0
     return sums[2]
 
@@ -249,7 +251,21 @@ def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
     if gap <= state.aim * objective:
         state.aim = max(0.1 * state.aim, _LEAST_AIM)
     if state.cost > 0.5 * state.aim * objective and state.decrease <= _SETTLED * state.cost:
-        risk.source.map(lambda k, lo, hi: smoothing.recentre(state.kept.p, state.rounded, lo, hi))
+        corners, centre, width = state.rounded
+        risk.source.update(centre, smoothing.recentre, corners, width, state.kept.p)
         state.width /= 2.0
         state.decrease = math.inf
         _survey(risk, state, False)
+
+
+def _middle(block: Block, corners: tuple[NDArray, NDArray]) -> NDArray:
+    return np.full(corners[0].shape, 0.5)
+
+
+def _flat(block: Block) -> NDArray:
+    return np.zeros(block.shape[0])
+
+
+def _subtract_from(block: Block, before: NDArray, slopes: NDArray) -> None:
+    """Write before: slopes − before."""
+    np.subtract(slopes, before, out=before)

@@ -259,7 +259,7 @@ class Learner:
 
     def problem_of(self, objective: Objective, source: Source) -> Any:
         """Return what `run` reads."""
-        return Problem(objective.loss, source.X, source.y, source.s)
+        return Problem(objective.loss, *source.whole)
 
     def scale_of(self, source: Source) -> Scale:
         """Return how large the examples are."""
@@ -271,12 +271,11 @@ class Learner:
         What a large step costs at the beginning it will not cost again.
         """
         m, loss = early.shape[0], objective.loss
-        problem = self.problem_of(objective, early)
-        lost = value(problem, scores, np.zeros(scores.shape[1]), m // 2, m)
+        late, scores = early.whole.part(m // 2, m), scores[m // 2 :]
+        lost = value(late, loss, scores, np.zeros(scores.shape[1]))
         if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
             return Cost(0.0, lost)
-        late = slice(m // 2, m)
-        return Cost(float(early.s[late] @ mistaken(scores[late], early.y[late])), lost)
+        return Cost(float(late.s @ mistaken(scores, late.y)), lost)
 
 
 def _left(course: Course) -> tuple[float, Memory, float, float]:

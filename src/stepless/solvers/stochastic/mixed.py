@@ -38,7 +38,7 @@ class Centre:
     def at(cls, risk: Risk, w: NDArray, anchor: Anchor) -> Centre:
         objective = risk.objective.penalty(w) + anchor.tangent.value
         pull = anchor.g + parts(risk.objective)[0] * w
-        return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z, anchor.a)
+        return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z.whole, anchor.a.whole)
 
 
 @dataclass(frozen=True)
