@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
-from stepless.data.source import Source
+from stepless.data import Block, Column, Source, added
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.risk import Plane, Risk, Tangent

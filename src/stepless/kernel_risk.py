@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data import Source
-from stepless.data.block import Block
+from stepless.data import Block, Source
 from stepless.data.gram import Gram
 from stepless.design import Dense
 from stepless.objective import Objective, Problem

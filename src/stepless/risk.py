@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
-from stepless.data.source import Source
+from stepless.data import Block, Column, Source, added, applied
 from stepless.design import Sparse
 from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
@@ -129,7 +126,7 @@ class Risk:
     def anchor(self, w: NDArray, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
         tangent, z, a, g = self._level(w, b)
-        return Anchor(tangent, self.source.column(oracle.moved, z, tangent.b), a, g)
+        return Anchor(tangent, self.source.column(applied, np.add, z, tangent.b), a, g)
 
     def _level(self, w: NDArray, b: float) -> tuple[Tangent, Column, Column, NDArray]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data import Source
-from stepless.data.block import Block
-from stepless.data.column import Column
+from stepless.data import Block, Column, Source, applied
 from stepless.kernels import smooth
 from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.left_out import left_out
@@ -142,7 +140,7 @@ def _unit(risk: Risk) -> float:
     start = risk.anchor(np.zeros(risk.d), 0.0)
     if start.tangent.value <= 0.0:
         return 0.0
-    squares = risk.source.squares(risk.source.column(_product, start.a, start.a))
+    squares = risk.source.squares(risk.source.column(applied, np.multiply, start.a, start.a))
     return float(squares.sum()) / risk.m / start.tangent.value
 
 
@@ -169,11 +167,11 @@ def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
     source = risk.source
     with single_threaded_blas():
         ridge = np.full(risk.d, risk.objective.strength)
-        c = source.column(_quotient, _curvatures(risk, z), m)
+        c = source.column(applied, np.divide, _curvatures(risk, z), m)
         system = System(source, c, ridge, ones=False)
         for _ in range(draws):
             signs = source.split(rng.choice((-1.0, 1.0), m))
-            g = source.combination(source.column(_product, signs, a)) / math.sqrt(m)
+            g = source.combination(source.column(applied, np.multiply, signs, a)) / math.sqrt(m)
             solved = system.solve(g)
             total += g @ solved, solved @ solved
     error, decline = (total / (draws * m)).tolist()
@@ -204,7 +202,7 @@ def _curvatures(risk: Risk, z: Column) -> Column:
     if loss.offers("corners"):
         away = source.column(_away, loss, z).whole
         return source.column(_density, loss, z, _width(away[away < math.inf]))
-    return source.column(_none)
+    return source.column(applied, np.zeros_like, z)
 
 
 def _away(block: Block, loss: Loss, z: NDArray) -> NDArray:
@@ -218,18 +216,6 @@ def _density(block: Block, loss: Loss, z: NDArray, width: float) -> NDArray:
     _, places, rises = loss.corners(block.y)
     near = np.abs(z - places) <= width
     return block.s * np.where(near, rises, 0.0).sum(axis=0) / (2.0 * width)
-
-
-def _none(block: Block) -> NDArray:
-    return np.zeros(block.shape[0])
-
-
-def _product(block: Block, a: NDArray, c: NDArray) -> NDArray:
-    return a * c
-
-
-def _quotient(block: Block, a: NDArray, m: int) -> NDArray:
-    return a / m
 
 
 def _width(away: NDArray) -> float:

@@ -61,7 +61,7 @@ def test_a_system_is_solved(monkeypatch, way, ones):
     monkeypatch.setattr(newton_step, "_FORCING", 1e-9)
     rng = np.random.default_rng(2)
     c, damping = rng.random(3000), np.full(25 + ones, 1e-3)
-    system = System(given, c, damping, ones, thrifty=way == "some rows")
+    system = System(given, given.split(c), damping, ones, thrifty=way == "some rows")
     assert system.exact == (way == "factors")
     X = np.column_stack([rows(given), np.ones(3000)]) if ones else rows(given)
     H = X.T @ (c[:, None] * X) + np.diag(damping)
@@ -71,7 +71,7 @@ def test_a_system_is_solved(monkeypatch, way, ones):
 
 def test_a_singular_hessian_is_no_failure():
     given = Source(np.ones((50, 3)), np.ones(50))
-    solved = System(given, np.ones(50), np.zeros(4), ones=True).solve(np.ones(4))
+    solved = System(given, given.split(np.ones(50)), np.zeros(4), ones=True).solve(np.ones(4))
     assert np.isfinite(solved).all()
 
 
@@ -112,6 +112,19 @@ def test_a_sample_is_an_eighth_with_a_strength_to_match():
     assert sample.m == 2500
     assert sample.objective.strength == pytest.approx(0.1 / 2500)
     assert head_start(sample) is None
+
+
+@pytest.mark.parametrize("most", [{"_MOST_EXAMPLES": 2100}, {"_MOST_ENTRIES": 8401}])
+def test_a_sample_is_never_larger_than_some_size(monkeypatch, most):
+    for name, number in most.items():
+        monkeypatch.setattr(newton_step, name, number)
+    given = source(20_000, 4)
+    one, other = (head_start(Risk(Objective(Hinge(), SquaredL2(1e-9)), given)) for _ in range(2))
+    assert one.m == 2100
+    np.testing.assert_array_equal(one.source.X.array, other.source.X.array)
+    chosen = np.flatnonzero(np.isin(given.X.array[:, 0], one.source.X.array[:, 0]))
+    assert chosen.size == 2100
+    assert (np.diff(chosen) < 20).all()  # from all over
 
 
 @pytest.mark.parametrize("intercept", [False, True])

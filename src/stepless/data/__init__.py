@@ -1,8 +1,11 @@
 """Data: readers, streams, and the source that solvers walk over."""
 
+from stepless.data.block import Block
 from stepless.data.chunks import Chunk, Chunks, Skipped
+from stepless.data.column import Column, applied
 from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks
+from stepless.data.cuts import added
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
@@ -12,8 +15,10 @@ from stepless.data.svmlight_stream import svmlight_chunks
 from stepless.data.templates import window_features, word_features
 
 __all__ = [
+    "Block",
     "Chunk",
     "Chunks",
+    "Column",
     "Columns",
     "DataError",
     "Hashing",
@@ -22,6 +27,8 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
+    "added",
+    "applied",
     "column_features",
     "csv_chunks",
     "read_columns",

@@ -35,6 +35,11 @@ class Column:
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
 
+def applied(block: Any, function: Any, *given: Any) -> Any:
+    """Kernel: what numpy's function makes of columns, say `np.add`, or of one, say `np.sum`."""
+    return function(*given)
+
+
 def of_block(k: int, shared: tuple[Any, ...]) -> list[Any]:
     """What a kernel is called with beside block k: of columns, that block's parts."""
     return [given.parts[k] if type(given) is Column else given for given in shared]

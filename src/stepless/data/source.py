@@ -198,7 +198,7 @@ class Source:
     @cached_property
     def sizes(self) -> NDArray:
         """Root mean square of each feature."""
-        return np.sqrt(self.total(products.weighted_squares, self.shape[1:]) / self.shape[0])
+        return np.sqrt(self.squares(self.s) / self.shape[0])
 
     def digests(self) -> tuple[int, ...]:
         """A number for each block, of all that its rows hold; those of equal examples are equal."""

@@ -6,10 +6,7 @@ those of blocks can be added.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
 
@@ -27,11 +24,6 @@ def predictions(block, w, b):
             p += w[j] * v
         z[i] = p + b
     return z
-
-
-def moved(block: Any, z: NDArray, b: float) -> NDArray:
-    """z_i + b."""
-    return z + b
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from stepless.jit import FAST, compiled
 
 
@@ -31,11 +27,6 @@ def squares(block, g, c):
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[j] += c[i] * v * v
-
-
-def weighted_squares(block: Any, g: NDArray) -> None:
-    """Add to g: Σ s_i x_ij² for each j."""
-    squares(block, g, block.s)
 
 
 @compiled("block[m,d] g[d] c[m] v[d]", fastmath=FAST)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
-from stepless.data.cuts import added
+from stepless.data import Column, added
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer
@@ -58,11 +58,14 @@ class Room(NamedTuple):
         )
 
 
-def equipped(block: SequenceBlock, given: tuple[Any, ...], d: int) -> tuple[Problem, Room, NDArray]:
-    """What a kernel needs for a block: the problem, a room, and a place for d weights' slopes."""
-    y, s, pairs, tags = given
-    problem = Problem(pairs, block.X, y, block.ends, s)
-    return problem, Room.of(block.longest, tags), np.empty(d + _LINE)[:d]
+def equipped(problem: Problem, tags: int, d: int) -> tuple[Room, NDArray]:
+    """What a kernel needs for a block: a room, and a place for the slopes of d weights."""
+    longest = int(np.diff(problem.ends).max(initial=0))
+    return Room.of(longest, tags), np.empty(d + _LINE)[:d]
+
+
+def _problem(block: SequenceBlock, pairs: Pairs, y: NDArray, s: NDArray) -> Problem:
+    return Problem(pairs, block.X, y, block.ends, s)
 
 
 class ChainRisk(WholeRisk):
@@ -106,8 +109,8 @@ class ChainRisk(WholeRisk):
         # and of as many normalised steps of `tags` terms each as the longest sequence has
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
         self.rounding = (terms + sequences.longest * (tags + 4)) * 2.0**-53
-        tagged = sequences.split(y, positions=True), sequences.split(s)
-        self.given = *tagged, pairs, tags  # what kernels take beside w
+        given = pairs, sequences.split(y, positions=True), sequences.split(s)
+        self.problems = Column(sequences.map(_problem, *given))
         self._far = 0.0
 
     @abstractmethod

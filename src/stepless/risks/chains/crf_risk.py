@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.sequences import SequenceBlock
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, equipped
-from stepless.risks.chains.pairs import Pairs
+from stepless.risks.chains.chain_risk import ChainRisk, Problem, equipped
 
 
 class CRFRisk(ChainRisk):
@@ -32,7 +30,7 @@ class CRFRisk(ChainRisk):
     smooth: ClassVar[bool] = True
 
     def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
-        return self.sequences.map(_log_losses, *self.given, w)
+        return self.sequences.map(_log_losses, self.problems, self.K, w)
 
     def curvatures(self) -> NDArray:
         """Half way between those of each weight by itself and those of the steepest.
@@ -45,10 +43,10 @@ class CRFRisk(ChainRisk):
 
 
 def _log_losses(
-    block: SequenceBlock, y: NDArray, s: NDArray, pairs: Pairs, tags: int, w: NDArray
+    block: Any, problem: Problem, tags: int, w: NDArray
 ) -> tuple[float, NDArray, float]:
     """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
-    problem, room, g = equipped(block, (y, s, pairs, tags), w.size)
+    room, g = equipped(problem, tags, w.size)
     total = _tangents(g, problem, w, room, None)
     # what scores that lie far apart need is compiled when there are such
     if math.isnan(total):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.sequences import SequenceBlock, Sequences
+from stepless.data.sequences import Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Problem, equipped
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -48,20 +48,14 @@ class ChainHingeRisk(ChainRisk):
         self.cost = np.ascontiguousarray(cost, dtype=float)
 
     def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
-        return self.sequences.map(_hinges, *self.given, self.cost, w)
+        return self.sequences.map(_hinges, self.problems, self.cost, w)
 
 
 def _hinges(
-    block: SequenceBlock,
-    y: NDArray,
-    s: NDArray,
-    pairs: Pairs,
-    tags: int,
-    cost: NDArray,
-    w: NDArray,
+    block: Any, problem: Problem, cost: NDArray, w: NDArray
 ) -> tuple[float, NDArray, float]:
     """Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
-    problem, room, g = equipped(block, (y, s, pairs, tags), w.size)
+    room, g = equipped(problem, len(cost), w.size)
     return _tangents(g, problem, cost, w, room), g, 0.0
 
 

@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.data import Source
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, Source, added
 from stepless.jit import FAST, compiled
 from stepless.kernels import oracle
 from stepless.objective import Domain, Regularizer

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Column, added
 from stepless.kernels import dual_ascent as kernels
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective

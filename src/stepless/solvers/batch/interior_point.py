@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, added, applied
 from stepless.kernels import barrier, oracle
 from stepless.objective import Objective
 from stepless.risk import Risk
@@ -178,10 +176,6 @@ def _mass(block: Block, corners: tuple[NDArray, NDArray]) -> float:
     return float(corners[1].sum())
 
 
-def _sum(block: Block, h: NDArray) -> float:
-    return float(h.sum())
-
-
 def _weigh(risk: Risk, state: State, target: tuple[float, float]) -> None:
     read = state.terms.corners, state.point, state.moves, state.kept.p
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
@@ -192,7 +186,7 @@ def _course(risk: Risk, state: State, system: System, target: tuple[float, float
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
-        right = np.append(right, -(state.tilt + added(source.map(_sum, state.h))))
+        right = np.append(right, -(state.tilt + added(source.map(applied, np.sum, state.h))))
     delta = system.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
     move = source.column(oracle.predictions, turn, turn_b)

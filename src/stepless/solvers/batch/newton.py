@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, added
 from stepless.kernels import oracle, smooth
 from stepless.objective import Objective
 from stepless.risk import Risk

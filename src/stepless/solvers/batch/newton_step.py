@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from stepless.certificates import Point
-from stepless.data import Source
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, Source, added, applied
 from stepless.kernels import oracle
 from stepless.objective import SquaredL2
 from stepless.risk import Risk
@@ -43,15 +40,10 @@ class System:
     """
 
     def __init__(
-        self,
-        source: Source,
-        c: NDArray | Column,
-        damping: NDArray,
-        ones: bool,
-        thrifty: bool = True,
+        self, source: Source, c: Column, damping: NDArray, ones: bool, thrifty: bool = True
     ) -> None:
         self.source = source
-        self.c = c = source.split(c)
+        self.c = c
         self.damping = damping
         self.ones = ones
         self.exact = False
@@ -64,7 +56,7 @@ class System:
         else:
             diagonal = source.squares(c)
             if ones:
-                diagonal = np.append(diagonal, max(added(source.map(_sum, c)), _LEAST))
+                diagonal = np.append(diagonal, max(added(source.map(applied, np.sum, c)), _LEAST))
             self.diagonal = diagonal + damping
 
     def solve(self, right: NDArray) -> NDArray:
@@ -79,7 +71,7 @@ class System:
     def _some(self) -> Column:
         """Weights of the rows to factor: one in so many, weighing as much more, or all."""
         (m, d), entries = self.source.shape, self.source.X.nnz
-        count = added(self.source.map(_count, self.c))
+        count = added(self.source.map(applied, np.count_nonzero, self.c))
         # as many as cost no more than three products do, m entries a row for each
         stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
         if stride < 2 or entries < _LONG * m:
@@ -108,7 +100,7 @@ class System:
         d = self.source.shape[1]
         turn = np.ascontiguousarray(v[:d]), float(v[d])
         pull = self.source.column(_weighted, self.c, *turn)
-        tilt = added(self.source.map(_sum, pull))
+        tilt = added(self.source.map(applied, np.sum, pull))
         return np.append(self.source.combination(pull), tilt) + self.damping * v
 
     def _conjugate(self, right: NDArray) -> NDArray:
@@ -226,14 +218,6 @@ def _follow(block: Block, p: NDArray, move: NDArray, t: float) -> float:
     """Write p; return the largest |p_i|."""
     p += t * move
     return _largest(block, p)
-
-
-def _sum(block: Block, c: NDArray) -> float:
-    return float(c.sum())
-
-
-def _count(block: Block, c: NDArray) -> int:
-    return int(np.count_nonzero(c))
 
 
 def _thinned(block: Block, c: NDArray, stride: int) -> NDArray:

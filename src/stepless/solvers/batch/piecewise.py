@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, added
 from stepless.objective import Loss, Objective
 from stepless.risk import Risk
 from stepless.solvers.solver import needs_euclidean, needs_ridge

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Slopes, fenchel
-from stepless.data.block import Block
-from stepless.data.column import Column
-from stepless.data.cuts import added
+from stepless.data import Block, Column, added, applied
 from stepless.kernels import oracle, smoothing
 from stepless.objective import Objective
 from stepless.risk import Plane, Risk
@@ -117,16 +115,16 @@ class SmoothedNewton:
         return state
 
     def _at(self, risk: Risk, w: NDArray, b: float, width: float) -> State:
-        terms, source = Piecewise.of(risk), risk.source
+        terms, source, kept = Piecewise.of(risk), risk.source, Predictions.of(risk.source, w, b)
         return State(
             w.copy(),
             b,
-            Predictions.of(source, w, b),
+            kept,
             terms,
             source.column(_middle, terms.corners),
             width,
             min(max(self.aim, _LEAST_AIM), 0.1),
-            source.column(_flat),
+            source.column(applied, np.zeros_like, kept.p),
             source.empty(),
             source.empty(),
             terms.base,
@@ -260,10 +258,6 @@ def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
 
 def _middle(block: Block, corners: tuple[NDArray, NDArray]) -> NDArray:
     return np.full(corners[0].shape, 0.5)
-
-
-def _flat(block: Block) -> NDArray:
-    return np.zeros(block.shape[0])
 
 
 def _subtract_from(block: Block, before: NDArray, slopes: NDArray) -> None:
