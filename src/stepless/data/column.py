@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ class Column:
 
     __slots__ = ("parts", "round")
 
-    def __init__(self, parts: Iterable[Any]) -> None:
-        self.parts = list(parts)
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
         self.round = 0
 
     @property

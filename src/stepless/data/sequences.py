@@ -103,7 +103,7 @@ class Sequences:
     def split(self, values: NDArray, *, positions: bool = False) -> Column:
         """Take a number for each sequence, or for each position, as a column of the same memory."""
         cuts = self.ends[np.array(self.cuts)].tolist() if positions else self.cuts
-        return Column(values[lo:hi] for lo, hi in cuts)
+        return Column([values[lo:hi] for lo, hi in cuts])
 
     def map(self, kernel: Callable[..., T], *shared: Any) -> list[T]:
         """Call kernel(block, *shared) for each block, on all threads; results in order."""

@@ -120,7 +120,7 @@ class Source:
 
     def empty(self) -> Column:
         """Make a column of anything, to be written."""
-        return Column(np.empty(hi - lo) for lo, hi in self.cuts)
+        return Column([np.empty(hi - lo) for lo, hi in self.cuts])
 
     def update(
         self, columns: Column | tuple[Column, ...], kernel: Callable[..., T], *shared: Any
@@ -134,6 +134,10 @@ class Source:
     def total(self, kernel: Callable[..., None], shape: tuple[int, ...], *shared: Any) -> NDArray:
         """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape."""
         blocks, size = self._blocks, math.prod(shape)
+        if len(blocks) == 1:
+            sum_ = np.zeros(shape)
+            kernel(blocks[0], sum_, *of_block(0, shared))
+            return sum_
         groups = merged(len(blocks), size)
 
         def work(n: int) -> NDArray:
@@ -149,7 +153,8 @@ class Source:
         """Take an array with an entry for each row as a column that shares its memory."""
         if isinstance(values, Column):
             return values
-        return Column(values[lo:hi] for lo, hi in self.cuts)
+        cuts = self.cuts
+        return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts])
 
     def relabelled(self, y: NDArray) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""

@@ -78,7 +78,7 @@ class RankingRisk(WholeRisk):
         X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
         X = X[queries.rows]
         self.source = Source(X, y[queries.rows], threads=threads, groups=self.starts)
-        self._within = Column(_between(self.starts, *cut) for cut in self.source.cuts)
+        self._within = Column([_between(self.starts, *cut) for cut in self.source.cuts])
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
         self._largest = _largest(X, self.starts)
         self._longest = int(np.diff(self.starts).max())

@@ -235,4 +235,4 @@ def _gather(
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
     parts = risk.source.map(kernels.gather, *given)
     total, conjugates, rough, g = (part / risk.m for part in added([part[:-1] for part in parts]))
-    return (total, conjugates, rough), Column(part[-1] for part in parts).whole, g
+    return (total, conjugates, rough), Column([part[-1] for part in parts]).whole, g

@@ -131,7 +131,7 @@ class InteriorPoint:
 
     def _move(self, risk: Risk, state: State) -> None:
         """Predictor, corrector, step."""
-        mu = state.product / (2.0 * added(risk.source.map(_mass, state.terms.corners)))
+        mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
             return
         target = 0.0, 0.0
@@ -172,10 +172,6 @@ def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...
     return tuple(np.zeros((3, *corners[0].shape)))
 
 
-def _mass(block: Block, corners: tuple[NDArray, NDArray]) -> float:
-    return float(corners[1].sum())
-
-
 def _weigh(risk: Risk, state: State, target: tuple[float, float]) -> None:
     read = state.terms.corners, state.point, state.moves, state.kept.p
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
@@ -186,7 +182,8 @@ def _course(risk: Risk, state: State, system: System, target: tuple[float, float
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
-        right = np.append(right, -(state.tilt + added(source.map(applied, np.sum, state.h))))
+        tilt = state.tilt + added(source.map(applied, np.add.reduce, state.h))
+        right = np.concatenate((right, [-tilt]))
     delta = system.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
     move = source.column(oracle.predictions, turn, turn_b)

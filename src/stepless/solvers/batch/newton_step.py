@@ -56,7 +56,9 @@ class System:
         else:
             diagonal = source.squares(c)
             if ones:
-                diagonal = np.append(diagonal, max(added(source.map(applied, np.sum, c)), _LEAST))
+                diagonal = np.append(
+                    diagonal, max(added(source.map(applied, np.add.reduce, c)), _LEAST)
+                )
             self.diagonal = diagonal + damping
 
     def solve(self, right: NDArray) -> NDArray:
@@ -100,7 +102,7 @@ class System:
         d = self.source.shape[1]
         turn = np.ascontiguousarray(v[:d]), float(v[d])
         pull = self.source.column(_weighted, self.c, *turn)
-        tilt = added(self.source.map(applied, np.sum, pull))
+        tilt = added(self.source.map(applied, np.add.reduce, pull))
         return np.append(self.source.combination(pull), tilt) + self.damping * v
 
     def _conjugate(self, right: NDArray) -> NDArray:

@@ -24,15 +24,17 @@ class Piecewise:
     corners: Column
     base: NDArray
     tilt: float
+    mass: float  # Σσ
     steepness: float  # of the steepest slope anywhere
 
     @classmethod
     def of(cls, risk: Risk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
-        tilts, steepest = zip(*source.map(_extent, *given), strict=True)
+        parts, corners = source.map(_extent, *given), source.column(_corners, *given)
         base = source.combination(source.column(_first_slopes, *given))
-        return cls(source.column(_corners, *given), base, added(tilts), max(steepest))
+        tilt, mass = added([part[:2] for part in parts])
+        return cls(corners, base, tilt, mass, max(part[2] for part in parts))
 
     def sizes(self, risk: Risk, p: Column) -> float:
         """What cancels in Σ s_i a_i p_i/m, at most."""
@@ -49,11 +51,12 @@ def _first_slopes(block: Block, loss: Loss, m: int) -> NDArray:
     return block.s / m * loss.corners(block.y)[0]
 
 
-def _extent(block: Block, loss: Loss, m: int) -> tuple[float, float]:
-    """The sum of `_first_slopes`, and the steepest slope of all, without weights."""
+def _extent(block: Block, loss: Loss, m: int) -> tuple[float, float, float]:
+    """The sum of `_first_slopes`, that of σ, and the steepest slope of all, without weights."""
     low, _, rise = loss.corners(block.y)
-    steep = np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0)))
-    return float((block.s / m) @ low), float(steep.max(initial=0.0))
+    share = block.s / m
+    steep = np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0))).max(initial=0.0)
+    return float(share @ low), float((share * rise).sum()), float(steep)
 
 
 def _reach(block: Block, p: NDArray) -> float:
