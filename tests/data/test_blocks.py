@@ -72,6 +72,21 @@ def test_relabelled_blocks_have_the_new_targets():
     np.testing.assert_array_equal(np.concatenate([b.y for b in given.blocks()]), Y)
 
 
+def test_a_pickled_source_has_its_rows_once():
+    given = Source(X, Y, S)
+    given.blocks()
+    stored = pickle.dumps(given)
+    assert len(stored) < 1.1 * (X.nbytes + Y.nbytes + S.nbytes)
+    for block, other in zip(given.blocks(), pickle.loads(stored).blocks(), strict=True):
+        np.testing.assert_array_equal(block.X.array, other.X.array)
+
+
+@pytest.mark.parametrize("size", [1, 430, 432])
+def test_a_column_has_a_number_for_each_row(size):
+    with pytest.raises(ValueError, match=f"there are 431 examples, but {size} values"):
+        Source(X, Y).combination(np.ones(size))
+
+
 def test_a_pickled_column_is_the_same():
     given = Source(X, Y, S)
     column = given.column(oracle.predictions, np.ones(5), 0.0)

@@ -153,6 +153,8 @@ class Source:
         """Take an array with an entry for each row as a column that shares its memory."""
         if isinstance(values, Column):
             return values
+        if len(values) != self.shape[0]:
+            raise ValueError(f"there are {self.shape[0]} examples, but {len(values)} values")
         cuts = self.cuts
         return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts])
 
@@ -160,7 +162,6 @@ class Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
         other = copy(self)
         other.whole = Block(self.X, _checked(self.X, "targets", y), self.s)
-        vars(other).pop("_blocks", None)
         return other
 
     def take(self, rows: NDArray) -> Source:
@@ -175,9 +176,13 @@ class Source:
     def _copy(self, X: Design, y: NDArray, s: NDArray) -> Source:
         other = copy(self)
         other.whole, other._groups, other._digests = Block(X, y, s), None, []
-        for name in ("cuts", "_blocks", "sizes"):
+        for name in ("cuts", "sizes"):
             vars(other).pop(name, None)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the views, which are made anew of what is copied or pickled."""
+        return {name: value for name, value in vars(self).items() if name != "_blocks"}
 
     def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
         """⟨w, x_i⟩ + b for each example."""
