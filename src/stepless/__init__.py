@@ -66,7 +66,8 @@ if TYPE_CHECKING:
     )
     from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
-    from stepless.risk import Risk
+    from stepless.risks.linear_risk import LinearRisk
+    from stepless.risks.oracle_risk import OffsetRisk, OracleRisk
     from stepless.risks.ranking import (
         mean_average_precision,
         mean_reciprocal_rank,
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
-    from stepless.whole_risk import OffsetRisk, WholeRisk
 
 __version__ = "0.1.0"
 
@@ -111,14 +111,14 @@ _HOME = {
     "Nonnegative": "objective",
     "NuClassifier": "estimators",
     "Objective": "objective",
-    "OffsetRisk": "whole_risk",
+    "OffsetRisk": "risks.oracle_risk",
     "OneClass": "estimators",
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
     "RegretLedger": "regret",
     "Regularizer": "objective",
-    "Risk": "risk",
+    "LinearRisk": "risks.linear_risk",
     "RowsL2": "objective",
     "RowsLInf": "objective",
     "SOLVERS": "solvers",
@@ -131,7 +131,7 @@ _HOME = {
     "Stopping": "stopping",
     "StructuredClassifier": "estimators",
     "StructuredModel": "structured",
-    "WholeRisk": "whole_risk",
+    "OracleRisk": "risks.oracle_risk",
     "Zero": "objective",
     "alpha_path": "estimators",
     "check_constraint": "checks",
@@ -177,6 +177,7 @@ __all__ = [
     "LinearKernel",
     "LinearRanker",
     "LinearRegressor",
+    "LinearRisk",
     "Loss",
     "LpBall",
     "MetricClassifier",
@@ -185,12 +186,12 @@ __all__ = [
     "Objective",
     "OffsetRisk",
     "OneClass",
+    "OracleRisk",
     "PSDCone",
     "Polynomial",
     "Polytope",
     "RegretLedger",
     "Regularizer",
-    "Risk",
     "RowsL2",
     "RowsLInf",
     "Shrunk",
@@ -202,7 +203,6 @@ __all__ = [
     "Stopping",
     "StructuredClassifier",
     "StructuredModel",
-    "WholeRisk",
     "Zero",
     "alpha_path",
     "check_constraint",

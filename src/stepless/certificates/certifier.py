@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import Planes
-from stepless.objective import Objective
-from stepless.risk import Plane
+from stepless.objective import Penalized
+from stepless.plane import Plane
 
 _STEEPEST = 1e100  # its square is still a number
 
@@ -23,7 +23,7 @@ class Certifier:
     """
 
     def __init__(
-        self, objective: Objective, d: int, planes: Planes | Aggregate | None = None
+        self, objective: Penalized, d: int, planes: Planes | Aggregate | None = None
     ) -> None:
         self._objective = objective
         self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))

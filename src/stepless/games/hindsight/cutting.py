@@ -13,7 +13,7 @@ from stepless.certificates.polyhedral_planes import lasso
 from stepless.games.hindsight.task import Task
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Zero
-from stepless.risk import Plane
+from stepless.plane import Plane
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 
 

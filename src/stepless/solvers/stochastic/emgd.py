@@ -9,7 +9,7 @@ import numpy as np
 
 from stepless.kernels.mixed import Epoch
 from stepless.objective import Free, Objective, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
 
@@ -56,7 +56,7 @@ class EMGD(Mixed):
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 
-    def plan(self, risk: Risk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: State) -> Plan:
         strength, rest = parts(risk.objective)
         if self.schedule == "theory":
             L, delta = state.steepest + strength, min(self.delta, math.exp(-0.5))
