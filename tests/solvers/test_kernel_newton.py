@@ -125,7 +125,7 @@ def test_planes_have_their_spaces_inner_product():
     K = risk.gram.table
     assert planes.length(c) == pytest.approx(np.sqrt(c @ K @ c))
     np.testing.assert_allclose(planes.products(c), planes.A @ K @ c)
-    assert planes.penalty(objective, c) == pytest.approx(0.005 * c @ K @ c)
+    assert risk.penalty(c) == pytest.approx(0.005 * c @ K @ c)
 
 
 def test_the_systems_solutions_determinant_and_spread():
