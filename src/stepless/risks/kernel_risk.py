@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +20,18 @@ from stepless.objective import Objective, Problem
 from stepless.plane import Plane, Tangent
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import Risk
+
+_KEPT = 4  # coefficients of which predictions are kept: m² operations each
+
+
+@dataclass(eq=False)
+class _Seen:
+    """Coefficients, what they predict, and Σ|a_i| of their plane, taken at an intercept."""
+
+    w: NDArray
+    f: NDArray
+    b: float = math.nan
+    steepness: float = math.inf
 
 
 class KernelRisk(Risk):
@@ -49,7 +63,7 @@ class KernelRisk(Risk):
         self._origin = LinearRisk(objective, Source(np.zeros((self.m, 1)), y, s))
         self.y, self.s = self._origin.source.y, self._origin.source.s
         self.rounding = self._origin.rounding
-        self._last: tuple[NDArray, NDArray] | None = None
+        self._seen: deque[_Seen] = deque(maxlen=_KEPT)
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -104,6 +118,8 @@ class KernelRisk(Risk):
         anchor = self._ray(w).anchor(np.ones(1), b)
         tangent, plane = anchor.tangent, anchor.tangent.plane
         a = anchor.a / self.m
+        seen = self._at(w)
+        seen.b, seen.steepness = float(tangent.b), float(np.abs(a).sum())
         if not plane.a.any() and plane.offset == 0.0:
             a = np.zeros(self.m)  # R falls without end in b: only R ≥ 0 is known
         return Tangent(tangent.value, float(tangent.b), Plane(a, plane.offset, haze=plane.haze))
@@ -113,22 +129,29 @@ class KernelRisk(Risk):
         error = self._ray(w).rounding_error(np.ones(1), b, value)
         if not math.isfinite(self.gram.rounding):
             return error
-        size, loss = float(np.abs(w).sum()), self.objective.loss
+        size, loss, seen = float(np.abs(w).sum()), self.objective.loss, self._at(w)
         off = self.gram.rounding * size  # of each prediction
-        bend = loss.smoothness() * off if math.isfinite(loss.smoothness()) else 0.0
-        steep = min(self._origin.steepness(value, 3.0 * value) + bend, loss.lipschitz())
+        steep = loss.lipschitz()
+        if math.isfinite(loss.smoothness()):
+            here = self._origin.steepness(value, 3.0 * value)
+            here = min(here, seen.steepness) if seen.b == b else here
+            steep = min(here + loss.smoothness() * off, steep)
         return error + off * (steep + 0.5 * self.objective.strength * size)
 
     def _ray(self, w: NDArray) -> LinearRisk:
         """Along the ray through f, R is that of a linear model with the one feature f(x_i)."""
-        return LinearRisk(self.objective, Source(self._predictions(w)[:, None], self.y, self.s))
+        return LinearRisk(self.objective, Source(self._at(w).f[:, None], self.y, self.s))
 
     def _square(self, w: NDArray) -> float:
         """‖f‖²."""
-        return max(float(w @ self._predictions(w)), 0.0)
+        return max(float(w @ self._at(w).f), 0.0)
 
-    def _predictions(self, w: NDArray) -> NDArray:
-        """f(x_i); those of the last f are kept."""
-        if self._last is None or not np.array_equal(self._last[0], w):
-            self._last = w.copy(), self.gram.predictions(w)
-        return self._last[1]
+    def _at(self, w: NDArray) -> _Seen:
+        """What is known of these coefficients; of the last few that were asked for it is kept."""
+        seen = next((seen for seen in self._seen if np.array_equal(seen.w, w)), None)
+        if seen is None:
+            seen = _Seen(w.copy(), self.gram.predictions(w))
+        else:
+            self._seen.remove(seen)
+        self._seen.append(seen)
+        return seen

@@ -37,7 +37,7 @@ class KernelCuts:
     ) -> Finding:
         """Evaluate at w; a minimiser of planes is offered if it has no more than `most` kernels."""
         tangent, certifier = risk.tangent(w, b), self._certifier
-        self._offer(risk, w, tangent)
+        self.offer(risk, w, tangent)
         if certifier is None:
             return self._best
         if plane is not None:
@@ -47,11 +47,12 @@ class KernelCuts:
             tangent = risk.tangent(lowest, self._best.b)
             certifier.learn(tangent.plane, self._ceiling)
             if most is None or np.count_nonzero(lowest) <= most:
-                self._offer(risk, lowest, tangent)
+                self.offer(risk, lowest, tangent)
         best = self._best
         return Finding(best.w, best.b, objective=best.objective, lower_bound=certifier.lower_bound)
 
-    def _offer(self, risk: KernelRisk, w: NDArray, tangent: Tangent) -> None:
+    def offer(self, risk: KernelRisk, w: NDArray, tangent: Tangent) -> None:
+        """Take a point for the best, if it is."""
         objective = risk.penalty(w) + tangent.value
         assert self._best.objective is not None
         if objective < self._best.objective:

@@ -88,9 +88,10 @@ class KernelPGS:
     def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> State:
         """A state at f = 0: no round has been before the first."""
         origin, cuts = np.zeros(risk.m), KernelCuts(risk)
-        first = cuts.look(risk, origin, 0.0)
-        state = State(origin.copy(), np.zeros(expansion.SIZE), risk.value(origin, first.b), cuts)
-        state.motion[expansion.BIAS] = first.b
+        tangent = risk.tangent(origin, 0.0)
+        cuts.offer(risk, origin, tangent)
+        state = State(origin.copy(), np.zeros(expansion.SIZE), tangent.value, cuts)
+        state.motion[expansion.BIAS] = tangent.b
         far = self._bound(risk, state) * float((risk.s * np.sqrt(risk.gram.diagonal)).max())
         state.motion[expansion.REACH] = min(1.0, max(far, 1e-30))
         return state
