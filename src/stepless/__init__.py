@@ -6,6 +6,7 @@ rest of this package.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from stepless.certificates import excess_risk_bound
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         ndcg_at_k,
         precision_at_k,
     )
+    from stepless.risks.risk import Risk
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
@@ -105,6 +107,7 @@ _HOME = {
     "LinearKernel": "kernel_functions",
     "LinearRanker": "estimators",
     "LinearRegressor": "estimators",
+    "LinearRisk": "risks.linear_risk",
     "Loss": "objective",
     "LpBall": "objective",
     "MetricClassifier": "estimators",
@@ -113,12 +116,13 @@ _HOME = {
     "Objective": "objective",
     "OffsetRisk": "risks.oracle_risk",
     "OneClass": "estimators",
+    "OracleRisk": "risks.oracle_risk",
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
     "RegretLedger": "regret",
     "Regularizer": "objective",
-    "LinearRisk": "risks.linear_risk",
+    "Risk": "risks.risk",
     "RowsL2": "objective",
     "RowsLInf": "objective",
     "SOLVERS": "solvers",
@@ -131,7 +135,6 @@ _HOME = {
     "Stopping": "stopping",
     "StructuredClassifier": "estimators",
     "StructuredModel": "structured",
-    "OracleRisk": "risks.oracle_risk",
     "Zero": "objective",
     "alpha_path": "estimators",
     "check_constraint": "checks",
@@ -192,6 +195,7 @@ __all__ = [
     "Polytope",
     "RegretLedger",
     "Regularizer",
+    "Risk",
     "RowsL2",
     "RowsLInf",
     "Shrunk",
@@ -223,7 +227,14 @@ __all__ = [
 ]
 
 
+_RENAMED = {"WholeRisk": "OracleRisk"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warn(f"stepless.{name} is called {new} now", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     if name not in _HOME:
         raise AttributeError(f"module 'stepless' has no attribute {name!r}")
     value = getattr(import_module(f"stepless.{_HOME[name]}"), name)
