@@ -14,7 +14,7 @@ from stepless.games.players import Player
 from stepless.games.players.refusals import refuse_nobody
 from stepless.jit import compiled
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import Objective, Regularizer, Zero
+from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
@@ -170,9 +170,7 @@ class LearnerFromPlayer:
 
     def _enter(self, objective: Objective, d: int) -> tuple[Player, float]:
         """A copy of the player in the game; and the ridge, where it does not know it."""
-        penalty: Regularizer | None = objective.regularizer
-        if isinstance(penalty, Zero):
-            penalty = None
+        penalty = None if objective.regularizer.zero else objective.regularizer
         player = copy.deepcopy(self.player)
         try:
             return player.enter(objective.domain, d, penalty=penalty, seed=self.seed), 0.0

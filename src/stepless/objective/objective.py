@@ -71,7 +71,7 @@ class Penalized:
                 "a p-norm penalty in a p-norm ball needs the same p in both, "
                 f"not {penalty.p:g} and {domain.p:g}"  # type: ignore[attr-defined]
             )
-        if not (penalty.separable or alike or isinstance(domain, Free)):
+        if not (penalty.separable or alike or domain.free):
             raise ValueError(
                 f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
                 "both at once; use domain='free'"
@@ -136,7 +136,7 @@ class Penalized:
             edge = float(penalty.total(np.array([[domain.bound]])))
             ceiling = min(ceiling, edge * (1.0 + _ROUNDING))
         of_penalty = penalty.floor(steepest.reshape(-1, self.outputs), ceiling)
-        if isinstance(domain, Free):
+        if domain.free:
             return float(of_penalty)
         if isinstance(domain, Box) and penalty.separable:
             boxed = _boxed(penalty, domain.low, domain.high, a - blur, a + blur)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stepless.objective import L1, ElasticNet, Free
+from stepless.objective import L1, ElasticNet
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk
 from stepless.solvers.batch.accelerated import Accelerated
@@ -122,7 +122,7 @@ def _first(risk: RowRisk, gap: float) -> Solver | Turns:
 def _curved(risk: RowRisk, gap: float) -> Solver | Turns:
     """Of a smooth loss with a penalty or a domain that is not Euclidean."""
     lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
-    lagged = lagged and isinstance(risk.objective.domain, Free)
+    lagged = lagged and risk.objective.domain.free
     if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
     return Turns((EMGD(), 25), (Accelerated(), 60))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
 from stepless.certificates.polyhedral_planes import lasso
-from stepless.objective import Penalized, Zero
+from stepless.objective import Penalized
 from stepless.risks.risk import Risk
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 from stepless.solvers.solver import Finding
@@ -73,7 +73,7 @@ class Bundle:
                 "use solver='auto', if need be with penalty='l2'"
             )
         bounded = not math.isinf(objective.radius) or not math.isinf(objective.domain.reach())
-        if isinstance(objective.regularizer, Zero) and not bounded:
+        if objective.regularizer.zero and not bounded:
             return "needs a penalty or a bounded domain; use solver='auto', or penalty='l2'"
         return None
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
-from stepless.objective import L1, ElasticNet, Free, Penalized, SquaredL2
+from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
 from stepless.solvers.solver import Finding
@@ -78,7 +78,7 @@ class LBFGS:
 
     def lacks(self, objective: Penalized) -> str | None:
         penalty, domain = objective.regularizer, objective.domain
-        if type(penalty) not in (SquaredL2, L1, ElasticNet) or not isinstance(domain, Free):
+        if type(penalty) not in (SquaredL2, L1, ElasticNet) or not domain.free:
             return (
                 "knows the penalties l2, l1 and elasticnet without a domain; "
                 "use solver='auto', or penalty='l2' and domain='free'"

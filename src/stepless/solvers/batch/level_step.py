@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.jit import compiled
-from stepless.objective import L1Ball, Penalized, Simplex, Zero
+from stepless.objective import L1Ball, Penalized, Simplex
 
 DUALS = 3  # dual points: of the certificate, of moves, of long moves
 _MOVE, _LONG = 1, 2
@@ -62,7 +62,7 @@ class _Near:
         w, domain = self.weights(u), self._objective.domain
         moves = w != 0.0
         if domain.separable:
-            if isinstance(self._objective.regularizer, Zero):
+            if self._objective.regularizer.zero:
                 moves[:] = True  # nothing holds a weight at 0 but an end of its interval
             inside = (self._low < w) & (w < self._high)
             return self._eta * (moves & inside), 0.0, np.zeros(w.size)

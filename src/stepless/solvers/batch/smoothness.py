@@ -12,7 +12,6 @@ from stepless.kernels import proximal_step, vertices
 from stepless.objective import (
     L1,
     ElasticNet,
-    Free,
     L1Ball,
     L2Ball,
     LpBall,
@@ -127,7 +126,7 @@ def needs_smooth(objective: Penalized) -> str | None:
 def needs_prox(objective: Penalized) -> str | None:
     """What is lacking if a step's minimum is not that of the penalty's prox, projected."""
     penalty, domain = objective.regularizer, objective.domain
-    alone = isinstance(domain, Free) or isinstance(penalty, Zero | SquaredL2)
+    alone = domain.free or isinstance(penalty, Zero | SquaredL2)
     single = penalty.separable and domain.separable
     norms = isinstance(penalty, L1 | ElasticNet) and isinstance(domain, L1Ball | L2Ball | LpBall)
     if alone or single or norms:

@@ -14,7 +14,7 @@ from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Free, Objective, Problem, Zero
+from stepless.objective import Objective, Problem
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.updates import Left, Memory
@@ -312,8 +312,8 @@ def scale_of_rows(X: Design, s: NDArray) -> Scale:
 
 def needs_nothing_else(objective: Objective) -> str | None:
     """What is lacking if there is a penalty or a domain."""
-    if not isinstance(objective.regularizer, Zero):
+    if not objective.regularizer.zero:
         return "has no penalty; say penalty='none', or use solver='auto'"
-    if not isinstance(objective.domain, Free):
+    if not objective.domain.free:
         return "does not know domains; use solver='auto'"
     return None

@@ -14,7 +14,7 @@ from stepless.kernels.links import Linear, Power, Separate
 from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Free, L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
+from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
@@ -94,7 +94,7 @@ class PGS:
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
                 "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='auto'"
             )
-        if not isinstance(domain, Free) and not _same_norm(objective):
+        if not domain.free and not _same_norm(objective):
             return (
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
                 "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Free, Objective, SquaredL2, Zero
+from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
@@ -65,7 +65,7 @@ class EMGD(Mixed):
             radius = math.sqrt(2.0 * state.first / strength) / 2.0 ** (0.5 * state.epochs)
             return Plan(Epoch(1.0 / (L * math.sqrt(T)), strength, radius, 0.0), T)
         pull = state.centre.pull
-        smooth = isinstance(rest, Zero) and isinstance(risk.objective.domain, Free)
+        smooth = rest.zero and risk.objective.domain.free
         known = smooth and strength > 0.0
         radius = float(np.sqrt(pull @ pull)) / strength if known else math.inf
         step = 0.5**state.rises / (state.met + strength)

@@ -13,7 +13,7 @@ from stepless.kernels import mixed, mixed_lagged
 from stepless.kernels.mixed import Epoch
 from stepless.kernels.rows import steepest
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import L1, ElasticNet, Free, Objective, Regularizer, SquaredL2, Zero
+from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.smoothness import needs_prox
@@ -153,7 +153,7 @@ class Mixed:
 def _polished(risk: RowRisk, arrived: Centre, step: float) -> Centre:
     """Return what a full step leads to, where there is a prox: a mean of sparse weights is not."""
     _, rest = parts(risk.objective)
-    if isinstance(rest, Zero):
+    if rest.zero:
         return arrived
     w, aim = np.empty(risk.d), arrived.w - step * arrived.pull
     mixed.approach((rest, risk.objective.domain), aim, step, arrived.w, 1.0, w)
@@ -191,9 +191,9 @@ def _set_out(risk: RowRisk, centre: Centre, plan: Plan) -> Walk:
 def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eager"]:
     """Return how rounds are done: O(nnz) with a ball, O(nnz) with a lasso, or O(d)."""
     _, rest = parts(objective)
-    if not isinstance(objective.domain, Free):
+    if not objective.domain.free:
         return "eager"
-    if isinstance(rest, Zero):
+    if rest.zero:
         return "plain"
     return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
 

@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Free, Objective, SquaredL2
+from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
@@ -76,5 +76,5 @@ class MixedGrad(Mixed):
 
 
 def _theorem(objective: Objective) -> bool:
-    free = isinstance(objective.domain, Free)
+    free = objective.domain.free
     return free and isinstance(objective.regularizer, SquaredL2)
