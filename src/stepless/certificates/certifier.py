@@ -30,7 +30,7 @@ class Certifier:
         self._rising: Plane | None = None
         self._falling: Plane | None = None
         # no loss is negative, no regularizer either; planes of another run may say more
-        self.lower_bound = self.planes.lower_bound(objective)[0] if planes else 0.0
+        self.lower_bound = max(self.planes.lower_bound(objective)[0], 0.0) if planes else 0.0
 
     def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
         """Take in a plane; return the planes' minimiser, if there is a new one.
