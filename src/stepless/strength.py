@@ -17,7 +17,7 @@ from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.left_out import left_out
 from stepless.minimize import Result, minimize
 from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import System
 from stepless.stopping import Stopping
@@ -78,7 +78,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     if lack is not None:
         raise ValueError(lack)
     began = perf_counter()
-    unit = sum(_unit(Risk(objective, source)) for source in sources) / len(sources)
+    unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
     if not _TINIEST < unit < math.inf:  # features of 0, or targets that an intercept explains
         return _START
     # With the one, no weights lower the objective by more than half: ‖∇R(0)‖² ≤ tr V. The other is
@@ -91,7 +91,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
         size = error = decline = 0.0
         left = max(seconds - (perf_counter() - began), 0.0) / len(sources)
         for k, source in enumerate(sources):
-            risk = Risk(here, source)
+            risk = LinearRisk(here, source)
             result = _fit(risk, starts[k], gap, left)
             if result.stopped_by == "interrupt":
                 return strength
@@ -117,7 +117,7 @@ def lacks(objective: Objective) -> str | None:
             "alpha='auto' knows the penalties l2 and lp(p), not "
             f"{type(objective.regularizer).__name__}; choose one of them, or give alpha a number"
         )
-    if objective.loss.outputs() > 1:
+    if objective.outputs > 1:
         return (
             f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
             "classes at once; use multi_class='ovr', or give alpha a number"
@@ -131,7 +131,7 @@ def with_strength(objective: Objective, strength: float) -> Objective:
     return replace(objective, regularizer=type(penalty)(strength, *penalty[1:]))
 
 
-def _unit(risk: Risk) -> float:
+def _unit(risk: LinearRisk) -> float:
     """Mean s_i²a_i²‖x_i‖² in units of the risk, at weights of 0: what a strength is measured by.
 
     Features t times as large make it t² times as large, and every balanced strength too; so it is
@@ -144,7 +144,7 @@ def _unit(risk: Risk) -> float:
     return float(squares.sum()) / risk.m / start.tangent.value
 
 
-def _fit(risk: Risk, start: Any, gap: float, seconds: float) -> Result:
+def _fit(risk: LinearRisk, start: Any, gap: float, seconds: float) -> Result:
     return minimize(risk, choose(risk, gap), Stopping(gap, _PASSES, seconds), start=start)
 
 
@@ -160,7 +160,7 @@ def _crossing(strength: float, size: float, error: float, decline: float) -> flo
     return 2.0 * area / (kappa + math.sqrt(kappa * kappa + 4.0 * area))
 
 
-def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
+def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
     """tr(V (H + σI)⁻¹)/m at the weights that were found, and by how much a larger σ lowers it."""
     z, a = _left_out(risk, result)
     m, draws, rng, total = risk.m, math.ceil(_DRAWS / risk.d), np.random.default_rng(0), np.zeros(2)
@@ -178,7 +178,7 @@ def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
     return error, decline
 
 
-def _left_out(risk: Risk, result: Result) -> tuple[Column, Column]:
+def _left_out(risk: LinearRisk, result: Result) -> tuple[Column, Column]:
     """Return predictions z_i as if without example i, and slopes s_i a_i there.
 
     An example pulls its own prediction to where its slope is small, the more so the weaker the
@@ -192,7 +192,7 @@ def _left_out(risk: Risk, result: Result) -> tuple[Column, Column]:
     return found
 
 
-def _curvatures(risk: Risk, z: Column) -> Column:
+def _curvatures(risk: LinearRisk, z: Column) -> Column:
     """s_i c_i at predictions z."""
     source, loss = risk.source, risk.objective.loss
     if loss.offers("curvature"):

@@ -7,12 +7,12 @@ import pytest
 
 from contracts.test_going_on import solver_and_risk
 from stepless.data import Column, Sequences, Source, sequences, source
-from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
 from stepless.objective import Logistic, MulticlassHinge, Objective, Softmax, SquaredL2
 from stepless.risks.chains import ChainHingeRisk, CRFRisk
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 from stepless.risks.chains.pairs import AllPairs
+from stepless.risks.joint_risk import risk_of
 from stepless.risks.ranking import Pairwise, RankingRisk
 from stepless.solvers import SOLVERS, Bundle
 from stepless.stopping import Stopping

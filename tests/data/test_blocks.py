@@ -11,7 +11,7 @@ from stepless.data import Column, Source, applied, source
 from stepless.design import Outer
 from stepless.kernels import oracle
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import InteriorPoint, Newton, SmoothedNewton
 
 RNG = np.random.default_rng(0)
@@ -153,7 +153,7 @@ def _kept(argument):
     ids=["newton", "smoothed-newton", "interior-point"],
 )
 def test_a_lost_block_is_made_again_by_replaying_the_rounds(monkeypatch, loss, solver):
-    risk = Risk(Objective(loss, SquaredL2(1e-3)), Source(X, Y, S))
+    risk = LinearRisk(Objective(loss, SquaredL2(1e-3)), Source(X, Y, S))
     recorder = Recorder(monkeypatch)
     state, rng = solver.start(risk, np.zeros(5), 0.0), np.random.default_rng(0)
     for _ in range(4):

@@ -15,7 +15,9 @@ from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
 from stepless.registry import UnknownName, named
 from stepless.report.names import RANKINGS
 from stepless.risks.metrics import metric_of
-from stepless.solvers import SOLVERS, TANGENTS_ONLY
+from stepless.risks.oracle_risk import OracleRisk
+from stepless.solvers import SOLVERS
+from stepless.solvers.lacking import suited
 from stepless.stopping import Stopping
 from stepless.strength import lacks
 
@@ -84,7 +86,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
     refuse_together(what, given)
     penalty_of(kept["penalty"], kept["alpha"])
     Stopping(gap=kept["gap"], seconds=kept["seconds"] or 0.0)
-    fitting = [kind.name for kind in TANGENTS_ONLY]
+    fitting = suited(OracleRisk)
     if kept["solver"] not in ("auto", *fitting):
         if kept["solver"] not in SOLVERS:
             raise UnknownName("solver", kept["solver"], ["auto", *fitting])

@@ -21,14 +21,16 @@ from stepless.estimators.class_weight import sensible
 from stepless.estimators.columns import labels, numbers, refuse_no_classes, refuse_table
 from stepless.given import shown
 from stepless.minimize import Result, minimize
-from stepless.objective import Objective, Regularizer, Zero, penalty_of
+from stepless.objective import Penalized, Regularizer, Zero, penalty_of
 from stepless.registry import UnknownName
-from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
+from stepless.risks.risk import Risk
+from stepless.solvers import SOLVERS, Solver
+from stepless.solvers.auto import choose
+from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 from stepless.trace import Trace, relative
 from stepless.warning import warn
 from stepless.watchers import Progress, Watcher, watching
-from stepless.whole_risk import WholeRisk
 
 _NOTHING = 1e-9  # an objective that only rounding may keep from 0
 ACCEPTED: dict[str, Any] = {
@@ -100,13 +102,9 @@ class CertifiedModel(BaseEstimator):
             raise TypeError(f"penalty must be a name or a Regularizer, not {shown(self.penalty)}")
         return "none" if self.penalty is None else self.penalty
 
-    def _whole_solver(self, risk: WholeRisk) -> Solver:
-        """Return the solver that is named, or the one that suits a risk that is no sum."""
-        if self.solver != "auto":
-            return self._named_solver()
-        if LBFGS().lacks(risk.objective) is None:
-            return LBFGS()
-        return ProximalBundle() if risk.objective.euclidean else Bundle()
+    def _chosen_solver(self, risk: Risk) -> Solver | Turns:
+        """The solver that is named, or the one that suits the risk best."""
+        return choose(risk, self.gap) if self.solver == "auto" else self._named_solver()
 
     def _stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
         """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
@@ -207,7 +205,7 @@ class CertifiedModel(BaseEstimator):
     def _minimize(
         self,
         risk: Any,
-        solver: Solver,
+        solver: Solver | Turns,
         stopping: Stopping,
         start: tuple[NDArray, Any] | Result | None = None,
         watchers: Iterable[Watcher] = (),
@@ -306,7 +304,7 @@ class CertifiedModel(BaseEstimator):
         self.n_passes_ = self.n_iter_ = 1
         self.trace_ = Trace()
 
-    def _store_strength(self, objective: Objective) -> None:
+    def _store_strength(self, objective: Penalized) -> None:
         penalty = objective.regularizer
         none = 0.0 if isinstance(penalty, Zero) else math.nan  # one's own may have no alpha
         self.alpha_ = float(getattr(penalty, "alpha", none))

@@ -20,12 +20,11 @@ from stepless.estimators.linear_model import LinearModel
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
-from stepless.kernel_risk import KernelRisk
-from stepless.minimize import Result
-from stepless.minimize_expansion import KernelSolver, minimize_expansion
+from stepless.minimize import Result, minimize
 from stepless.objective import Domain, Free, Loss, Regularizer, SquaredL2
 from stepless.registry import UnknownName
-from stepless.solvers import Bundle, ProximalBundle
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.watchers import Progress, Watcher, watching
@@ -170,7 +169,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
             label = f"class {positive}: " if len(classes) > 2 else ""
             progress = [Progress(label=label)] if self.verbose else []
             results.append(
-                minimize_expansion(
+                minimize(
                     risk,
                     solver,
                     self._stopping(len(positives) - k, perf_counter() - began),
@@ -234,7 +233,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         limited = self.solver == "pgs" and self.budget is not None
         return "more passes= or a larger budget=" if limited else "more passes="
 
-    def _kernel_solver(self) -> KernelSolver:
+    def _kernel_solver(self) -> Solver:
         if not isinstance(self.solver, str):
             raise TypeError(f"solver must be a name, not {shown(self.solver)}")
         if self.solver not in _SOLVERS:

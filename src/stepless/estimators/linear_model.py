@@ -13,7 +13,6 @@ from stepless.data import Source
 from stepless.estimators.certified_model import CertifiedModel
 from stepless.estimators.linear_scores import LinearScores
 from stepless.given import shown
-from stepless.joint_risk import risk_of
 from stepless.minimize import Result
 from stepless.objective import (
     DOMAINS,
@@ -26,11 +25,12 @@ from stepless.objective import (
     penalty_of,
 )
 from stepless.registry import named
-from stepless.risk import Risk
+from stepless.risks.joint_risk import risk_of
+from stepless.risks.risk import RowRisk
 from stepless.solvers import SOLVERS, Solver
-from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
+from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 from stepless.strength import balanced, with_strength
 from stepless.watchers import Watcher
@@ -126,9 +126,9 @@ class LinearModel(LinearScores, CertifiedModel):
             raise TypeError(f"domain must be a name or a Domain, not {shown(self.domain)}")
         return named("domain", self.domain, DOMAINS)
 
-    def _solver(self, risk: Risk) -> Solver:
-        """Return the solver that is named, or the one that suits the problem best."""
-        solver = choose(risk, self.gap) if self.solver == "auto" else self._named_solver()
+    def _solver(self, risk: RowRisk) -> Solver | Turns:
+        """Return the solver that is named or chosen, which may take examples as they lie."""
+        solver: Any = self._chosen_solver(risk)
         return InOrder(solver) if solver.online and not self.shuffle else solver
 
     def _online_solver(self) -> Solver:

@@ -13,12 +13,11 @@ from stepless.estimators.linear_scores import LinearScores
 from stepless.estimators.whole_model import WholeModel
 from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
-from stepless.solvers import Bundle, Solver
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.stopping import Stopping
 from stepless.trace import Event
 from stepless.warning import warn
 from stepless.watchers import Watcher
-from stepless.whole_risk import WholeRisk
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,7 @@ class MarginModel(LinearScores, WholeModel):
             warn(self._no_margin(most))
         return result.w + risk.centre, apart
 
-    def _whole_solver(self, risk: WholeRisk) -> Solver:
-        return Bundle() if self.solver == "auto" else self._named_solver()
-
-    def _kept(self, risk: WholeRisk) -> Result | None:
+    def _kept(self, risk: OracleRisk) -> Result | None:
         """Also from a larger ν: fewer examples lack more on average, so that planes stay true."""
         last = super()._kept(risk)
         if last is None or self._last_nu < self.nu:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_model import CertifiedModel
 from stepless.minimize import Result
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.stopping import Stopping
 from stepless.watchers import Watcher
-from stepless.whole_risk import WholeRisk
 
 
 class WholeModel(CertifiedModel):
-    """Runs of an estimator of a `WholeRisk`; a subclass has the parameter `warm_start`.
+    """Runs of an estimator of a `OracleRisk`; a subclass has the parameter `warm_start`.
 
     With it, the last run's result is kept. A fit to the same data goes on from it, whatever the
     penalty's strength: planes under the risk stay true, and few new ones are needed.
@@ -34,7 +34,7 @@ class WholeModel(CertifiedModel):
 
     def _fit_whole(
         self,
-        risk: WholeRisk,
+        risk: OracleRisk,
         weights: tuple[NDArray, Any] | None,
         watchers: Iterable[Watcher] = (),
         made_of: tuple[Any, ...] = (),
@@ -47,7 +47,7 @@ class WholeModel(CertifiedModel):
 
     def _run_whole(
         self,
-        risk: WholeRisk,
+        risk: OracleRisk,
         weights: tuple[NDArray, Any] | None,
         watchers: Iterable[Watcher],
         made_of: tuple[Any, ...],
@@ -62,7 +62,7 @@ class WholeModel(CertifiedModel):
         if made_of and self.warm_start:
             # Classes too: one that was defined anew may pickle as the old one did.
             risk.origin = fingerprint(*made_of), *map(type, made_of)
-        solver, start = self._whole_solver(risk), self._kept(risk) or weights
+        solver, start = self._chosen_solver(risk), self._kept(risk) or weights
         # A run adds planes to those that it goes on from: one that is broken off must not leave
         # them to whoever still has this list.
         self.__dict__.pop("_last", []).clear()
@@ -72,7 +72,7 @@ class WholeModel(CertifiedModel):
         self._last = [result]
         return replace(result, w=result.w.copy())  # a user may change the weights, not the result
 
-    def _kept(self, risk: WholeRisk) -> Result | None:
+    def _kept(self, risk: OracleRisk) -> Result | None:
         """The last result, if its planes are true of this risk."""
         last: list[Result] = getattr(self, "_last", []) if self.warm_start else []
         return next((result for result in last if result.asked == risk.identity), None)

@@ -31,13 +31,11 @@ from stepless.objective.losses import (
     Poisson,
     Quantile,
     SmoothedHinge,
-    SmoothWhole,
     Softmax,
     Squared,
     SquaredHinge,
-    Whole,
 )
-from stepless.objective.objective import Objective
+from stepless.objective.objective import Objective, OracleObjective, Penalized
 from stepless.objective.problem import Problem
 from stepless.objective.regularizers import (
     L1,
@@ -85,7 +83,9 @@ __all__ = [
     "MulticlassHinge",
     "Nonnegative",
     "Objective",
+    "OracleObjective",
     "PSDCone",
+    "Penalized",
     "Poisson",
     "Polytope",
     "Problem",
@@ -95,7 +95,6 @@ __all__ = [
     "RowsLInf",
     "Shrunk",
     "Simplex",
-    "SmoothWhole",
     "SmoothedHinge",
     "Softmax",
     "Spectrahedron",
@@ -103,7 +102,6 @@ __all__ = [
     "SquaredHinge",
     "SquaredL2",
     "SquaredLp",
-    "Whole",
     "Zero",
     "penalty_of",
 ]

@@ -10,14 +10,14 @@ import numpy as np
 from stepless.compile_errors import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.estimators.settings import refuse_settings
-from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.minimize import minimize
 from stepless.objective import JOINT, LOSSES, Loss
 from stepless.registry import named
 from stepless.regret.ledger import RegretLedger
 from stepless.regret.replay import Replay
-from stepless.risk import Risk
+from stepless.risks.joint_risk import risk_of
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers.auto import choose
 from stepless.stopping import Stopping
 
@@ -92,7 +92,7 @@ def regret_ledger(
     refuse_settings(model)
     stopping = Stopping(gap, passes, math.inf if seconds is None else seconds)
     risk = _risk(model, found, X, y, sample_weight)
-    K = risk.objective.loss.outputs()
+    K = risk.objective.outputs
     with in_one_sentence(), single_threaded_blas():
         replay = Replay(risk, model._online_solver())
         hindsight = minimize(risk, choose(risk, gap), stopping)
@@ -116,7 +116,7 @@ def regret_ledger(
     )
 
 
-def _risk(model: Any, loss: Loss, X: Any, y: Any, sample_weight: Any) -> Risk:
+def _risk(model: Any, loss: Loss, X: Any, y: Any, sample_weight: Any) -> LinearRisk:
     """Return the risk of the examples, in their order."""
     if isinstance(model, LinearRegressor):
         objective = model._objective((loss.targets,))

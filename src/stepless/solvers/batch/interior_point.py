@@ -13,7 +13,7 @@ from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added, applied
 from stepless.kernels import barrier, oracle
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, ridge
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
@@ -82,11 +82,12 @@ class InteriorPoint:
 
     name: ClassVar[str] = "interior-point"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
         apart, count = added(source.map(_distances, terms.corners, kept.p))
         point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
@@ -94,13 +95,13 @@ class InteriorPoint:
         columns = point, moves, source.empty(), source.empty(), source.empty(), source.empty()
         return State(w.copy(), b, kept, terms, *columns, terms.base)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
             self._move(risk, state)
         state.moving = True
         return self._look(risk, state)
 
-    def _look(self, risk: Risk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
@@ -129,7 +130,7 @@ class InteriorPoint:
         objective += state.kept.drift * terms.steepness
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
-    def _move(self, risk: Risk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> None:
         """Predictor, corrector, step."""
         mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
@@ -172,12 +173,12 @@ def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...
     return tuple(np.zeros((3, *corners[0].shape)))
 
 
-def _weigh(risk: Risk, state: State, target: tuple[float, float]) -> None:
+def _weigh(risk: RowRisk, state: State, target: tuple[float, float]) -> None:
     read = state.terms.corners, state.point, state.moves, state.kept.p
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
-def _course(risk: Risk, state: State, system: System, target: tuple[float, float]) -> Course:
+def _course(risk: RowRisk, state: State, system: System, target: tuple[float, float]) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))

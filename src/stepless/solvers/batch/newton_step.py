@@ -14,7 +14,8 @@ from stepless.certificates import Point
 from stepless.data import Block, Column, Source, added, applied
 from stepless.kernels import oracle
 from stepless.objective import SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
+from stepless.risks.risk import RowRisk
 
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
 _PRECISE = 1e-14  # added to a diagonal of ones: what rounding leaves of a Hessian
@@ -122,7 +123,7 @@ class System:
         return x
 
 
-def ridge(risk: Risk) -> NDArray:
+def ridge(risk: RowRisk) -> NDArray:
     """λ for each weight, and 0 for an intercept."""
     diagonal = np.full(risk.d + risk.objective.intercept, risk.objective.strength)
     diagonal[risk.d :] = 0.0
@@ -235,7 +236,7 @@ def _weighted(block: Block, c: NDArray, w: NDArray, b: float) -> NDArray:
     return c * oracle.predictions(block, w, b)
 
 
-def head_start(risk: Risk) -> Risk | None:
+def head_start(risk: RowRisk) -> RowRisk | None:
     """A sample of an eighth of the examples, but not of too many; None if that would be too few.
 
     A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
@@ -248,4 +249,6 @@ def head_start(risk: Risk) -> Risk | None:
     every = risk.m // n
     rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)
     strength = max(risk.objective.strength, 0.1 / n)
-    return Risk(replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows))
+    return LinearRisk(
+        replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows)
+    )

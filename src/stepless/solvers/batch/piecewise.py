@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.data import Block, Column, added
 from stepless.objective import Loss, Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import needs_euclidean, needs_ridge
 
 
@@ -28,7 +28,7 @@ class Piecewise:
     steepness: float  # of the steepest slope anywhere
 
     @classmethod
-    def of(cls, risk: Risk) -> Piecewise:
+    def of(cls, risk: RowRisk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
         parts, corners = source.map(_extent, *given), source.column(_corners, *given)
@@ -36,7 +36,7 @@ class Piecewise:
         tilt, mass = added([part[:2] for part in parts])
         return cls(corners, base, tilt, mass, max(part[2] for part in parts))
 
-    def sizes(self, risk: Risk, p: Column) -> float:
+    def sizes(self, risk: RowRisk, p: Column) -> float:
         """What cancels in Σ s_i a_i p_i/m, at most."""
         return 2.0 * self.steepness * added(risk.source.map(_reach, p)) / risk.m
 
