@@ -43,13 +43,12 @@ class JointRisk(LinearRisk):
 
     def _numbered(self, source: Source) -> Source:
         """Refuse targets that are no class: kernels do not look. Those of weight 0 may be any."""
-        strange = [c for c in source.map(_strange, self.K) if c is not None]
-        if not strange:
+        parts = source.map(_numbered, self.loss)
+        if all(part is None for part in parts):
             return source
-        heavy = [c for c, weight in strange if weight > 0.0]
-        if heavy:
-            raise ValueError(f"{self.loss} is of classes 0 to {self.K - 1}, not {heavy[0]:g}")
-        return source.relabelled(source.column(_numbered, self.K).whole)
+        both = zip(source.blocks(), parts, strict=True)
+        y = [block.y if part is None else part for block, part in both]
+        return source.relabelled(np.concatenate(y))
 
     @cached_property
     def sizes(self) -> NDArray:
@@ -198,21 +197,16 @@ class JointRisk(LinearRisk):
         return np.maximum(rest, 0.0), share
 
 
-def _known(y: NDArray, K: int) -> NDArray:
-    return (y >= 0) & (y < K) & (y == np.floor(y))
-
-
-def _strange(block: Block, K: int) -> tuple[float, float] | None:
-    """A target that is no class, and its weight: of such, one that has a weight, if any."""
-    rows = np.flatnonzero(~_known(block.y, K))
-    if not rows.size:
+def _numbered(block: Block, loss: JointLoss) -> NDArray | None:
+    """Targets with 0 for those that are no class; None if all are."""
+    y, K = block.y, loss.outputs()
+    known = (y >= 0) & (y < K) & (y == np.floor(y))
+    if known.all():
         return None
-    i = rows[np.argmax(block.s[rows] > 0.0)]
-    return float(block.y[i]), float(block.s[i])
-
-
-def _numbered(block: Block, K: int) -> NDArray:
-    return np.where(_known(block.y, K), block.y, 0.0)
+    strange = y[~known & (block.s > 0.0)]
+    if strange.size:
+        raise ValueError(f"{loss} is of classes 0 to {K - 1}, not {strange[0]:g}")
+    return np.where(known, y, 0.0)
 
 
 def _of_class(block: Block, c: int) -> NDArray:
