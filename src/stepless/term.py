@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any, ClassVar, Self, dataclass_transform
 from weakref import WeakValueDictionary
 
+import numpy as np
 from numba import typeof
 from numba.core import types
 from numba.core.datamodel.models import TupleModel
@@ -127,7 +128,7 @@ class Term(tuple):
 
     @cached_property
     def _numba_type_(self) -> TermType:
-        return _type_of(type(self), *[typeof(value) for value in self])
+        return _type_of(type(self), *[_typeof(value) for value in self])
 
 
 class TermType(types.NamedTuple):  # type: ignore[name-defined]
@@ -156,6 +157,19 @@ class TermType(types.NamedTuple):  # type: ignore[name-defined]
 @cache
 def _type_of(cls: type[Term], *fieldtypes: types.Type) -> TermType:
     return TermType(fieldtypes, cls)  # which takes as long as learning a few examples
+
+
+_arrays: dict[Any, types.Type] = {}
+
+
+def _typeof(value: Any) -> types.Type:
+    """Numba's type of a field, at once for arrays of a kind that was seen."""
+    if type(value) is not np.ndarray:
+        return typeof(value)
+    kind = value.dtype, value.ndim, value.flags.num
+    if kind not in _arrays:
+        _arrays[kind] = typeof(value)
+    return _arrays[kind]
 
 
 def _revive(name: str, fieldtypes: tuple[types.Type, ...], fields: tuple[str, ...]) -> TermType:
