@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stepless.data import Source
 from stepless.data.gram import Gram
 from stepless.design import Dense
-from stepless.objective import Objective, Problem
+from stepless.objective import FiniteSum, Objective
 from stepless.risk import Plane, Risk, Tangent
 
 
@@ -57,10 +57,10 @@ class KernelRisk:
         """Whether planes can be measured: their lengths take all kernels, known up to rounding."""
         return self.gram.table is not None and math.isfinite(self.gram.rounding)
 
-    def problem(self, table: NDArray, rows: NDArray | None = None) -> Problem:
+    def problem(self, table: NDArray, rows: NDArray | None = None) -> FiniteSum:
         """What compiled rounds are told: these examples (or all), and their table of kernels."""
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
-        return Problem(self.objective.loss, Dense(table), y, s)
+        return FiniteSum(self.objective.loss, Dense(table), y, s)
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, as `Risk.haze`."""

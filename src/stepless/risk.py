@@ -16,7 +16,7 @@ from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
-from stepless.objective import Objective, Problem
+from stepless.objective import FiniteSum, Objective
 
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
 
@@ -81,7 +81,7 @@ class Risk:
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective = objective
         self.source = source
-        self.problem = Problem(objective.loss, source.X, source.y, source.s)
+        self.problem = FiniteSum(objective.loss, source.X, source.y, source.s)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.loss.outputs())
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(

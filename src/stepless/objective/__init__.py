@@ -17,6 +17,7 @@ from stepless.objective.domains import (
     Simplex,
     Spectrahedron,
 )
+from stepless.objective.finite_sum import FiniteSum
 from stepless.objective.losses import (
     JOINT,
     LOSSES,
@@ -38,7 +39,6 @@ from stepless.objective.losses import (
     Whole,
 )
 from stepless.objective.objective import Objective
-from stepless.objective.problem import Problem
 from stepless.objective.regularizers import (
     L1,
     REGULARIZERS,
@@ -69,6 +69,7 @@ __all__ = [
     "ElasticNet",
     "Entropy",
     "EpsilonInsensitive",
+    "FiniteSum",
     "Free",
     "GroupsL2",
     "GroupsLInf",
@@ -88,7 +89,6 @@ __all__ = [
     "PSDCone",
     "Poisson",
     "Polytope",
-    "Problem",
     "Quantile",
     "Regularizer",
     "RowsL2",

@@ -20,7 +20,7 @@ from stepless.whole_risk import WholeRisk
 _LINE = 16  # numbers: two cache lines between what two threads write
 
 
-class Problem(NamedTuple):
+class Chains(NamedTuple):
     """What kernels read: layout, positions (a row each), tags, where sequences end, weights."""
 
     pairs: Any
@@ -93,7 +93,7 @@ class ChainRisk(WholeRisk):
         s = np.ones(m) if s is None else s * (m / s.sum())
         if y.size and not 0 <= y.min() <= y.max() < tags:  # kernels do not look
             raise ValueError(f"tags must be from 0 to {tags - 1}, not {y.min()} to {y.max()}")
-        self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
+        self.problem = Chains(pairs, sequences.X, y, sequences.ends, s)
         # of sums over positions, entries and neighbours, in whatever order they are taken
         # and of as many normalised steps of `tags` terms each as the longest sequence has
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16

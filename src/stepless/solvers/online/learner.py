@@ -14,7 +14,7 @@ from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Free, Objective, Problem, Zero
+from stepless.objective import FiniteSum, Free, Objective, Zero
 from stepless.risk import Plane, Risk
 from stepless.solvers.online.updates import Left, Memory
 from stepless.solvers.solver import Finding
@@ -100,7 +100,7 @@ class Learner:
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,
@@ -175,7 +175,7 @@ class Learner:
 
     def _advance(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,
@@ -259,7 +259,7 @@ class Learner:
 
     def problem_of(self, objective: Objective, source: Source) -> Any:
         """Return what `run` reads."""
-        return Problem(objective.loss, source.X, source.y, source.s)
+        return FiniteSum(objective.loss, source.X, source.y, source.s)
 
     def scale_of(self, source: Source) -> Scale:
         """Return how large the examples are."""

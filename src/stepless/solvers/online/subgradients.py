@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from stepless.objective import (
     L1,
     ElasticNet,
+    FiniteSum,
     Free,
     Objective,
-    Problem,
     Regularizer,
     SquaredL2,
     Zero,
@@ -74,7 +74,7 @@ class Subgradients(Learner):
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,
