@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         SquaredLp,
         Zero,
     )
+    from stepless.problem import Problem
     from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
     from stepless.risk import Risk
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         ndcg_at_k,
         precision_at_k,
     )
+    from stepless.run import Run
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
@@ -116,11 +118,13 @@ _HOME = {
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
+    "Problem": "problem",
     "RegretLedger": "regret",
     "Regularizer": "objective",
     "Risk": "risk",
     "RowsL2": "objective",
     "RowsLInf": "objective",
+    "Run": "run",
     "SOLVERS": "solvers",
     "Shrunk": "objective",
     "Simplex": "objective",
@@ -188,11 +192,13 @@ __all__ = [
     "PSDCone",
     "Polynomial",
     "Polytope",
+    "Problem",
     "RegretLedger",
     "Regularizer",
     "Risk",
     "RowsL2",
     "RowsLInf",
+    "Run",
     "Shrunk",
     "Simplex",
     "Source",

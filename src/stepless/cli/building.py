@@ -11,12 +11,13 @@ from stepless.estimators import (
     LinearRegressor,
     MetricClassifier,
 )
-from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
+from stepless.objective import LOSSES, penalty_of
+from stepless.problem import Problem
 from stepless.registry import UnknownName, named
 from stepless.report.names import RANKINGS
 from stepless.risks.metrics import metric_of
+from stepless.run import Run
 from stepless.solvers import SOLVERS, TANGENTS_ONLY
-from stepless.stopping import Stopping
 from stepless.strength import lacks
 
 _PATIENCE = 1000  # passes, where the user sets no limit
@@ -83,7 +84,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
     }
     refuse_together(what, given)
     penalty_of(kept["penalty"], kept["alpha"])
-    Stopping(gap=kept["gap"], seconds=kept["seconds"] or 0.0)
+    Run(gap=kept["gap"], seconds=kept["seconds"])
     fitting = [kind.name for kind in TANGENTS_ONLY]
     if kept["solver"] not in ("auto", *fitting):
         if kept["solver"] not in SOLVERS:
@@ -110,20 +111,11 @@ def _of_a_sum(task: str, loss: str | None, parameters: dict[str, Any]) -> Model:
 
 
 def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
-    penalty, solver, alpha = (parameters[name] for name in ("penalty", "solver", "alpha"))
-    objective = Objective(
-        named("loss", loss, LOSSES),
-        penalty_of(penalty, 1.0 if alpha == "auto" else alpha),
-        named("domain", parameters["domain"], DOMAINS),
-        parameters["fit_intercept"],
-    )
-    Stopping(gap=parameters["gap"], seconds=parameters["seconds"] or 0.0)
-    if alpha == "auto" and (lack := lacks(objective)) is not None:
+    about = ("penalty", "alpha", "domain", "fit_intercept")
+    problem = Problem(loss, **{name: parameters[name] for name in about})
+    run = Run(**{name: parameters[name] for name in ("solver", "gap", "passes", "seconds")})
+    if problem.chooses and (lack := lacks(problem.objective)) is not None:
         raise ValueError(lack)
-    if solver == "auto":
-        return
-    if solver not in SOLVERS:
-        raise UnknownName("solver", solver, ["auto", *SOLVERS])
-    lack = SOLVERS[solver]().lacks(objective)
+    lack = None if run.solver == "auto" else run.named_solver().lacks(problem.objective)
     if lack is not None:
-        raise ValueError(f"solver {solver!r} {lack}")
+        raise ValueError(f"solver {run.solver!r} {lack}")

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.columns import refuse_table
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
@@ -24,7 +25,7 @@ _Frame = tuple[Any, NDArray, NDArray | None, float]
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
 
-class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SparseEstimator):
     """Features exp(−‖x − s_j‖²/2σ²), one for each row s_j of a support set.
 
     A linear model of them is a kernel machine with these support vectors (DHS §7.3). What it costs
@@ -81,7 +82,6 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,22 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data.gram import TABLED, Gram
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.averaged_sigmoid import averaged_sigmoid
-from stepless.estimators.certified_model import CertifiedModel
+from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.exact_posterior import ExactPosterior
+from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
+from stepless.estimators.several_classes import coded
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
+from stepless.objective import Logistic
+from stepless.run import Run
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Watcher
 
+PATIENCE = 100  # Newton steps, where the user sets no limit
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _TOLD = 1000  # examples at most by whose likelihood "auto" chooses
 _MODE = Stopping(gap=1e-8, passes=50)  # how exactly their modes are known
@@ -41,7 +47,7 @@ class _Interrupted(Exception):
     """A signal has ended the search for a prior: the last step counts."""
 
 
-class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
+class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
     """A classifier whose log-odds are a Gaussian process, by Laplace's approximation.
 
     The latent f has the prior v·k of a kernel k, and P(y = 1 | f) = 1/(1 + e^−f(x)). The mode of
@@ -101,12 +107,6 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
            [0.5 , 0.5 ]])
     """
 
-    _patience: ClassVar[int] = 100
-    _easier: ClassVar[str] = "lower variance"
-    _go_on: ClassVar[str] = "Only a new fit can do better"
-    solver: ClassVar[str] = "newton"  # type: ignore[misc]
-    n_jobs: ClassVar[None] = None  # type: ignore[misc]
-
     def __init__(
         self,
         kernel: str | Kernel = "gaussian",
@@ -130,44 +130,30 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @all_or_nothing
     def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
         Watchers are called with every event and what the mode is made of so far; True ends the run.
         """
-        began = perf_counter()
+        began, run = perf_counter(), Run.of(self, watchers, patience=PATIENCE)
         self._check()
-        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
-        _, self.classes_ = self._weighted_classes(y)
+        X, y = examples(self, X, y, **_ACCEPTED)
+        _, self.classes_ = weighted_classes(y)
+        tasks, chance = list(coded(y, self.classes_, Logistic())), run.generator()
+        found: list[ExactPosterior | LandmarkPosterior] = []
         with single_threaded_blas():
-            self._posteriors = self._explain(X, y, began, watching(watchers))
-        likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]
+            self.kernel_, self.variance_ = self._prior(X, [signs for _, signs in tasks], chance)
+            posterior = self._means_to_explain(X, chance)
+            for label, signs in tasks:
+                stopping = run.stopping(len(tasks) - len(found), perf_counter() - began)
+                found.append(posterior(signs, self.variance_, stopping, run.told(label)))
+        self._posteriors = found
+        likelihoods = [posterior.log_marginal_likelihood for posterior in found]
         self.log_marginal_likelihood_ = float(np.mean(likelihoods))
-        self._certify([posterior.result for posterior in self._posteriors])
+        remedy = Remedy(easier="lower variance", go_on="Only a new fit can do better")
+        certify(self, run, [posterior.result for posterior in found], remedy)
         return self
-
-    def _explain(
-        self, X: Any, y: NDArray, began: float, watchers: list[Watcher]
-    ) -> list[ExactPosterior] | list[LandmarkPosterior]:
-        """Return what is known of each class's latent function."""
-        chance = self._generator()
-        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        signs = [np.where(y == positive, 1.0, -1.0) for positive in positives]
-        self.kernel_, self.variance_ = self._prior(X, signs, chance)
-        posterior = self._means_to_explain(X, chance)
-        found = []
-        for k, labels in enumerate(signs):
-            label = f"class {positives[k]}: " if len(signs) > 1 else ""
-            told = [*([Progress(label=label)] if self.verbose else []), *watchers]
-            stopping = self._stopping(len(signs) - k, perf_counter() - began)
-            found.append(posterior(labels, self.variance_, stopping, told))
-        return found
 
     def _means_to_explain(self, X: Any, chance: np.random.Generator) -> Any:
         """All kernels, or landmarks and their features: what the classes have in common."""
@@ -180,7 +166,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     def latent(self, X: Any) -> tuple[NDArray, NDArray]:
         """Mean and variance of f(x) for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False, **_ACCEPTED)
+        X = validated(self, X, reset=False, **_ACCEPTED)
         with single_threaded_blas():
             means, variances = zip(*(known.at(X) for known in self._posteriors), strict=True)
         if len(means) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.certificate import Remedy, certify
+from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.estimators.several_classes import coded, positives
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
 from stepless.minimize_expansion import KernelSolver, minimize_expansion
-from stepless.objective import Domain, Free, Loss, Regularizer, SquaredL2
+from stepless.objective import Loss, SquaredL2
+from stepless.problem import Problem
 from stepless.registry import UnknownName
+from stepless.run import Run
 from stepless.solvers import Bundle, ProximalBundle
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Watcher
 
+PATIENCE = 20  # passes, where the user sets no limit
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _SOLVERS: dict[str, Any] = {
     "pgs": KernelPGS,
@@ -39,7 +45,7 @@ _SOLVERS: dict[str, Any] = {
 }
 
 
-class KernelClassifier(ClassifierMixin, LinearModel):
+class KernelClassifier(ClassifierMixin, SparseEstimator):
     """A kernel machine on a budget of support vectors, of two classes or of more.
 
     Minimises (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i over the functions f = Σ c_i k(x_i, ·) of a
@@ -114,9 +120,6 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     (1.0, 'gap')
     """
 
-    _patience: ClassVar[int] = 20
-    _go_on: ClassVar[str] = "Only a new fit can do better"
-
     def __init__(
         self,
         loss: str | Loss = "hinge",
@@ -158,39 +161,36 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         run.
         """
         began = perf_counter()
-        objective, solver = self._objective(("signs",)), self._kernel_solver()
-        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
-        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
+        problem = Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
+        solver, run = self._kernel_solver(), Run.of(self, watchers, patience=PATIENCE)
+        X, y = examples(self, X, y, **_ACCEPTED)
+        s, classes = weighted_classes(y, sample_weight, problem.class_weight)
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results: list[Result] = []
-        positives = classes[1:] if len(classes) == 2 else classes
-        for k, positive in enumerate(positives):
-            risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
-            label = f"class {positive}: " if len(classes) > 2 else ""
-            progress = [Progress(label=label)] if self.verbose else []
+        for label, signs in coded(y, classes, problem.loss):
             results.append(
                 minimize_expansion(
-                    risk,
+                    KernelRisk(problem.objective, gram, signs, s),
                     solver,
-                    self._stopping(len(positives) - k, perf_counter() - began),
-                    watchers=[*progress, *watching(watchers)],
-                    rng=self._generator(),
+                    run.stopping(len(positives(classes)) - len(results), perf_counter() - began),
+                    watchers=run.told(label),
+                    rng=run.generator(),
                 )
             )
         coefficients = np.array([result.w for result in results])
-        self.classes_, self.loss_ = classes, objective.loss
+        self.classes_, self.loss_ = classes, problem.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        self._certify(results)
+        certify(self, run, results, self._remedy(results))
         return self
 
     def decision_function(self, X: Any) -> NDArray:
         """f(x) + b for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False, **_ACCEPTED)
+        X = validated(self, X, reset=False, **_ACCEPTED)
         self._refuse_shapes(X.shape[1])
         z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
@@ -217,22 +217,18 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         z = self.decision_function(X)
         return probabilities(self.loss_, z)
 
-    def _regularizer(self) -> Regularizer:
+    def _strength(self) -> float:
         alpha = real("alpha", self.alpha)
         if not 1e-50 <= alpha < math.inf:
             raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
-        return SquaredL2(alpha)
+        return alpha
 
-    def _domain(self) -> Domain:
-        return Free()
-
-    def _falls_short(self) -> bool:
-        # A run that certifies nothing has a remark that says so, unless gap=0 said it was meant.
-        return super()._falls_short() and self.gap > 0.0 and math.isfinite(self.gap_)
-
-    def _more(self) -> str:
+    def _remedy(self, results: list[Result]) -> Remedy:
         limited = self.solver == "pgs" and self.budget is not None
-        return "more passes= or a larger budget=" if limited else "more passes="
+        more = "more passes= or a larger budget=" if limited else "more passes="
+        # A run that certifies nothing has a remark that says so, unless gap=0 said it was meant.
+        certified = self.gap > 0.0 and all(math.isfinite(r.lower_bound) for r in results)
+        return Remedy(more if certified else "", go_on="Only a new fit can do better")
 
     def _kernel_solver(self) -> KernelSolver:
         if not isinstance(self.solver, str):

@@ -9,8 +9,12 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_scores import LinearScores
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import examples
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on, minimize_whole
+from stepless.problem import Problem
 from stepless.registry import UnknownName, named
 from stepless.risks.ranking import (
     NDCG,
@@ -26,11 +30,12 @@ from stepless.risks.ranking import (
     precision_at_k,
 )
 from stepless.risks.ranking.top import top_of
+from stepless.run import Run
 from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
-class LinearRanker(LinearScores, WholeModel):
+class LinearRanker(SparseEstimator):
     """A linear ranker of each query's documents, with a certificate.
 
     Minimises Ω(w) + the mean over queries of a loss of their documents' scores ⟨w, x_i⟩, until the
@@ -144,26 +149,30 @@ class LinearRanker(LinearScores, WholeModel):
         whose rows follow each other; `qid` an id of the query for each row, in any order. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        loss, regularizer = self._ranking_loss(), self._fixed_penalty()
+        loss = self._ranking_loss()
+        problem, run = Problem.of(self, loss=loss), Run.of(self, watchers)
         _refuse_no_queries(group, qid)
-        X, y = self._examples(X, y, reset=self._anew(X), numeric=True, ensure_min_samples=2)
-        risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
+        X, y = examples(self, X, y, reset=anew(self, X), numeric=True, ensure_min_samples=2)
+        risk = RankingRisk(
+            loss, X, y, problem.regularizer, group=group, qid=qid, threads=run.threads
+        )
         if risk.alone:
             warn(
                 f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
                 "is all there is to rank: they are left out; if that is not meant, look at group= "
                 "or qid="
             )
-        weights = (self._linear(risk.d)[0][0], 0.0) if self._goes_on(risk.d) else None
+        weights = (linear_weights(self, risk.d)[0][0], 0.0) if goes_on(self, risk.d) else None
         made_of = loss, risk.source.X, risk.source.y, risk.starts
-        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
-        self.intercept_ = 0.0
+        result = minimize_whole(self, run, risk, weights, made_of)
+        self.coef_, self.intercept_, self.alpha_ = result.w, 0.0, problem.strength
+        certify(self, run, [result])
         self.n_queries_, self.n_queries_left_out_ = risk.queries, risk.left_out
         return self
 
     def predict(self, X: Any) -> NDArray:
         """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
-        return self._scores(X)
+        return linear_scores(self, X)
 
     def score(
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, measure: str = "ndcg"

@@ -11,16 +11,21 @@ from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_scores import LinearScores
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on, minimize_whole
 from stepless.given import shown
 from stepless.minimize import Result
+from stepless.problem import Problem
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.run import Run
 from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
-class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
+class MetricClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -136,33 +141,35 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         Only ``"roc_auc"`` knows sample weights: a pair counts as the product of its two. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        metric, regularizer = self._metric(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=self._anew(X))
+        metric = self._metric()
+        problem, run = Problem.of(self, loss=metric), Run.of(self, watchers)
+        X, y = examples(self, X, y, reset=anew(self, X))
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
                 f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
                 "instead, or use metric='roc_auc'"
             )
-        s, classes = self._weighted_classes(y, sample_weight)
+        s, classes = weighted_classes(y, sample_weight)
         label = self._positive(classes)
-        source = Source(X, np.where(y == label, 1.0, -1.0), s, self._threads())
-        risk = metric.risk(source, regularizer, bool(self.fit_intercept))
+        source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
+        risk = metric.risk(source, problem.regularizer, bool(self.fit_intercept))
         sign = 1.0 if label == classes[1] else -1.0
         weights = None
-        if self._goes_on(risk.d, classes):
-            coef, intercepts = self._linear(risk.d)
+        if goes_on(self, risk.d, classes):
+            coef, intercepts = linear_weights(self, risk.d)
             weights = sign * coef[0], sign * float(intercepts[0])
         made_of = metric, source.X, source.y, source.s
-        result = self._fit_whole(risk, weights, watchers, made_of)
-        self.classes_, self.pos_label_ = classes, label
+        result = minimize_whole(self, run, risk, weights, made_of)
+        self.classes_, self.pos_label_, self.alpha_ = classes, label, problem.strength
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
+        certify(self, run, [result])
         self._warn_of_zero(risk)
         return self
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
-        return self._scores(X).ravel()
+        return linear_scores(self, X).ravel()
 
     def predict(self, X: Any) -> NDArray:
         """Return the class of each example, whatever others there are.

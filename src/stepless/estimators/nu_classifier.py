@@ -11,13 +11,19 @@ from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.margin_model import MarginModel
+from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.margin import adapt_margin
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on
+from stepless.problem import sensible_weights
 from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.run import Run
 from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 
-class NuClassifier(ClassifierMixin, MarginModel):
+class NuClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes whose margin adapts to the examples, with a certificate.
 
     Minimises ½‖w‖² − νρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/Σ s_i over w, b and ρ for y_i = ±1,
@@ -117,18 +123,19 @@ class NuClassifier(ClassifierMixin, MarginModel):
         Watchers are called with every event and the best (w less the difference of the classes'
         means, 0) so far; True ends the run.
         """
-        X, y = self._examples(X, y, reset=self._anew(X))
-        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
+        run, class_weight = Run.of(self, watchers), sensible_weights(self.class_weight)
+        X, y = examples(self, X, y, reset=anew(self, X))
+        s, classes = weighted_classes(y, sample_weight, class_weight)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported, and y holds {len(classes)} "
                 "classes: set each against the rest by sklearn's OneVsRestClassifier"
             )
         signs = np.where(y == classes[1], 1.0, -1.0)
-        source = Source(X, signs, s, self._threads())
+        source = Source(X, signs, s, run.threads)
         risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
-        start = self._linear(risk.d)[0][0] if self._goes_on(risk.d, classes) else None
-        w, apart = self._settle(risk, start, watchers)
+        start = linear_weights(self, risk.d)[0][0] if goes_on(self, risk.d, classes) else None
+        w, apart = adapt_margin(self, run, risk, start, self._no_margin)
         self.classes_ = classes
         margin = risk.margin(w)
         unit = margin.rho if apart else 1.0
@@ -144,7 +151,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example."""
-        return self._scores(X).ravel()
+        return linear_scores(self, X).ravel()
 
     def predict(self, X: Any) -> NDArray:
         """Return the more plausible class of each example."""

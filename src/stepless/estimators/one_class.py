@@ -11,15 +11,20 @@ from sklearn.base import OutlierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.margin_model import MarginModel
+from stepless.estimators.examples import sample_weights, validated
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.margin import adapt_margin
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on
 from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.run import Run
 from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 _EDGE = 1e-12  # in units of scores: more than rounding makes of equal ones
 
 
-class OneClass(OutlierMixin, MarginModel):
+class OneClass(OutlierMixin, SparseEstimator):
     """The half-space away from the origin that holds all examples but a share ν, certified.
 
     Minimises ½‖w‖² − ρ + Σ s_i max(0, ρ − ⟨w, x_i⟩)/(ν Σ s_i), the one-class support vector machine
@@ -110,12 +115,13 @@ class OneClass(OutlierMixin, MarginModel):
         Watchers are called with every event and the best (w less the examples' mean, 0) so far;
         True ends the run.
         """
-        X = self._validated(X, reset=self._anew(X))
-        s = self._weights(sample_weight, X.shape[0])
-        source = Source(X, np.ones(X.shape[0]), s, self._threads())
+        run = Run.of(self, watchers)
+        X = validated(self, X, reset=anew(self, X))
+        s = sample_weights(sample_weight, X.shape[0])
+        source = Source(X, np.ones(X.shape[0]), s, run.threads)
         risk = AdaptiveMargin(source, self.nu, intercept=False)
-        start = self._linear(risk.d, 0.0)[0][0] if self._goes_on(risk.d) else None
-        self.coef_, _ = self._settle(risk, start, watchers)
+        start = linear_weights(self, risk.d, 0.0)[0][0] if goes_on(self, risk.d) else None
+        self.coef_, _ = adapt_margin(self, run, risk, start, self._no_margin)
         # Examples at the edge are inside, whatever the rounding of their scores.
         edge = _EDGE * float(source.sizes @ np.abs(self.coef_))
         self.offset_ = risk.margin(self.coef_).rho - edge
@@ -130,7 +136,7 @@ class OneClass(OutlierMixin, MarginModel):
 
     def score_samples(self, X: Any) -> NDArray:
         """⟨w, x⟩ for each example: the lower, the farther out."""
-        return self._scores(X, 0.0)
+        return linear_scores(self, X, 0.0)
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ − ρ for each example: negative for outliers."""

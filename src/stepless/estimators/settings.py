@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from stepless.given import real, shown
+from stepless.given import flag, real, shown
 
 _NUMBERS = ("alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma")
 _FLAGS = ("fit_intercept", "warm_start", "shuffle")
@@ -32,8 +32,8 @@ def refuse_settings(estimator: BaseEstimator) -> None:
             raise ValueError(f"{name} must be one value, not an array: {shown(value)}")
         if name in _NUMBERS and not (value is None or isinstance(value, str)):
             real(name, value)
-        if name in _FLAGS and not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name} must be True or False, not {shown(value)}")
+        if name in _FLAGS:
+            flag(name, value)
         if name == "verbose" and not (isinstance(value, Integral | np.bool_) and int(value) >= 0):
             raise ValueError(f"verbose must be a whole number, at least 0, not {shown(value)}")
         if name == "random_state":

@@ -6,16 +6,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import sample_weights
+from stepless.estimators.warm_start import goes_on, minimize_whole
+from stepless.problem import Problem
+from stepless.run import Run, threads_of
 from stepless.structured import StructuredModel, structured_risk
 from stepless.structured.asking import asked, predictions
 from stepless.watchers import Watcher
 
 
-class StructuredClassifier(WholeModel):
+class StructuredClassifier(BaseEstimator):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -71,6 +77,8 @@ class StructuredClassifier(WholeModel):
     ('gap', True)
     """
 
+    coef_: NDArray
+
     def __init__(
         self,
         model: StructuredModel,
@@ -114,14 +122,15 @@ class StructuredClassifier(WholeModel):
             raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
         if not inputs:
             raise ValueError("there is no example: give one or more inputs with their outputs")
-        s = self._weights(sample_weight, len(inputs))
-        regularizer = self._fixed_penalty()
+        s = sample_weights(sample_weight, len(inputs))
+        problem, run = Problem.of(self, loss=self.model), Run.of(self, watchers)
         risk = structured_risk(
-            self.model, inputs, outputs, regularizer, s=s, threads=self._threads()
+            self.model, inputs, outputs, problem.regularizer, s=s, threads=run.threads
         )
-        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
-        made_of = self.model, inputs, outputs, s
-        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
+        weights = (self.coef_, 0.0) if goes_on(self, risk.d) else None
+        result = minimize_whole(self, run, risk, weights, (self.model, inputs, outputs, s))
+        self.coef_, self.alpha_ = result.w, problem.strength
+        certify(self, run, [result])
         return self
 
     def predict(self, X: Any) -> list[Any]:
@@ -133,7 +142,7 @@ class StructuredClassifier(WholeModel):
                 "weights: fit again, or put the weights back"
             )
         inputs = _listed(X)
-        return predictions(self.model, self.coef_, inputs, self._threads())
+        return predictions(self.model, self.coef_, inputs, threads_of(self.n_jobs))
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""
