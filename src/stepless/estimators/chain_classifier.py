@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set, Sized
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -51,6 +52,7 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class ChainClassifier(BaseEstimator):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
@@ -78,18 +80,11 @@ class ChainClassifier(BaseEstimator):
     solver
         ``"auto"``, or ``"lbfgs"`` (crf only), ``"proximal-bundle"``, ``"bundle"``,
         ``"bundle-linesearch"``; for `partial_fit` ``"auto"``, ``"adagrad"`` or an `AdaGrad`.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    n_jobs
-        Threads; None or −1 for all cores.
-    random_state
-        For solvers that use chance; the ones above do not.
     warm_start
         Whether `fit` begins from the weights of the last one, to which there may be new features;
         if the data are the same, and alpha another, with all that was proved of them.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; the solvers above leave nothing to chance.
 
     Attributes
     ----------
@@ -102,11 +97,8 @@ class ChainClassifier(BaseEstimator):
         first and the last tag.
     weights_
         All of them, as they are learned and kept.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Notes
     -----
@@ -126,39 +118,20 @@ class ChainClassifier(BaseEstimator):
     (True, 'lbfgs')
     """
 
-    classes_: NDArray
-    weights_: ChainWeights
-
-    def __init__(
-        self,
-        loss: str = "crf",
-        *,
-        cost: Any = None,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        pairs: str = "seen",
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.cost = cost
-        self.penalty = penalty
-        self.alpha = alpha
-        self.pairs = pairs
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: str = "crf"
+    _: KW_ONLY
+    cost: Any = None
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    pairs: str = "seen"
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -198,7 +171,8 @@ class ChainClassifier(BaseEstimator):
         made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
         result = minimize_whole(self, run, risk, start, made_of)
-        self.classes_, self.loss_, self.alpha_ = classes, self.loss, problem.strength
+        self.classes_: NDArray = classes
+        self.loss_, self.alpha_ = self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
         certify(self, run, [result])
         self.__dict__.pop("_stream", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from stepless.estimators.columns import named_classes, refuse_no_classes, refuse
 from stepless.estimators.examples import examples, labelled, sample_weights
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.several_classes import coded, columns, positives, rows
+from stepless.estimators.several_classes import coded, columns, most_plausible, positives, rows
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
@@ -36,6 +37,7 @@ from stepless.watchers import Watcher
 _TARGETS = ("signs", "classes")
 
 
+@dataclass(eq=False, repr=False)
 class LinearClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier with a certificate, of two classes or of more.
 
@@ -118,42 +120,23 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        *,
-        penalty: Any = "l2",
-        alpha: float | str = 1e-4,
-        domain: Any = "free",
-        multi_class: str = "ovr",
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        shuffle: bool = True,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.domain = domain
-        self.multi_class = multi_class
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.shuffle = shuffle
-        self.verbose = verbose
+    loss: str | Loss = "hinge"
+    _: KW_ONLY
+    penalty: Any = "l2"
+    alpha: float | str = 1e-4
+    domain: Any = "free"
+    multi_class: str = "ovr"
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    shuffle: bool = True
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -239,8 +222,8 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         z = self._streams.learn(source.relabelled(column) for _, column in targets)
         store_stream(self, self._streams, problem)
         if settle or not fitted:
-            self._settle()
-        return self._plausible(z.ravel() if z.shape[1] == 1 else z)
+            self.coef_, self.intercept_ = self._streams.weights()
+        return most_plausible(z.ravel() if z.shape[1] == 1 else z, self.classes_)
 
     def _classes(self, classes: Any, y: NDArray, fitted: bool) -> NDArray:
         """All classes of a stream, of which each label of a chunk must be one."""
@@ -261,9 +244,6 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
-        self._settle()
-
-    def _settle(self) -> None:
         self.coef_, self.intercept_ = self._streams.weights()
 
     def decision_function(self, X: Any) -> NDArray:
@@ -273,12 +253,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
-        return self._plausible(self.decision_function(X))
-
-    def _plausible(self, z: NDArray) -> NDArray:
-        if z.ndim == 1:
-            return self.classes_[(z > 0).astype(int)]
-        return self.classes_[z.argmax(axis=1)]
+        return most_plausible(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:

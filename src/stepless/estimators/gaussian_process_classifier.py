@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from time import perf_counter
@@ -47,6 +48,7 @@ class _Interrupted(Exception):
     """A signal has ended the search for a prior: the last step counts."""
 
 
+@dataclass(eq=False, repr=False)
 class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
     """A classifier whose log-odds are a Gaussian process, by Laplace's approximation.
 
@@ -90,10 +92,8 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate of the mode: the optimum lies between `lower_bound_` and `objective_`, minus
         the posterior's logarithm, divided by m. With more than two classes these are sums.
-    trace_
-        The run's events (a list of traces, one a class, for more than two classes).
-    solver_, n_passes_, stopped_by_
-        The solver's name, its steps, and what ended the run, as in `LinearClassifier`.
+    trace_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -107,28 +107,16 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
            [0.5 , 0.5 ]])
     """
 
-    def __init__(
-        self,
-        kernel: str | Kernel = "gaussian",
-        *,
-        gamma: float | str | None = None,
-        variance: float | str = 1.0,
-        n_landmarks: int = 1000,
-        gap: float = 1e-6,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.variance = variance
-        self.n_landmarks = n_landmarks
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.verbose = verbose
+    kernel: str | Kernel = "gaussian"
+    _: KW_ONLY
+    gamma: float | str | None = None
+    variance: float | str = 1.0
+    n_landmarks: int = 1000
+    gap: float = 1e-6
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:

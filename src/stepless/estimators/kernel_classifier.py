@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.several_classes import coded, positives
+from stepless.estimators.several_classes import coded, most_plausible, positives
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
@@ -45,6 +46,7 @@ _SOLVERS: dict[str, Any] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class KernelClassifier(ClassifierMixin, SparseEstimator):
     """A kernel machine on a budget of support vectors, of two classes or of more.
 
@@ -59,9 +61,6 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
 
     Parameters
     ----------
-    loss
-        ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
-        brackets if it has one, or a `Loss`.
     kernel
         ``"gaussian"``, ``"polynomial"`` or ``"polynomial(degree, offset)"`` (3 and 1),
         ``"linear"``, or a `Kernel`, which has its own gamma.
@@ -80,14 +79,8 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without either it ends after 20 passes, and where the gap
         was missed a warning says by how much. More than two classes share the seconds.
-    fit_intercept
-        Whether there is an intercept; it is never penalised.
-    class_weight
-        None, ``"balanced"``, or a dict from class to weight.
-    random_state
-        Seed of the order of examples; the same seed gives the same answer.
-    verbose
-        1 to write a line a pass to standard error.
+    loss, fit_intercept, class_weight, random_state, verbose
+        As in `LinearClassifier`.
 
     Attributes
     ----------
@@ -98,13 +91,8 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         intercepts, and class labels.
     kernel_, loss_
         The kernel function and the loss.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
-        two classes these are sums over the classes' problems.
-    trace_
-        The run's events (a list of traces, one a class, for more than two classes).
-    n_passes_, stopped_by_
-        Passes, and what ended the run, as in `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Notes
     -----
@@ -120,36 +108,20 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     (1.0, 'gap')
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        *,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | None = None,
-        alpha: float = 1e-4,
-        solver: str = "pgs",
-        budget: int | None = 1000,
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.kernel = kernel
-        self.gamma = gamma
-        self.alpha = alpha
-        self.solver = solver
-        self.budget = budget
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str | Loss = "hinge"
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    gamma: float | None = None
+    alpha: float = 1e-4
+    solver: str = "pgs"
+    budget: int | None = 1000
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -208,8 +180,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
-        z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        return most_plausible(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -35,6 +36,7 @@ from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
+@dataclass(eq=False, repr=False)
 class LinearRanker(SparseEstimator):
     """A linear ranker of each query's documents, with a certificate.
 
@@ -53,26 +55,14 @@ class LinearRanker(SparseEstimator):
         relevant or not: y > 0 or y ≤ 0.
     k
         How many documents from the top NDCG@k and precision@k see, in these losses and in `score`.
-    penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
-        ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
-    alpha
-        The penalty's strength, α.
     solver
         ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
         with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Seed; the solvers so far draw nothing.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same features, from its weights.
-    verbose
-        1 to write a line a pass to standard error.
+    penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
 
     Attributes
     ----------
@@ -80,13 +70,8 @@ class LinearRanker(SparseEstimator):
         Weights, and 0.
     n_queries_, n_queries_left_out_
         How many queries the mean loss is of, and how many have no loss.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_
-        The run's events.
-    alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -99,34 +84,19 @@ class LinearRanker(SparseEstimator):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        loss: Any = "pairwise",
-        *,
-        k: int = 10,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.k = k
-        self.penalty = penalty
-        self.alpha = alpha
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: Any = "pairwise"
+    _: KW_ONLY
+    k: int = 10
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

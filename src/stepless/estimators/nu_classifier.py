@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import examples, weighted_classes
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.margin import adapt_margin
+from stepless.estimators.several_classes import most_plausible
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on
 from stepless.problem import sensible_weights
@@ -23,6 +25,7 @@ from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 
+@dataclass(eq=False, repr=False)
 class NuClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes whose margin adapts to the examples, with a certificate.
 
@@ -39,23 +42,12 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
     solver
         ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
         ``"bundle-linesearch"``, or a solver with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    fit_intercept
-        Whether there is an intercept b; it is never penalised.
-    class_weight
-        None, ``"balanced"``, or a dict from class to weight.
-    random_state
-        Of no consequence: nothing is left to chance.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
         one, which then takes few passes; else, on data of the same classes and features, from its
         weights.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, fit_intercept, class_weight, random_state, n_jobs, verbose
+        As in `LinearClassifier`; nothing is left to chance.
 
     Attributes
     ----------
@@ -68,8 +60,7 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
         in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -82,32 +73,18 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        solver: str | Solver = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.nu = nu
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    nu: float = 0.5
+    _: KW_ONLY
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,5 +132,4 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """Return the more plausible class of each example."""
-        z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int)]
+        return most_plausible(self.decision_function(X), self.classes_)

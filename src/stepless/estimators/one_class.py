@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from stepless.watchers import Watcher
 _EDGE = 1e-12  # in units of scores: more than rounding makes of equal ones
 
 
+@dataclass(eq=False, repr=False)
 class OneClass(OutlierMixin, SparseEstimator):
     """The half-space away from the origin that holds all examples but a share ν, certified.
 
@@ -42,18 +44,11 @@ class OneClass(OutlierMixin, SparseEstimator):
     solver
         ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
         ``"bundle-linesearch"``, or a solver with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Of no consequence: nothing is left to chance.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
         one, which then takes few passes; else, on data of the same features, from its weights.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; nothing is left to chance.
 
     Attributes
     ----------
@@ -65,8 +60,7 @@ class OneClass(OutlierMixin, SparseEstimator):
         The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -78,28 +72,16 @@ class OneClass(OutlierMixin, SparseEstimator):
     19
     """
 
-    def __init__(
-        self,
-        nu: float = 0.1,
-        *,
-        solver: str | Solver = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.nu = nu
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    nu: float = 0.1
+    _: KW_ONLY
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ from stepless.watchers import Watcher
 _TARGETS = ("reals", "counts")
 
 
+@dataclass(eq=False, repr=False)
 class LinearRegressor(RegressorMixin, SparseEstimator):
     """A linear regression with a certificate.
 
@@ -60,38 +62,21 @@ warm_start, shuffle, verbose
     True
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "squared",
-        *,
-        penalty: str | Regularizer = "l2",
-        alpha: float | str = 1e-4,
-        domain: str | Domain = "free",
-        solver: str | Solver = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        shuffle: bool = True,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.domain = domain
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.shuffle = shuffle
-        self.verbose = verbose
+    loss: str | Loss = "squared"
+    _: KW_ONLY
+    penalty: str | Regularizer = "l2"
+    alpha: float | str = 1e-4
+    domain: str | Domain = "free"
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    shuffle: bool = True
+    verbose: int = 0
 
     @all_or_nothing
     def fit(

@@ -36,6 +36,11 @@ def coded(y: NDArray, classes: NDArray, loss: Loss) -> Iterator[tuple[str, NDArr
         yield label, np.where(y == positive, 1.0, -1.0)
 
 
+def most_plausible(z: NDArray, classes: NDArray) -> NDArray:
+    """The class of each decision: of two by its sign, of more by the largest."""
+    return classes[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+
+
 def columns(coef: NDArray, intercepts: NDArray, loss: Loss) -> list[tuple[NDArray, Any]]:
     """Weights and intercepts of each run, from those of a model."""
     if loss.outputs() > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from stepless.structured.asking import asked, predictions
 from stepless.watchers import Watcher
 
 
+@dataclass(eq=False, repr=False)
 class StructuredClassifier(BaseEstimator):
     """A structured support vector machine with a certificate.
 
@@ -33,38 +35,24 @@ class StructuredClassifier(BaseEstimator):
     ----------
     model
         A `StructuredModel`.
-    penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; others as in `LinearClassifier`; or a `Regularizer`.
-    alpha
-        The penalty's strength, α.
     solver
         ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or a solver with
         parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Of no effect: the solvers of structured risks have no chance in them.
     n_jobs
         Threads, if the model releases the GIL; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of as many features, from its weights. The model's class
         must not change meanwhile: its attributes are not compared.
-    verbose
-        1 to write a line a pass to standard error.
+    penalty, alpha, gap, passes, seconds, random_state, verbose
+        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
 
     Attributes
     ----------
     coef_
         Weights, one for each feature of the model.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_
-        The run's events.
-    alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -77,34 +65,18 @@ class StructuredClassifier(BaseEstimator):
     ('gap', True)
     """
 
-    coef_: NDArray
-
-    def __init__(
-        self,
-        model: StructuredModel,
-        *,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.model = model
-        self.penalty = penalty
-        self.alpha = alpha
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    model: StructuredModel
+    _: KW_ONLY
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -129,7 +101,8 @@ class StructuredClassifier(BaseEstimator):
         )
         weights = (self.coef_, 0.0) if goes_on(self, risk.d) else None
         result = minimize_whole(self, run, risk, weights, (self.model, inputs, outputs, s))
-        self.coef_, self.alpha_ = result.w, problem.strength
+        self.coef_: NDArray = result.w
+        self.alpha_ = problem.strength
         certify(self, run, [result])
         return self
 
