@@ -6,8 +6,6 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 _LONGEST = 60  # characters of a message that a value may take
 
 
@@ -28,19 +26,6 @@ def real(name: str, value: Any) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(f"{name} is more than a double can hold: {shown(value)}") from None
-
-
-def flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False.
-
-    Examples
-    --------
-    >>> flag("shuffle", "no")
-    Traceback (most recent call last):
-    ValueError: shuffle must be True or False, not 'no'
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, not {shown(value)}")
 
 
 def refuse_unless(fits: bool, name: str, kind: str, value: Any) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
-from stepless.given import flag, real, shown
+from stepless.given import real, shown
 from stepless.objective import (
     DOMAINS,
     JOINT,
@@ -21,6 +21,7 @@ from stepless.objective import (
     penalty_of,
 )
 from stepless.registry import named
+from stepless.settings import refuse_settings
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,13 @@ class Problem:
     class_weight: Any = None
 
     def __post_init__(self) -> None:
+        refuse_settings(self)
         if isinstance(self.loss, str):
-            object.__setattr__(self, "loss", named("loss", self.loss, LOSSES))
+            object.__setattr__(self, "loss", _named_loss(self.loss))
         if isinstance(self.domain, str):
-            object.__setattr__(self, "domain", named("domain", self.domain, DOMAINS))
+            object.__setattr__(self, "domain", _named_domain(self.domain))
         elif not isinstance(self.domain, Domain):
             raise TypeError(f"domain must be a name or a Domain, not {shown(self.domain)}")
-        flag("fit_intercept", self.fit_intercept)
         sensible_weights(self.class_weight)
         summed = isinstance(self.loss, Loss)
         if summed and self.chooses and isinstance(self.penalty, Regularizer):
@@ -148,6 +149,16 @@ class Problem:
                 )
             return replace(self, loss=JOINT[type(self.loss)](count))
         return self
+
+
+@lru_cache(maxsize=64)  # a name is read for every chunk of a stream
+def _named_loss(name: str) -> Loss:
+    return named("loss", name, LOSSES)
+
+
+@lru_cache(maxsize=64)
+def _named_domain(name: str) -> Domain:
+    return named("domain", name, DOMAINS)
 
 
 def sensible_weights(class_weight: Any) -> Any:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from stepless.given import flag, shown
+from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.registry import UnknownName
 from stepless.risk import Risk
+from stepless.settings import refuse_settings
 from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
 from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
@@ -65,9 +66,9 @@ class Run:
     limits: Stopping = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        flag("shuffle", self.shuffle)
+        refuse_settings(self)
         object.__setattr__(self, "threads", threads_of(self.n_jobs))
-        object.__setattr__(self, "watchers", watching(self.watchers))
+        object.__setattr__(self, "watchers", tuple(watching(self.watchers)))
         unlimited = math.inf if self.seconds is not None else self.patience or PATIENCE
         limits = Stopping(
             gap=self.gap,

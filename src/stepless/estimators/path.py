@@ -15,7 +15,6 @@ from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.examples import labelled, measured
 from stepless.estimators.regressor import LinearRegressor
-from stepless.estimators.settings import refuse_settings
 from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.joint_risk import risk_of
@@ -90,7 +89,6 @@ def alpha_path(
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
-    refuse_settings(model)
     problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     source = _source(model, X, y, sample_weight, problem, run)
     points: dict[float, PathPoint] = {}

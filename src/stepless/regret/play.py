@@ -9,7 +9,6 @@ import numpy as np
 from stepless.compile_errors import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.estimators.examples import labelled, measured
-from stepless.estimators.settings import refuse_settings
 from stepless.estimators.several_classes import coded
 from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
@@ -89,7 +88,6 @@ def regret_ledger(
         solver=solver,
         fit_intercept=fit_intercept,
     )
-    refuse_settings(model)
     problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     search = Run(gap=gap, passes=passes, seconds=seconds)
     risk = _risk(model, X, y, sample_weight, problem, run)
