@@ -151,6 +151,14 @@ class Problem:
         return self
 
 
+def loss_of(loss: Any) -> Loss:
+    """Return the loss that is named or given."""
+    found = _named_loss(loss) if isinstance(loss, str) else loss
+    if not isinstance(found, Loss):
+        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
+    return found
+
+
 @lru_cache(maxsize=64)  # a name is read for every chunk of a stream
 def _named_loss(name: str) -> Loss:
     return named("loss", name, LOSSES)

@@ -12,8 +12,8 @@ from stepless.estimators import (
     MetricClassifier,
 )
 from stepless.objective import LOSSES, penalty_of
-from stepless.problem import Problem
-from stepless.registry import UnknownName, named
+from stepless.problem import Problem, loss_of
+from stepless.registry import UnknownName
 from stepless.report.names import RANKINGS
 from stepless.risks.metrics import metric_of
 from stepless.run import Run
@@ -97,7 +97,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
 
 def _of_a_sum(task: str, loss: str | None, parameters: dict[str, Any]) -> Model:
     loss = loss or ("squared" if task == "regress" else "hinge")
-    classifies = named("loss", loss, LOSSES).targets == "signs"
+    classifies = loss_of(loss).targets == "signs"
     if task != "auto" and classifies != (task == "classify"):
         fitting = [n for n, kind in LOSSES.items() if (kind.targets == "signs") != classifies]
         raise ValueError(

@@ -19,9 +19,9 @@ from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.joint_risk import risk_of
 from stepless.minimize import Result
-from stepless.objective import LOSSES, Loss
-from stepless.problem import Problem
-from stepless.registry import UnknownName, named
+from stepless.objective import Loss
+from stepless.problem import Problem, loss_of
+from stepless.registry import UnknownName
 from stepless.run import Run
 from stepless.warning import warn
 
@@ -83,9 +83,7 @@ def alpha_path(
     ([0.0001, 0.01], True)
     """
     strengths = _strengths(alphas)
-    found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not isinstance(found, Loss):
-        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
+    found = loss_of(loss)
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)

@@ -13,8 +13,7 @@ from stepless.estimators.several_classes import coded
 from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import JOINT, LOSSES, Loss
-from stepless.problem import Problem
-from stepless.registry import named
+from stepless.problem import Problem, loss_of
 from stepless.regret.ledger import RegretLedger
 from stepless.regret.replay import Replay
 from stepless.risk import Risk
@@ -76,9 +75,7 @@ def regret_ledger(
     >>> ledger.theorem, len(ledger), ledger.holds
     ('Theorem 6', 569, True)
     """
-    found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not isinstance(found, Loss):
-        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
+    found = loss_of(loss)
     kind = LinearClassifier if found.targets in ("signs", "classes") else LinearRegressor
     model = kind(
         found,
