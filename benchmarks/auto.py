@@ -6,7 +6,7 @@ import argparse
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source, Stopping
+from stepless import LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, SquaredL2
 from stepless.solvers import DualAscent, InteriorPoint, Newton, ProximalBundle, SmoothedNewton
@@ -46,7 +46,7 @@ def main(sets=SETS, strengths=STRENGTHS, gaps=GAPS):
                 X, y = datasets.load(name)
                 source = Source(X, y)
                 for strength in strengths:
-                    risk = Risk(Objective(loss, SquaredL2(strength), intercept=False), source)
+                    risk = LinearRisk(Objective(loss, SquaredL2(strength), intercept=False), source)
                     cells = {s.name: seconds(risk, s, gap) for s in contenders(loss, risk.d, gap)}
                     names = list(dict.fromkeys([*names, *cells]))
                     rows.append((name, strength, cells, choose(risk, gap).name))

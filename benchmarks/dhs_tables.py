@@ -20,8 +20,8 @@ from benchmarks import datasets
 from benchmarks.features import adult_products, imdb_bigrams, mnist_kernel
 from benchmarks.tables import table, timed
 from stepless import L1, Objective, RowsL2, Source, Zero
-from stepless.joint_risk import risk_of
 from stepless.objective import Hinge, MulticlassHinge
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers import AROW, FOBOS, RDA, AdaGrad, PassiveAggressive
 
 LEARNERS: dict[str, Callable[[float | None], Any]] = {

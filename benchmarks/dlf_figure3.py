@@ -11,16 +11,16 @@ from benchmarks import datasets, ranking, rna
 from benchmarks.tables import table
 from stepless import SquaredL2, Stopping
 from stepless.minimize import minimize
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.ranking import NDCG, Pairwise, RankingLoss, RankingRisk
 from stepless.solvers import Bundle, ProximalBundle
 from stepless.structured import StructuredRisk
 from stepless.structured.rna import Folding
-from stepless.whole_risk import WholeRisk
 
 ITERATIONS = (5, 10, 20, 40, 80)
 
 
-def rna_folds(folds: int = rna.FOLDS) -> Iterator[WholeRisk]:
+def rna_folds(folds: int = rna.FOLDS) -> Iterator[OracleRisk]:
     """Training parts of the five folds, of sequences with up to 150 bases."""
     records, fold = rna.families()
     for number in range(folds):
@@ -33,14 +33,14 @@ def rna_folds(folds: int = rna.FOLDS) -> Iterator[WholeRisk]:
         yield StructuredRisk(Folding(), X, Y, SquaredL2(1.0))
 
 
-def ranking_folds(loss: RankingLoss) -> Iterator[WholeRisk]:
+def ranking_folds(loss: RankingLoss) -> Iterator[OracleRisk]:
     """Training parts of the five folds, some 470 queries each; DLF had 1000 of their own."""
     for fold in range(ranking.PARTS):
         X, y, qid = ranking.documents(fold, fold + 1, fold + 2)
         yield RankingRisk(loss, X, y, SquaredL2(1.0), qid=qid)
 
 
-def compare(title: str, risks: list[WholeRisk], strengths: Sequence[float]) -> None:
+def compare(title: str, risks: list[OracleRisk], strengths: Sequence[float]) -> None:
     """Print means over the folds: best objective so far, by iteration, and the certified gap."""
     rows: list[tuple[Any, ...]] = []
     for strength in strengths:

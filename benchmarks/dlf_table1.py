@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source, Stopping
+from stepless import LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
 from stepless.objective import Hinge, SquaredL2
 from stepless.solvers import SOLVERS
@@ -37,7 +37,7 @@ def main():
         if not datasets.present(name):
             continue
         X, y = datasets.load(name)
-        risk = Risk(Objective(Hinge(), SquaredL2(strength), intercept=False), Source(X, y))
+        risk = LinearRisk(Objective(Hinge(), SquaredL2(strength), intercept=False), Source(X, y))
         ours, bounds = [], []
         for column in COLUMNS:
             result = minimize(risk, SOLVERS[column](), Stopping(gap=0.0, passes=PASSES))

@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 
 from benchmarks import datasets
 from benchmarks.tables import seconds, table
-from stepless import LinearClassifier, Objective, Risk, Source
+from stepless import LinearClassifier, LinearRisk, Objective, Source
 from stepless.objective import Hinge, penalty_of
 from stepless.solvers import SOLVERS
 
@@ -29,7 +29,7 @@ def a_pass(make, X, y):
 
 def kernel_pass(name, penalty, X, y):
     """Seconds of the solver's step alone."""
-    risk = Risk(Objective(Hinge(), penalty_of(penalty, ALPHA), intercept=False), Source(X, y))
+    risk = LinearRisk(Objective(Hinge(), penalty_of(penalty, ALPHA), intercept=False), Source(X, y))
     solver, rng = SOLVERS[name](), np.random.default_rng(0)
     state = solver.start(risk, np.zeros(risk.d), 0.0)
     return seconds(lambda: solver.step(risk, state, rng), 9)

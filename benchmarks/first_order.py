@@ -18,10 +18,10 @@ from sklearn.linear_model import Lasso, LogisticRegression
 
 from benchmarks import datasets
 from benchmarks.tables import table, timed
-from stepless import Objective, Risk, Source, Stopping
-from stepless.joint_risk import JointRisk
+from stepless import LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
 from stepless.objective import L1, Logistic, RowsL2, Softmax, Squared
+from stepless.risks.joint_risk import JointRisk
 from stepless.solvers import Accelerated, AdaGrad
 
 GAPS = (1e-3, 1e-6)
@@ -138,7 +138,7 @@ def theirs(risk, fits, lower_bound):
 def rows(sets):
     """One a problem and solver, as they come."""
     for name, X, y, objective in problems(sets):
-        kind = JointRisk if objective.loss.outputs() > 1 else Risk
+        kind = JointRisk if objective.loss.outputs() > 1 else LinearRisk
         risk = kind(objective, Source(X, y))
         lower_bound = 0.0
         # the first proves the bound by which the peers are judged: far nearer than the least gap

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source
+from stepless import LinearRisk, Objective, Source
 from stepless.minimize import minimize
 from stepless.objective import Logistic, SquaredL2
 from stepless.solvers import EMGD, Newton, Pegasos
@@ -90,7 +90,7 @@ def main():
         if not datasets.present(name):
             continue
         X, y = datasets.load(name)
-        risk = Risk(Objective(Logistic(), SquaredL2(strength), intercept=False), Source(X, y))
+        risk = LinearRisk(Objective(Logistic(), SquaredL2(strength), intercept=False), Source(X, y))
         best = minimize(risk, Newton(), Stopping(gap=1e-13, passes=60)).objective
         mixed, plain = emgd(risk, best), sgd(risk, best)
         best = min(best, best + min(gap for _, gap, _ in mixed))

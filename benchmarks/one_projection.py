@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.tables import table, timed
-from stepless import Objective, Risk, Source, Spectrahedron, SquaredL2
+from stepless import LinearRisk, Objective, Source, Spectrahedron, SquaredL2
 from stepless.design import Outer
 from stepless.jit import FAST
 from stepless.kernels.blas import single_threaded_blas
@@ -85,7 +85,7 @@ def compare(n, rounds):
     """Rows of the table: rounds, seconds and objectives."""
     D, y = pairs(n, rounds)
     objective = Objective(Logistic(), SquaredL2(ALPHA), Spectrahedron(TRACE), intercept=False)
-    risk = Risk(objective, Source(Outer.of(D), y, threads=1))
+    risk = LinearRisk(objective, Source(Outer.of(D), y, threads=1))
     for name in ("sgd-pd", "sgd-st"):
         seconds, value, rule = one_projection(risk, name, rounds)
         done, longer, reached = projected(risk, rule, rounds, value)

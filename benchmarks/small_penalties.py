@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source, Stopping
+from stepless import LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
 from stepless.objective import Hinge, SquaredL2
 from stepless.solvers import SOLVERS
@@ -48,7 +48,7 @@ def main():
         if not datasets.present(name):
             continue
         X, y = datasets.load(name)
-        risk = Risk(Objective(Hinge(), SquaredL2(strength), intercept=False), Source(X, y))
+        risk = LinearRisk(Objective(Hinge(), SquaredL2(strength), intercept=False), Source(X, y))
         traces = {}
         for solver in ("bundle", "proximal-bundle", "proximal"):
             minimize(risk, SOLVERS[solver](), Stopping(gap=0.5, passes=2))  # compile

@@ -28,7 +28,6 @@ from benchmarks.tables import table
 from stepless import LinearClassifier, LinearRegressor
 from stepless.certificates import Certifier
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,
@@ -54,7 +53,8 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Risk
+from stepless.risks.joint_risk import risk_of
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS, Finding
 from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
@@ -434,7 +434,7 @@ class Run:
 class Witness:
     """A solver that remembers the highest bound it has claimed."""
 
-    def __init__(self, solver: Any, risk: Risk) -> None:
+    def __init__(self, solver: Any, risk: LinearRisk) -> None:
         self.solver = solver
         self.claim = 0.0
         self._lowest = math.inf
@@ -443,7 +443,7 @@ class Witness:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.solver, name)
 
-    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+    def step(self, risk: LinearRisk, state: Any, rng: np.random.Generator) -> Finding:
         """Step as the solver does."""
         finding = self.solver.step(risk, state, rng)
         objective = finding.objective

@@ -26,12 +26,13 @@ print(time.perf_counter() - t)
 KERNEL = """
 import time
 import numpy as np
-from stepless import Objective, Risk, Source
+from stepless import Objective, LinearRisk, Source
 from stepless.objective import Hinge, SquaredL2
 from stepless.kernels.shuffle import shuffle
 from stepless.solvers import Proximal
 shuffle(np.arange(3, dtype=np.uint32), np.uint64(1))
-risk = Risk(Objective(Hinge(), SquaredL2(1e-2), intercept=False), Source(np.eye(3), np.ones(3)))
+objective = Objective(Hinge(), SquaredL2(1e-2), intercept=False)
+risk = LinearRisk(objective, Source(np.eye(3), np.ones(3)))
 solver, rng = Proximal(), np.random.default_rng(0)
 state = solver.start(risk, np.zeros(3), 0.0)
 t = time.perf_counter()

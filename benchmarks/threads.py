@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks import datasets
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source
+from stepless import LinearRisk, Objective, Source
 from stepless.objective import Logistic, SquaredL2
 
 SETS = ("covtype", "imdb")
@@ -37,7 +37,7 @@ def main():
             continue
         X, y = datasets.load(name)
         objective = Objective(Logistic(), SquaredL2(1e-5), intercept=False)
-        risks = [Risk(objective, Source(X, y, threads=threads)) for threads in (1, 2)]
+        risks = [LinearRisk(objective, Source(X, y, threads=threads)) for threads in (1, 2)]
         for (piece, one), (_, two) in zip(*map(pieces, risks), strict=True):
             times = [[], []]
             for _ in range(REPEATS + 1):  # in turns, so that both meet the same neighbours

@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from benchmarks import datasets
 from benchmarks.rcv1_like import rows as rcv1_like
 from benchmarks.tables import table
-from stepless import Objective, Risk, Source
+from stepless import LinearRisk, Objective, Source
 from stepless.objective import Logistic, Squared, SquaredL2, SquaredLp
 from stepless.solvers import PGS
 from stepless.solvers.online.pgs import gradient_of
@@ -116,7 +116,7 @@ def text(name, X, y, Xt, yt, sizes):
         for m in sizes:
             source = Source(X[:m], y[:m])
             for alpha in GRID.tolist():
-                risk = Risk(Objective(loss, penalty(alpha)), source)
+                risk = LinearRisk(Objective(loss, penalty(alpha)), source)
                 runs[m, alpha] = risk, [curve(risk, seed, score) for seed in range(SEEDS)]
         tops = {m: max(top(runs[m, alpha][1]) for alpha in GRID.tolist()) for m in sizes}
         targets = [tops[sizes[0]] - less for less in BELOW]
@@ -172,7 +172,7 @@ def toys():
             source = Source(X[:m], y[:m])
             counts = []
             for alpha in GRID[GRID >= 1e-4][::2]:
-                risk = Risk(Objective(Logistic(), SquaredL2(float(alpha))), source)
+                risk = LinearRisk(Objective(Logistic(), SquaredL2(float(alpha))), source)
                 runs = [curve(risk, seed, score, "average", most) for seed in range(SEEDS)]
                 reached = [first(points, -close) for points in runs]
                 if None not in reached:

@@ -6,7 +6,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from stepless import SOLVERS, Objective, Risk, Source, Spectrahedron, Stopping, Zero
+from stepless import SOLVERS, LinearRisk, Objective, Source, Spectrahedron, Stopping, Zero
 from stepless.design import Outer
 from stepless.minimize import minimize
 from stepless.objective import Logistic
@@ -23,7 +23,7 @@ first, second = rng.integers(len(train), size=(2, PAIRS))
 unlike = np.where(seen[first] != seen[second], 1.0, -1.0)
 pairs = Source(Outer.of(train[first] - train[second]), unlike)
 
-risk = Risk(Objective(Logistic(), Zero(), Spectrahedron(20.0)), pairs)
+risk = LinearRisk(Objective(Logistic(), Zero(), Spectrahedron(20.0)), pairs)
 result = minimize(risk, SOLVERS["sgd-pd"](rounds=3 * PAIRS), Stopping(gap=0.0, passes=3))
 n = X.shape[1]
 values, vectors = np.linalg.eigh(result.w.reshape(n, n))

@@ -7,9 +7,9 @@ from stepless import (
     ContractError,
     Nonnegative,
     OffsetRisk,
+    OracleRisk,
     Source,
     SquaredL2,
-    WholeRisk,
     check_risk,
 )
 from stepless.risks.metrics.f_risk import FRisk
@@ -23,7 +23,7 @@ y = np.where(X[:, 0] + rng.normal(size=30) > 0.5, 1.0, -1.0)
 RIDGE = SquaredL2(0.1)
 
 
-class Distance(WholeRisk):
+class Distance(OracleRisk):
     """‖w − 1‖²/2; each of the others has one fault."""
 
     smooth = True
@@ -157,5 +157,5 @@ def test_a_fault_is_told_in_one_line(kind, complaint):
 
 
 def test_what_is_no_risk_is_refused():
-    with pytest.raises(ContractError, match="needs a WholeRisk with its penalty, not the class"):
+    with pytest.raises(ContractError, match="needs a OracleRisk with its penalty, not the class"):
         check_risk(Distance)

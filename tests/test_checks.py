@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from stepless import SOLVERS, ContractError, Objective, Risk, Source, check_solver
+from stepless import SOLVERS, ContractError, LinearRisk, Objective, Source, check_solver
 from stepless.objective import Hinge, Logistic, Zero
-from stepless.risk import Plane
+from stepless.plane import Plane
 from stepless.solvers import Bundle, Finding, Proximal, ProximalBundle
 
 
@@ -244,7 +244,7 @@ def test_a_solver_of_smooth_losses_only_is_tried_on_one():
 def test_a_full_bundle_stays_finite_without_a_penalty():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
-    risk = Risk(Objective(Hinge(), Zero()), Source(X, np.sign(y), threads=1))
+    risk = LinearRisk(Objective(Hinge(), Zero()), Source(X, np.sign(y), threads=1))
     solver = ProximalBundle()
     state = solver.start(risk, np.zeros(3), 0.0)
     state.planes.capacity = 8

@@ -7,7 +7,7 @@ from stepless import LinearClassifier, LinearRegressor
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Objective, Squared, SquaredHinge, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle
 from stepless.stopping import Stopping
 
@@ -22,17 +22,19 @@ def test_a_result_starts_runs_on_its_own_problem_only():
     X, z = examples()
     sources = Source(X, z + 100.0), Source(X, np.sign(z))
     free, bound = (
-        Risk(Objective(Squared(), SquaredL2(0.1), intercept=i), sources[0]) for i in (True, False)
+        LinearRisk(Objective(Squared(), SquaredL2(0.1), intercept=i), sources[0])
+        for i in (True, False)
     )
     smooth, sharp = (
-        Risk(Objective(loss, SquaredL2(0.1)), sources[1]) for loss in (SquaredHinge(), Hinge())
+        LinearRisk(Objective(loss, SquaredL2(0.1)), sources[1])
+        for loss in (SquaredHinge(), Hinge())
     )
-    other = Risk(Objective(Hinge(), SquaredL2(0.1)), Source(X, -np.sign(z)))
+    other = LinearRisk(Objective(Hinge(), SquaredL2(0.1)), Source(X, -np.sign(z)))
     for first, second in ((bound, free), (smooth, sharp), (sharp, other)):
         result = minimize(first, Bundle(), Stopping(gap=1e-6))
         with pytest.raises(ValueError, match=r"start from \(result\.w, result\.b\)"):
             minimize(second, Bundle(), Stopping(gap=1e-6), start=result)
-    stronger = Risk(Objective(Hinge(), SquaredL2(1.0)), sources[1])
+    stronger = LinearRisk(Objective(Hinge(), SquaredL2(1.0)), sources[1])
     again = minimize(stronger, Bundle(), Stopping(gap=1e-6), start=result)
     fresh = minimize(stronger, Bundle(), Stopping(gap=1e-6))
     assert again.objective == pytest.approx(fresh.objective, rel=1e-5)
@@ -73,7 +75,7 @@ def test_no_negative_weight_is_carried_to_where_there_is_none():
 )
 def test_a_start_of_another_size_is_refused(start):
     X, z = examples()
-    risk = Risk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
+    risk = LinearRisk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
     with pytest.raises(ValueError, match=r"start must be a result or \(4 weights, an intercept\)"):
         minimize(risk, Bundle(), Stopping(), start=start)
 
@@ -81,6 +83,6 @@ def test_a_start_of_another_size_is_refused(start):
 @pytest.mark.parametrize("b", [1, np.float32(1.0), np.ones(1)], ids=repr)
 def test_a_start_may_hold_numbers_of_any_kind(b):
     X, z = examples()
-    risk = Risk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
+    risk = LinearRisk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
     at = minimize(risk, Bundle(), Stopping(gap=1e-6), start=([1, -2, 0, 0], b))
     assert at.objective == pytest.approx(minimize(risk, Bundle(), Stopping(gap=1e-6)).objective)

@@ -10,7 +10,6 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from stepless import LinearClassifier, RegretLedger, regret_ledger
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.objective import (
     L1,
     Box,
@@ -25,6 +24,7 @@ from stepless.objective import (
     Zero,
 )
 from stepless.regret.replay import Replay
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers import FOBOS, RDA, AdaGrad, Pegasos
 from transcriptions import adagrad as ada
 

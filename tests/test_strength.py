@@ -31,7 +31,7 @@ from stepless.objective import (
     SquaredLp,
 )
 from stepless.report import Summary, describe
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton
 from stepless.stopping import Stopping
 from stepless.strength import _left_out, balanced
@@ -183,7 +183,7 @@ def test_examples_are_left_out_as_if_the_fit_were_made_anew():
     rng = np.random.default_rng(0)
     X, y = np.zeros((12, 3)), rng.normal(size=12)
     X[np.arange(12), np.arange(12) % 3] = rng.uniform(1.0, 1.5, size=12)
-    risk = Risk(Objective(Squared(), SquaredL2(0.1), intercept=False), Source(X, y))
+    risk = LinearRisk(Objective(Squared(), SquaredL2(0.1), intercept=False), Source(X, y))
     z, a = _left_out(risk, minimize(risk, Newton(), Stopping(gap=1e-12)))
     for i in range(12):
         others = np.arange(12) != i

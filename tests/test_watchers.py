@@ -10,7 +10,7 @@ from stepless.compile_time import COMPILED
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Squared, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle
 from stepless.trace import Event
 from stepless.watchers import Checkpoint, EarlyStop, Progress
@@ -60,7 +60,9 @@ def _risk():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = X @ [1.0, -1.0] + rng.normal(size=30)
-    return Risk(Objective(Squared(), SquaredL2(0.1), intercept=False), Source(X, y, threads=1))
+    return LinearRisk(
+        Objective(Squared(), SquaredL2(0.1), intercept=False), Source(X, y, threads=1)
+    )
 
 
 def test_a_run_tells_every_watcher_of_every_event_and_ends_when_one_says_so():

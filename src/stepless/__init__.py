@@ -6,6 +6,7 @@ rest of this package.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from stepless.certificates import excess_risk_bound
@@ -67,18 +68,19 @@ if TYPE_CHECKING:
     from stepless.problem import Problem
     from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
-    from stepless.risk import Risk
+    from stepless.risks.linear_risk import LinearRisk
+    from stepless.risks.oracle_risk import OffsetRisk, OracleRisk
     from stepless.risks.ranking import (
         mean_average_precision,
         mean_reciprocal_rank,
         ndcg_at_k,
         precision_at_k,
     )
+    from stepless.risks.risk import Risk
     from stepless.run import Run
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
-    from stepless.whole_risk import OffsetRisk, WholeRisk
 
 __version__ = "0.1.0"
 
@@ -107,21 +109,23 @@ _HOME = {
     "LinearKernel": "kernel_functions",
     "LinearRanker": "estimators",
     "LinearRegressor": "estimators",
+    "LinearRisk": "risks.linear_risk",
     "Loss": "objective",
     "LpBall": "objective",
     "MetricClassifier": "estimators",
     "Nonnegative": "objective",
     "NuClassifier": "estimators",
     "Objective": "objective",
-    "OffsetRisk": "whole_risk",
+    "OffsetRisk": "risks.oracle_risk",
     "OneClass": "estimators",
+    "OracleRisk": "risks.oracle_risk",
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
     "Problem": "problem",
     "RegretLedger": "regret",
     "Regularizer": "objective",
-    "Risk": "risk",
+    "Risk": "risks.risk",
     "RowsL2": "objective",
     "RowsLInf": "objective",
     "Run": "run",
@@ -135,7 +139,6 @@ _HOME = {
     "Stopping": "stopping",
     "StructuredClassifier": "estimators",
     "StructuredModel": "structured",
-    "WholeRisk": "whole_risk",
     "Zero": "objective",
     "alpha_path": "estimators",
     "check_constraint": "checks",
@@ -181,6 +184,7 @@ __all__ = [
     "LinearKernel",
     "LinearRanker",
     "LinearRegressor",
+    "LinearRisk",
     "Loss",
     "LpBall",
     "MetricClassifier",
@@ -189,6 +193,7 @@ __all__ = [
     "Objective",
     "OffsetRisk",
     "OneClass",
+    "OracleRisk",
     "PSDCone",
     "Polynomial",
     "Polytope",
@@ -208,7 +213,6 @@ __all__ = [
     "Stopping",
     "StructuredClassifier",
     "StructuredModel",
-    "WholeRisk",
     "Zero",
     "alpha_path",
     "check_constraint",
@@ -229,7 +233,14 @@ __all__ = [
 ]
 
 
+_RENAMED = {"WholeRisk": "OracleRisk"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warn(f"stepless.{name} is called {new} now", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     if name not in _HOME:
         raise AttributeError(f"module 'stepless' has no attribute {name!r}")
     value = getattr(import_module(f"stepless.{_HOME[name]}"), name)

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Aggregate, Certifier, Planes, Witness
+from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
-from stepless.risk import Risk
-from stepless.solvers import TANGENTS_ONLY, Solver
+from stepless.risks.risk import Risk
+from stepless.solvers import Solver
+from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
+from stepless.solvers.turns import NEAR, Turns
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.watchers import Watcher, watching
-from stepless.whole_risk import WholeRisk
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Result:
     # theorem is satisfied; or "rounding", which is all that is left of the gap
     stopped_by: str
     state: Any  # the solver's, with which a later run can go on
-    planes: Planes | Aggregate  # under the risk, that the run left
-    runner: str  # the solver's name
+    planes: Planes | Aggregate | None  # under the risk, that the run left
+    runner: str  # the name of the solver that was last
     remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
     asked: Any = None  # of which problem, but for the strength
 
@@ -61,8 +62,8 @@ class Result:
 
 
 def minimize(
-    risk: Risk | WholeRisk,
-    solver: Solver,
+    risk: Risk,
+    solver: Solver | Turns,
     stopping: Stopping,
     *,
     start: tuple[NDArray, Any] | Result | None = None,
@@ -81,28 +82,28 @@ def minimize(
     --------
     >>> from stepless.data import Source
     >>> from stepless.objective import Objective, Squared, SquaredL2
+    >>> from stepless.risks.linear_risk import LinearRisk
     >>> from stepless.solvers import Bundle
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
-    >>> risk = Risk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
+    >>> risk = LinearRisk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
     >>> result = minimize(risk, Bundle(), Stopping(gap=1e-6))
     >>> result.stopped_by, result.w.round(3)
     ('gap', array([1.]))
     """
     _refuse_kinds(risk, solver, stopping, rng)
-    lack = solver.lacks(risk.objective)
-    if isinstance(risk, WholeRisk) and not isinstance(solver, TANGENTS_ONLY):
-        names = ", ".join(repr(kind.name) for kind in TANGENTS_ONLY)
-        lack = f"needs a risk that is a sum over examples; use one of {names}"
-    if lack is not None:
-        raise ValueError(f"solver {solver.name!r} {lack}")
+    turns = Turns.of(solver)
+    for one in turns.solvers:
+        lack = lack_of(one, risk)
+        if lack is not None:
+            raise ValueError(f"solver {one.name!r} {lack}")
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
-        return _run(risk, solver, stopping, start, watching(watchers), rng, request)
+        return _run(risk, turns, stopping, start, watching(watchers), rng, request)
 
 
 def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
     """Refuse arguments that are in a wrong place, or names where objects are asked for."""
-    refuse_unless(isinstance(risk, Risk | WholeRisk), "risk", "Risk or a WholeRisk", risk)
-    steps = hasattr(solver, "step") and not isinstance(solver, type)
+    refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
+    steps = isinstance(solver, Turns) or (hasattr(solver, "step") and not isinstance(solver, type))
     refuse_unless(steps, "solver", "solver, such as Bundle()", solver)
     refuse_unless(isinstance(stopping, Stopping), "stopping", "Stopping", stopping)
     chance = rng is None or isinstance(rng, np.random.Generator)
@@ -110,8 +111,8 @@ def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
 
 
 def _run(
-    risk: Any,
-    solver: Solver,
+    risk: Risk,
+    turns: Turns,
     stopping: Stopping,
     start: tuple[NDArray, Any] | Result | None,
     watchers: list[Watcher],
@@ -127,44 +128,43 @@ def _run(
             "a run goes on from a result on the same examples with the same loss and intercept, "
             "at another strength; for another problem start from (result.w, result.b)"
         )
-    if isinstance(risk, WholeRisk):
-        risk = Witness(risk)
     w, b, lowest = _begin(risk, start)
     seen = math.inf  # the lowest objective as it was computed, by which solvers go
-    certifier = Certifier(risk.objective, risk.d, before.planes if before else None)
-    if before and before.runner == solver.name and isinstance(solver, Resumable):
-        state = solver.resume(risk, before.state)
-    else:
-        state = solver.start(risk, w, b)
-    trace, passes = Trace(), 0
+    certifier = None
+    if risk.unproven is None:
+        certifier = Certifier(risk.objective, risk.d, before.planes if before else risk.planes())
+    turn, state = _first_turn(risk, turns, before, w, b)
+    trace, gaps = Trace(), []  # those of this turn
     while True:
+        solver = turns.solvers[turn]
         finding = solver.step(risk, state, rng)
-        passes += 1
         objective = finding.objective
         if objective is None:
-            objective = risk.objective.penalty(finding.w) + risk.value(finding.w, finding.b)
+            objective = risk.penalty(finding.w) + risk.value(finding.w, finding.b)
         seen = min(seen, objective)
         lifted = _lifted(risk, finding.w, finding.b, objective)
         if lifted < lowest:
             w, b, lowest = finding.w, finding.b, lifted
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
-            lowest = _lifted(risk, w, b, risk.objective.penalty(w) + risk.value(w, b))
-        if finding.plane is not None:
-            certifier.learn(finding.plane, lowest)
-        certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
+            lowest = _lifted(risk, w, b, risk.penalty(w) + risk.value(w, b))
+        bound = -math.inf
+        if certifier is not None:
+            if finding.plane is not None:
+                certifier.learn(finding.plane, lowest)
+            bound = certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
         # Bounds count on weights whose penalty is no more than an objective that was seen, and so
         # hold up to there; where an optimum is met exactly, rounding may lift them above.
         most = min(lowest, seen)
 
         event = Event(
-            passes=passes,
-            examples=passes * risk.m,
+            passes=len(trace) + 1,
+            examples=(len(trace) + 1) * risk.m,
             seconds=perf_counter() - began,
             objective=lowest,
-            lower_bound=min(certifier.lower_bound, most),
-            norm=float(np.sqrt(w @ w)),
+            lower_bound=min(bound, most),
+            norm=risk.norm(w),
             nonzeros=int(np.count_nonzero(w)),
-            solver=finding.solver or solver.name,
+            solver=solver.name,
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
@@ -173,7 +173,7 @@ def _run(
             reason = "solver"
         # an objective that nothing but rounding may keep from 0
         nothing = event.lower_bound >= 0.0 and seen <= lowest - seen < math.inf
-        if reason is None and (finding.spent or nothing or certifier.lower_bound >= most):
+        if reason is None and (finding.spent or nothing or bound >= most):
             reason = "rounding"
         if reason is None and any(stops):
             reason = "watcher"
@@ -182,21 +182,41 @@ def _run(
                 w=w,
                 b=b,
                 objective=lowest,
-                risk=lowest - risk.objective.penalty(w),
+                risk=lowest - risk.penalty(w),
                 lower_bound=event.lower_bound,
                 trace=trace,
                 stopped_by=reason,
                 state=state,
-                planes=certifier.planes,
+                planes=None if certifier is None else certifier.planes,
                 runner=solver.name,
-                remark=solver.remark(event.lower_bound) if isinstance(solver, Remarking) else None,
+                remark=_remark(risk, solver, stopping, event.lower_bound),
                 asked=asked,
             )
+        gaps.append(event.rel_gap)
+        if turns.ends(turn, gaps, stopping.gap):
+            at = (w, b) if gaps[-1] <= NEAR else (np.zeros(risk.d), 0.0)
+            turn, gaps = turn + 1, []
+            state = turns.solvers[turn].start(risk, *at)
 
 
-def _begin(
-    risk: Risk | WholeRisk, start: tuple[NDArray, Any] | Result | None
-) -> tuple[NDArray, Any, float]:
+def _remark(risk: Risk, solver: Solver, stopping: Stopping, lower_bound: float) -> str | None:
+    """What is to be said of the solver's parameters, or of a gap that nothing can prove."""
+    if isinstance(solver, Remarking):
+        return solver.remark(lower_bound)
+    return risk.unproven if stopping.gap > 0.0 else None
+
+
+def _first_turn(
+    risk: Risk, turns: Turns, before: Result | None, w: NDArray, b: Any
+) -> tuple[int, Any]:
+    """Whose turn it is, and its state: that of the solver which ended the run before, if any."""
+    for turn, solver in enumerate(turns.solvers):
+        if before and before.runner == solver.name and isinstance(solver, Resumable):
+            return turn, solver.resume(risk, before.state)
+    return 0, turns.solvers[0].start(risk, w, b)
+
+
+def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDArray, Any, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
@@ -209,15 +229,15 @@ def _begin(
     if not risk.objective.intercept:
         b = np.zeros_like(b) if np.ndim(b) else 0.0
     known = isinstance(start, Result) and np.array_equal(w, given)
-    penalty = risk.objective.penalty(w)
+    penalty = risk.penalty(w)
     if known:  # its risk has been lifted
         return w, b, penalty + start.risk + _blur(risk.d, penalty)  # type: ignore[union-attr]
     return w, b, _lifted(risk, w, b, penalty + risk.value(w, b))
 
 
-def _sized(risk: Risk | WholeRisk, start: Any) -> tuple[NDArray, Any]:
+def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
     """Weights and intercept of the sizes that compiled loops rely on."""
-    K = risk.objective.loss.outputs()
+    K = risk.objective.outputs
     try:
         w, b = (np.array(part, dtype=np.float64) for part in start)
         fits = w.shape == (risk.d,) and b.shape in ((), (K,))
@@ -231,11 +251,11 @@ def _sized(risk: Risk | WholeRisk, start: Any) -> tuple[NDArray, Any]:
     return w, b if b.ndim and K > 1 else b.item()
 
 
-def _lifted(risk: Risk | WholeRisk, w: NDArray, b: Any, objective: float) -> float:
+def _lifted(risk: Risk, w: NDArray, b: Any, objective: float) -> float:
     """The objective, by so much higher that rounding cannot have put it below the truth."""
-    penalty = risk.objective.penalty(w)
-    blur = risk.blur(w, b, max(objective - penalty, 0.0))
-    return objective + blur + _blur(risk.d, penalty)
+    penalty = risk.penalty(w)
+    error = risk.rounding_error(w, b, max(objective - penalty, 0.0))
+    return objective + error + _blur(risk.d, penalty)
 
 
 def _blur(d: int, penalty: float) -> float:

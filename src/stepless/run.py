@@ -15,15 +15,15 @@ from sklearn.utils import check_random_state
 from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.registry import UnknownName
-from stepless.risk import Risk
+from stepless.risks.risk import Risk
 from stepless.settings import refuse_settings
-from stepless.solvers import LBFGS, SOLVERS, Bundle, ProximalBundle, Solver
+from stepless.solvers import SOLVERS, Solver
 from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
+from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 from stepless.watchers import Progress, Watcher, watching
-from stepless.whole_risk import WholeRisk
 
 PATIENCE = 1000  # passes, where the user sets no limit
 
@@ -43,10 +43,10 @@ class Run:
 
     Examples
     --------
-    >>> from stepless import Objective, Risk, Source, SquaredL2
+    >>> from stepless import LinearRisk, Objective, Source, SquaredL2
     >>> from stepless.objective import Squared
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
-    >>> risk = Risk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
+    >>> risk = LinearRisk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
     >>> result = Run(gap=1e-6).minimize(risk)
     >>> result.stopped_by, result.w.round(3)
     ('gap', array([1.]))
@@ -105,16 +105,9 @@ class Run:
 
     # -- who works ----------------------------------------------------------------------------
 
-    def solver_for(self, risk: Risk | WholeRisk) -> Solver:
+    def solver_for(self, risk: Risk) -> Solver | Turns:
         """Return the solver that is named, or the one that suits the risk best."""
-        if self.solver != "auto":
-            solver = self.named_solver()
-        elif isinstance(risk, Risk):
-            solver = choose(risk, self.gap)
-        elif LBFGS().lacks(risk.objective) is None:
-            return LBFGS()
-        else:
-            return ProximalBundle() if risk.objective.euclidean else Bundle()
+        solver: Any = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
         return InOrder(solver) if solver.online and not self.shuffle else solver
 
     def online_solver(self) -> Solver:
@@ -140,7 +133,7 @@ class Run:
 
     def minimize(
         self,
-        risk: Risk | WholeRisk,
+        risk: Risk,
         start: tuple[NDArray, Any] | Result | None = None,
         stopping: Stopping | None = None,
         label: str = "",

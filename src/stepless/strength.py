@@ -18,7 +18,7 @@ from stepless.kernels.left_out import left_out
 from stepless.minimize import Result, minimize
 from stepless.objective import Objective, SquaredL2, SquaredLp
 from stepless.problem import Problem
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
 from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import System
@@ -91,7 +91,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     if lack is not None:
         raise ValueError(lack)
     began = perf_counter()
-    unit = sum(_unit(Risk(objective, source)) for source in sources) / len(sources)
+    unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
     if not _TINIEST < unit < math.inf:  # features of 0, or targets that an intercept explains
         return _START
     # With the one, no weights lower the objective by more than half: ‖∇R(0)‖² ≤ tr V. The other is
@@ -104,7 +104,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
         size = error = decline = 0.0
         left = max(seconds - (perf_counter() - began), 0.0) / len(sources)
         for k, source in enumerate(sources):
-            risk = Risk(here, source)
+            risk = LinearRisk(here, source)
             result = _fit(risk, starts[k], gap, left)
             if result.stopped_by == "interrupt":
                 return strength
@@ -130,7 +130,7 @@ def lacks(objective: Objective) -> str | None:
             "alpha='auto' knows the penalties l2 and lp(p), not "
             f"{type(objective.regularizer).__name__}; choose one of them, or give alpha a number"
         )
-    if objective.loss.outputs() > 1:
+    if objective.outputs > 1:
         return (
             f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
             "classes at once; use multi_class='ovr', or give alpha a number"
@@ -144,7 +144,7 @@ def with_strength(objective: Objective, strength: float) -> Objective:
     return replace(objective, regularizer=type(penalty)(strength, *penalty[1:]))
 
 
-def _unit(risk: Risk) -> float:
+def _unit(risk: LinearRisk) -> float:
     """Mean s_i²a_i²‖x_i‖² in units of the risk, at weights of 0: what a strength is measured by.
 
     Features t times as large make it t² times as large, and every balanced strength too; so it is
@@ -156,7 +156,7 @@ def _unit(risk: Risk) -> float:
     return float(risk.source.squares(start.a**2).sum()) / risk.m / start.tangent.value
 
 
-def _fit(risk: Risk, start: Any, gap: float, seconds: float) -> Result:
+def _fit(risk: LinearRisk, start: Any, gap: float, seconds: float) -> Result:
     return minimize(risk, choose(risk, gap), Stopping(gap, _PASSES, seconds), start=start)
 
 
@@ -172,7 +172,7 @@ def _crossing(strength: float, size: float, error: float, decline: float) -> flo
     return 2.0 * area / (kappa + math.sqrt(kappa * kappa + 4.0 * area))
 
 
-def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
+def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
     """tr(V (H + σI)⁻¹)/m at the weights that were found, and by how much a larger σ lowers it."""
     z, a = _left_out(risk, result)
     m, draws, rng, total = risk.m, math.ceil(_DRAWS / risk.d), np.random.default_rng(0), np.zeros(2)
@@ -187,7 +187,7 @@ def _sampling_error(risk: Risk, result: Result) -> tuple[float, float]:
     return error, decline
 
 
-def _left_out(risk: Risk, result: Result) -> tuple[NDArray, NDArray]:
+def _left_out(risk: LinearRisk, result: Result) -> tuple[NDArray, NDArray]:
     """Return predictions z_i as if without example i, and slopes s_i a_i there.
 
     An example pulls its own prediction to where its slope is small, the more so the weaker the
@@ -201,7 +201,7 @@ def _left_out(risk: Risk, result: Result) -> tuple[NDArray, NDArray]:
     return z, a
 
 
-def _curvatures(risk: Risk, z: NDArray) -> NDArray:
+def _curvatures(risk: LinearRisk, z: NDArray) -> NDArray:
     """s_i c_i at predictions z."""
     loss, y, s = risk.objective.loss, risk.source.y, risk.source.s
     c = np.zeros(risk.m)

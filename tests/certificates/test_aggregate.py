@@ -10,7 +10,6 @@ from scipy.optimize import minimize as scipy_minimize
 from grids import grid
 from stepless.certificates import Aggregate, Certifier
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,
@@ -36,7 +35,8 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Plane
+from stepless.plane import Plane
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.fobos import FOBOS
 from stepless.solvers.online.rda import RDA

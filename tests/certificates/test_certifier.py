@@ -5,7 +5,7 @@ import pytest
 
 from stepless.certificates import Certifier
 from stepless.objective import Hinge, Objective, SquaredL2
-from stepless.risk import Plane
+from stepless.plane import Plane
 
 
 def test_a_tilted_plane_waits_for_its_partner():

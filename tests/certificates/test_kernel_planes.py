@@ -11,9 +11,9 @@ from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data import gram as gram_module
 from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
-from stepless.kernel_risk import KernelRisk
-from stepless.minimize_expansion import minimize_expansion
+from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
+from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.stopping import Stopping
 
@@ -76,7 +76,7 @@ def test_the_optimum_lies_between_the_bounds(loss, optimum, kernel, budget):
         gram = Gram(KERNELS[kernel], X)
         known = optimum(gram.table, y, s, alpha, intercept)
         risk = KernelRisk(Objective(loss, SquaredL2(alpha), intercept=intercept), gram, y, s)
-        result = minimize_expansion(risk, KernelPGS(budget), Stopping(gap=1e-6, passes=60))
+        result = minimize(risk, KernelPGS(budget), Stopping(gap=1e-6, passes=60))
         lower, upper = result.trace.lower_bound, result.trace.objective
         assert (lower <= known * (1 + 1e-7)).all()
         assert (upper >= known * (1 - 1e-5)).all()  # how close the reference came
@@ -85,7 +85,7 @@ def test_the_optimum_lies_between_the_bounds(loss, optimum, kernel, budget):
         if budget is None:
             assert upper[-1] <= 1.02 * known
         b, c = result.b, result.w
-        value = risk.expansion(c, b).objective
+        value = risk.penalty(c) + risk.value(c, b)
         assert value == pytest.approx(result.objective, rel=1e-9)
 
 
@@ -99,7 +99,7 @@ def test_a_full_bundle_does_not_fall(monkeypatch):
     state, rng, last = solver.start(risk), np.random.default_rng(0), 0.0
     for _ in range(40):
         found = solver.step(risk, state, rng)
-        bundle.add(risk.expansion(found.w, found.b).plane)
+        bundle.add(risk.tangent(found.w, found.b).plane)
         assert bundle.size <= 8
         bound, w = bundle.lower_bound(objective)
         assert last * (1 - 1e-9) <= bound <= known * (1 + 1e-7)
@@ -108,7 +108,7 @@ def test_a_full_bundle_does_not_fall(monkeypatch):
     np.testing.assert_allclose(
         bundle._gram[:n, :n], bundle.A @ risk.gram.table @ bundle.A.T, rtol=1e-9, atol=1e-14
     )
-    assert risk.expansion(w, 0.0).objective >= known * (1 - 1e-7)
+    assert risk.penalty(w) + risk.tangent(w, 0.0).value >= known * (1 - 1e-7)
     assert last > 0.8 * known
 
 
@@ -119,7 +119,7 @@ def test_rounding_is_taken_off():
     bounds = []
     for shift in (0.0, 1e5):
         risk = KernelRisk(objective, Gram(Gaussian(0.5), X + shift), y, s)
-        result = minimize_expansion(risk, KernelPGS(), Stopping(gap=0.0, passes=30))
+        result = minimize(risk, KernelPGS(), Stopping(gap=0.0, passes=30))
         bounds.append(result.lower_bound)
     known = svm_optimum(Gram(Gaussian(0.5), X).table, y, s, 1e-2, True)
     assert bounds[1] < bounds[0] - 1e-5
@@ -130,10 +130,10 @@ def test_without_a_table_there_is_no_bound(monkeypatch):
     monkeypatch.setattr(gram_module, "TABLED", 10)
     X, y, s = examples(5)
     risk = KernelRisk(Objective(Hinge(), SquaredL2(1e-2)), Gram(Gaussian(0.5), X), y, s)
-    assert not risk.certifiable
+    assert risk.unproven is not None
     with pytest.raises(ValueError, match="must be a table"):
         KernelPlanes(risk.gram)
-    result = minimize_expansion(risk, KernelPGS(), Stopping(passes=3))
+    result = minimize(risk, KernelPGS(), Stopping(passes=3))
     assert result.lower_bound == -np.inf
     assert result.gap == np.inf
     assert result.remark.startswith("no gap is certified: 50 examples have too many kernels")

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from stepless.data import Source
-from stepless.joint_risk import JointRisk
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,
@@ -23,7 +22,8 @@ from stepless.objective import (
     Squared,
     SquaredL2,
 )
-from stepless.risk import Risk
+from stepless.risks.joint_risk import JointRisk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.ranking import Pairwise, RankingRisk
 from stepless.solvers import (
     LBFGS,
@@ -84,7 +84,9 @@ def test_far_from_zero_with_an_intercept(name, far):
         X, y = _examples(seed)
         known, *_ = optimum(X, y, name, STRENGTH, intercept=True)
         shifted = X + far * np.array([1.0, -1.0, 1.0])
-        risk = Risk(Objective(LOSSES[name], SquaredL2(STRENGTH)), Source(shifted, y, threads=1))
+        risk = LinearRisk(
+            Objective(LOSSES[name], SquaredL2(STRENGTH)), Source(shifted, y, threads=1)
+        )
         for solver in (Bundle(), ProximalBundle()):
             found = minimize(risk, solver, Stopping(gap=0.0, passes=50))
             _assert_no_less(found.objective, _exact(LOSSES[name], shifted, y, found.w, found.b))
@@ -99,7 +101,7 @@ def test_far_from_zero_without_an_intercept(name, far):
         X, y = _examples(seed)
         shifted = X + far * np.array([1.0, -1.0, 0.0])
         objective = Objective(LOSSES[name], SquaredL2(STRENGTH), intercept=False)
-        risk = Risk(objective, Source(shifted, y, threads=1))
+        risk = LinearRisk(objective, Source(shifted, y, threads=1))
         found = minimize(risk, ProximalBundle(), Stopping(gap=0.0, passes=50))
         _assert_no_less(found.objective, _exact(LOSSES[name], shifted, y, found.w, found.b))
 
@@ -122,7 +124,7 @@ def test_solvers_that_keep_their_predictions(name, solver):
         for far in (0.0, 2.0**20, 2.0**29):
             X, y = _examples(seed, m=40)
             X = X + far * np.array([1.0, -1.0, 1.0])
-            risk = Risk(Objective(LOSSES[name], SquaredL2(STRENGTH)), Source(X, y, threads=1))
+            risk = LinearRisk(Objective(LOSSES[name], SquaredL2(STRENGTH)), Source(X, y, threads=1))
             found = minimize(risk, solver, Stopping(gap=0.0, passes=30))
             _assert_no_less(found.objective, _exact(LOSSES[name], X, y, found.w, found.b))
 
@@ -153,7 +155,9 @@ def test_many_examples_alike():
     m, x = 100_000, 1.0 / 3.0
     y = np.where(np.arange(m) % 3 == 0, -1.0, 1.0)
     objective = Objective(Squared(), L1(1e-3), intercept=False)
-    found = minimize(Risk(objective, Source(np.full((m, 1), x), y)), Bundle(), Stopping(passes=40))
+    found = minimize(
+        LinearRisk(objective, Source(np.full((m, 1), x), y)), Bundle(), Stopping(passes=40)
+    )
     w, share = Fraction(found.w[0]), Fraction(int((y < 0).sum()), m)
     z = w * Fraction(x)
     truth = Fraction(1e-3) * abs(w) + (share * (z + 1) ** 2 + (1 - share) * (z - 1) ** 2) / 2
@@ -174,7 +178,7 @@ def test_the_lift_is_small_where_nothing_cancels():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 20)) * (rng.random((10_000, 20)) < 0.3)
     y = np.where(X @ rng.normal(size=20) + rng.normal(size=10_000) > 0.0, 1.0, -1.0)
-    risk = Risk(Objective(Logistic(), SquaredL2(1e-4)), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Logistic(), SquaredL2(1e-4)), Source(X, y, threads=1))
     found = minimize(risk, Newton(), Stopping(gap=1e-10, passes=30))
     assert found.stopped_by == "gap"
     value = risk.objective.penalty(found.w) + risk.value(found.w, found.b)

@@ -20,13 +20,14 @@ from stepless.objective import (
     Squared,
     SquaredL2,
 )
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, BundleLinesearch, Proximal, ProximalBundle
 from stepless.stopping import Stopping
 
 
 def _risk(loss, X, y, strength, s=None, intercept=True):
-    return Risk(Objective(loss, SquaredL2(strength), intercept=intercept), Source(X, y, s, 1))
+    return LinearRisk(Objective(loss, SquaredL2(strength), intercept=intercept), Source(X, y, s, 1))
 
 
 def _exact(risk, X, y, w, b):

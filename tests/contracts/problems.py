@@ -8,7 +8,7 @@ from scipy import sparse
 
 from stepless.data import Source
 from stepless.objective import LOSSES, L2Ball, Objective, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from transcriptions.batch import optimum
 
 PARAMETERS = {
@@ -62,7 +62,7 @@ class Case:
 
     def _risk(self):
         X = sparse.csr_matrix(self.X) if self.layout == "sparse" else self.X
-        return Risk(self.objective, Source(X, self.y, self.s, threads=1))
+        return LinearRisk(self.objective, Source(X, self.y, self.s, threads=1))
 
     def laid(self, layout):
         """The same problem, dense or sparse."""
@@ -74,7 +74,7 @@ class Case:
     def unpenalised(self):
         """The same risk without a penalty; its minimum is not known."""
         self.objective = replace(self.objective, regularizer=Zero())
-        self.risk = Risk(self.objective, self.risk.source)
+        self.risk = LinearRisk(self.objective, self.risk.source)
         return self
 
     def bounded(self):
@@ -82,7 +82,7 @@ class Case:
         other = copy(self)
         ball = L2Ball(1e-3 + 1.5 * float(np.linalg.norm(self.w)))
         other.objective = replace(self.objective, domain=ball)
-        other.risk = Risk(other.objective, self.risk.source)
+        other.risk = LinearRisk(other.objective, self.risk.source)
         return other
 
     def __repr__(self):

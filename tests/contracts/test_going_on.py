@@ -20,7 +20,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
 from stepless.stopping import Stopping
@@ -75,7 +75,7 @@ def solver_and_risk(name, source):
     )
     objectives = (Objective(loss, *way) for loss, way in ways)
     objective = next(objective for objective in objectives if solver.lacks(objective) is None)
-    return solver, Risk(objective, source)
+    return solver, LinearRisk(objective, source)
 
 
 @pytest.mark.parametrize("other", OTHER)
@@ -84,7 +84,7 @@ def test_other_examples_are_refused(name, other):
     solver, risk = solver_and_risk(name, Source(X, Y, S))
     result = minimize(risk, solver, SHORT)
     with pytest.raises(ValueError, match=r"start from \(result\.w, result\.b\)"):
-        minimize(Risk(risk.objective, OTHER[other]()), solver, SHORT, start=result)
+        minimize(LinearRisk(risk.objective, OTHER[other]()), solver, SHORT, start=result)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -99,7 +99,7 @@ def test_another_loss_or_intercept_is_refused(name):
     for other in others:
         if solver.lacks(other) is None:
             with pytest.raises(ValueError, match=r"start from \(result\.w, result\.b\)"):
-                minimize(Risk(other, risk.source), solver, SHORT, start=result)
+                minimize(LinearRisk(other, risk.source), solver, SHORT, start=result)
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_matrix])
@@ -110,7 +110,7 @@ def test_equal_examples_elsewhere_are_the_same_and_the_bounds_stay_true(name, fo
     ridge = isinstance(risk.objective.regularizer, SquaredL2)
     penalty = SquaredL2(0.01) if ridge else Zero()
     copies = Source(form(X.copy()), Y.copy(), S.copy())
-    weaker = Risk(replace(risk.objective, regularizer=penalty), copies)
+    weaker = LinearRisk(replace(risk.objective, regularizer=penalty), copies)
     on = minimize(weaker, solver, SHORT, start=result)
     best = minimize(weaker, choose(weaker, 1e-6), Stopping(gap=1e-6, passes=100))
     assert on.lower_bound <= best.objective

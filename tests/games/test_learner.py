@@ -24,7 +24,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.stopping import Stopping
 
 
@@ -57,7 +57,7 @@ def test_a_pass_is_a_game():
     X, y = rng.normal(size=(30, 3)), rng.choice([-1.0, 1.0], size=30)
     objective = Objective(Hinge(), Zero(), L2Ball(2.0), intercept=False)
     for design in (X, sparse.csr_matrix(X)):
-        risk = Risk(objective, Source(design, y, threads=1))
+        risk = LinearRisk(objective, Source(design, y, threads=1))
         for iterate in ("average", "last"):
             solver = LearnerFromPlayer(OGD(), iterate=iterate)
             state = solver.start(risk, np.zeros(3), 0.0)
@@ -74,7 +74,7 @@ def test_a_plane_is_the_mean_of_tangents():
     X, y = rng.normal(size=(30, 3)), rng.choice([-1.0, 1.0], size=30)
     s = rng.uniform(0.5, 1.5, size=30)
     objective = Objective(Logistic(), SquaredL2(0.1), L2Ball(2.0), intercept=False)
-    risk = Risk(objective, Source(X, y, s, threads=1))
+    risk = LinearRisk(objective, Source(X, y, s, threads=1))
     solver = LearnerFromPlayer(OGD())
     plane = solver.step(risk, solver.start(risk, np.zeros(3), 0.0), rng).plane
     for w in rng.normal(size=(200, 3)):

@@ -12,11 +12,11 @@ from scipy.optimize import minimize as scipy_minimize
 from stepless import (
     Constraint,
     LinearClassifier,
+    LinearRisk,
     LpBall,
     Objective,
     Polytope,
     PSDCone,
-    Risk,
     Source,
     Spectrahedron,
     SquaredL2,
@@ -313,7 +313,7 @@ def test_names_make_domains():
 def test_data_that_do_not_fit_a_domain_are_refused(domain, message):
     source = Source(np.ones((3, 5)), np.array([1.0, -1.0, 1.0]))
     with pytest.raises(ValueError, match=message):
-        Risk(Objective(Logistic(), SquaredL2(0.1), domain), source)
+        LinearRisk(Objective(Logistic(), SquaredL2(0.1), domain), source)
 
 
 @pytest.mark.parametrize("name", ["adagrad", "rda", "fobos"])
@@ -354,7 +354,7 @@ def test_auto_takes_a_solver_that_knows_the_domain():
 
     rng = np.random.default_rng(0)
     source = Source(rng.normal(size=(40, 4)), np.sign(rng.normal(size=40)))
-    risk = Risk(Objective(Logistic(), SquaredL2(0.1), Spectrahedron()), source)
+    risk = LinearRisk(Objective(Logistic(), SquaredL2(0.1), Spectrahedron()), source)
     solver = choose(risk, 1e-3)
     assert solver.name == "sgd-pd"
     assert minimize(risk, solver, Stopping(gap=0.05, passes=100)).stopped_by == "gap"
@@ -437,7 +437,7 @@ def test_a_squared_norm_in_a_ball_of_it_is_certified():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     source = Source(X, np.sign(X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=60)))
-    risk = Risk(Objective(Logistic(), SquaredLp(0.02, 1.5), LpBall(0.8, 1.5)), source)
+    risk = LinearRisk(Objective(Logistic(), SquaredLp(0.02, 1.5), LpBall(0.8, 1.5)), source)
     result = minimize(risk, choose(risk, 1e-3), Stopping(gap=1e-3, passes=1000))
     assert result.stopped_by == "gap"
     assert np.sum(np.abs(result.w) ** 1.5) ** (1 / 1.5) > 0.79  # both bind

@@ -9,7 +9,7 @@ from scipy import sparse
 from stepless.data import Source
 from stepless.kernels import descent
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import (
     Adaptive,
     Bundle,
@@ -39,7 +39,9 @@ def risk_of(X, y, loss, strength, layout="dense", domain=None):
     objective = Objective(LOSSES[loss], regularizer, intercept=False)
     if domain is not None:
         objective = Objective(LOSSES[loss], regularizer, domain, intercept=False)
-    return Risk(objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, threads=1))
+    return LinearRisk(
+        objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, threads=1)
+    )
 
 
 def our_iterates(solver, risk, order):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from stepless import Constraint, Polytope, Source
-from stepless.joint_risk import risk_of
 from stepless.objective import (
     DOMAINS,
     LOSSES,
@@ -18,6 +17,7 @@ from stepless.objective import (
     Softmax,
     SquaredL2,
 )
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Hinge, L2Ball, Objective, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
 from stepless.stopping import Stopping
 
@@ -46,7 +46,7 @@ def test_solvers_respect_the_ball_and_reach_its_optimum(radius, strength, interc
     objective = Objective(
         Hinge(), SquaredL2(strength) if strength else Zero(), L2Ball(radius), intercept
     )
-    risk = Risk(objective, Source(X, y, threads=1))
+    risk = LinearRisk(objective, Source(X, y, threads=1))
     for name, make in SOLVERS.items():
         solver = make()
         if solver.lacks(objective) is not None:
@@ -65,7 +65,7 @@ def test_solvers_respect_the_ball_and_reach_its_optimum(radius, strength, interc
 
 def test_a_start_outside_the_ball_is_brought_in():
     X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
-    risk = Risk(Objective(Hinge(), Zero(), L2Ball(0.5), False), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Hinge(), Zero(), L2Ball(0.5), False), Source(X, y, threads=1))
     start = np.array([9.0, -9.0, 9.0]), 0.0
     for name in ("bundle", "proximal", "adaptive"):
         result = minimize(risk, SOLVERS[name](), Stopping(gap=0.0, passes=20), start=start)

@@ -12,7 +12,6 @@ from scipy import sparse
 from stepless import LinearClassifier
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,
@@ -39,7 +38,8 @@ from stepless.objective import (
     Zero,
 )
 from stepless.objective.regularizers.groups import Groups
-from stepless.risk import Risk
+from stepless.risks.joint_risk import risk_of
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad, Bundle
 from stepless.solvers.batch import level_step
 from stepless.stopping import Stopping
@@ -198,7 +198,7 @@ class Case:
         self.y[:2] = 1.0, -1.0
         objective = Objective(loss, penalty, domain, intercept=intercept)
         X = sparse.csr_matrix(self.X) if seed % 2 else self.X
-        self.risk = Risk(objective, Source(X, self.y, threads=1))
+        self.risk = LinearRisk(objective, Source(X, self.y, threads=1))
         program = Program()
         w = program.new(d)
         add_loss(program, loss, self.X, self.y, w, intercept)
@@ -404,7 +404,9 @@ def test_each_penalty_gets_its_planes():
         (Entropy(0.1), CurvedPlanes),
         (RowsL2(0.1), GeneralPlanes),
     ]:
-        case_risk = Risk(Objective(Hinge(), penalty), Source(np.eye(2), np.array([1.0, -1.0])))
+        case_risk = LinearRisk(
+            Objective(Hinge(), penalty), Source(np.eye(2), np.array([1.0, -1.0]))
+        )
         assert type(Bundle().start(case_risk, np.zeros(2), 0.0).planes) is kind
 
 
@@ -431,7 +433,7 @@ class Own(Regularizer):
 
 def test_a_penalty_of_ones_own():
     case = Case(Hinge(), ElasticNet(0.2, 0.5))  # the same
-    case.risk = Risk(Objective(Hinge(), Own(0.1)), case.risk.source)
+    case.risk = LinearRisk(Objective(Hinge(), Own(0.1)), case.risk.source)
     result = case.run()
     assert result.stopped_by == "gap"
     assert result.objective == pytest.approx(case.best, rel=1.1e-5)

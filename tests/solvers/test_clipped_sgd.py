@@ -14,7 +14,7 @@ from stepless.kernels.clipped_descent import Stage
 from stepless.kernels.shuffle import shuffle
 from stepless.minimize import minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import ClippedSGD, Newton
 from stepless.solvers.stochastic.target_theorem import Scale, Theorem
 from stepless.stopping import Stopping
@@ -60,7 +60,7 @@ def test_iterates_are_those_of_the_paper(layout, ball):
     X = rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.6)
     y, s = np.sign(rng.normal(size=30)), rng.uniform(0.2, 2.0, size=30)
     source = Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, s, threads=1)
-    risk = Risk(Objective(Logistic(), SquaredL2(0.3)), source)
+    risk = LinearRisk(Objective(Logistic(), SquaredL2(0.3)), source)
     centre = rng.normal(size=6)
     centre *= 1.1 / np.linalg.norm(centre)
     stage, b = Stage(0.3, 0.25, 0.35, 0.4, ball), 0.2
@@ -92,7 +92,7 @@ def test_iterates_are_those_of_the_paper(layout, ball):
 def test_a_scale_that_vanishes_is_folded_into_the_weights():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    risk = Risk(Objective(Squared(), SquaredL2(1.0)), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Squared(), SquaredL2(1.0)), Source(X, y, threads=1))
     stage, centre = Stage(1.0, 0.2, 5.0, 9.0, math.inf), rng.normal(size=3)
     order = rng.integers(40, size=400).astype(np.uint32)  # 0.8⁴⁰⁰ is below any hair
     expected, _, _ = rounds(X, y, np.ones(40), Squared(), stage, centre, 0.0, order)
@@ -195,7 +195,7 @@ def test_the_theorem_holds_on_runs_that_meet_its_assumptions():
     X[np.arange(m), rng.integers(3, size=m)] = rng.choice([-0.5, 0.5, 0.4], size=m)
     y = X @ np.array([9.0, -7.0, 4.0]) + 0.1 * rng.normal(size=m)
     objective = Objective(Squared(), SquaredL2(lam), intercept=False)
-    risk = Risk(objective, Source(sparse.csr_matrix(X), y, threads=1))
+    risk = LinearRisk(objective, Source(sparse.csr_matrix(X), y, threads=1))
     best = minimize(risk, Newton(), Stopping(gap=1e-12, passes=50))
     solver = ClippedSGD(target=best.objective, schedule="theory")
     passes, start = 0, np.array([-20.0, 15.0, 10.0])  # far off: J* is small beside βΔ₁²/2
@@ -263,7 +263,7 @@ def test_what_it_needs_and_what_it_refuses():
 def test_the_ball_is_respected(schedule):
     case = Case("logistic", 3, strength=1e-2, intercept=True)
     objective = Objective(Logistic(), SquaredL2(1e-2), L2Ball(0.3))
-    risk = Risk(objective, case.risk.source)
+    risk = LinearRisk(objective, case.risk.source)
     result = minimize(risk, ClippedSGD(0.2, schedule), Stopping(gap=0.0, passes=60))
     reference = minimize(risk, ClippedSGD(), Stopping(gap=1e-2, passes=500))
     assert reference.stopped_by == "gap"
@@ -273,7 +273,7 @@ def test_the_ball_is_respected(schedule):
 
 def test_examples_of_nothing_and_starts_at_the_optimum():
     X, y = np.zeros((5, 2)), np.array([1.0, -1.0, 1.0, 1.0, -1.0])
-    risk = Risk(Objective(Logistic(), SquaredL2(1.0)), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Logistic(), SquaredL2(1.0)), Source(X, y, threads=1))
     result = minimize(risk, ClippedSGD(), Stopping(gap=1e-9, passes=10))
     np.testing.assert_array_equal(result.w, 0.0)
     assert result.stopped_by == "gap"

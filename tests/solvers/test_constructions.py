@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Box, Hinge, L2Ball, Objective, Zero
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers import FOBOS, AdaGrad
 from transcriptions import adagrad as ada
 

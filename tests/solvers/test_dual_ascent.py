@@ -21,7 +21,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import DualAscent, ProximalBundle
 from stepless.stopping import Stopping
 
@@ -33,7 +33,9 @@ def solved(risk, gap=1e-6, passes=400, **options):
 
 
 def problem(loss, X, y, strength, intercept=False, s=None, threads=1):
-    return Risk(Objective(loss, SquaredL2(strength), intercept=intercept), Source(X, y, s, threads))
+    return LinearRisk(
+        Objective(loss, SquaredL2(strength), intercept=intercept), Source(X, y, s, threads)
+    )
 
 
 def transcribed(case, order, lift, sweeps):

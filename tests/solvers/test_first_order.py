@@ -13,8 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import Lasso, LogisticRegression
 
-from stepless import LinearClassifier, Objective, Risk, Source, Stopping
-from stepless.joint_risk import JointRisk
+from stepless import LinearClassifier, LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,
@@ -38,6 +37,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
+from stepless.risks.joint_risk import JointRisk
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.frank_wolfe import lower_bound
 from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, PNorm, mirror_map
@@ -58,7 +58,7 @@ def examples(seed=0, m=40, d=6, spread=1.0):
 def risk_of(penalty, domain=Free(), loss=Squared(), intercept=True, **shape):
     X, z, signs = examples(**shape)
     y = z if isinstance(loss, Squared | Absolute) else signs
-    return Risk(Objective(loss, penalty, domain, intercept), Source(X, y, threads=1))
+    return LinearRisk(Objective(loss, penalty, domain, intercept), Source(X, y, threads=1))
 
 
 def run(solver, risk, steps, w=None):
@@ -339,7 +339,7 @@ def test_poisson_is_smooth_enough(solver):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 4))
     y = rng.poisson(np.exp(X @ np.array([1.0, -0.5, 0.0, 0.3]) + 1.0)).astype(float)
-    risk = Risk(Objective(Poisson(), SquaredL2(1e-2)), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Poisson(), SquaredL2(1e-2)), Source(X, y, threads=1))
     best = minimize(risk, Newton(), Stopping(gap=1e-9, passes=100)).objective
     result = minimize(risk, solver, Stopping(gap=1e-6, passes=500))
     assert result.stopped_by == "gap"
@@ -398,7 +398,7 @@ def test_a_restart_is_followed_by_descent():
 def test_gradient_never_rises_and_momentum_pays():
     X, y, _ = examples(m=100, d=8)
     X = np.cumsum(X, axis=1)  # neighbours are alike
-    risk = Risk(Objective(Squared(), L1(1e-4)), Source(X, y, threads=1))
+    risk = LinearRisk(Objective(Squared(), L1(1e-4)), Source(X, y, threads=1))
     heights = [f.objective for f in run(Gradient(), risk, 200)[0]]
     assert (np.diff(heights) <= 1e-12 * heights[0]).all()
     passes = [
@@ -412,7 +412,7 @@ def test_units_of_features_do_not_matter():
     risk = risk_of(Zero(), intercept=True)
     units = np.geomspace(1e-6, 1e6, risk.d)
     X = np.asarray(risk.source.X.array)
-    other = Risk(risk.objective, Source(X * units, risk.source.y, threads=1))
+    other = LinearRisk(risk.objective, Source(X * units, risk.source.y, threads=1))
     for solver in (Gradient(), Accelerated(), MirrorDescent(), MirrorProx()):
         here, there = (run(solver, r, 20)[0][-1] for r in (risk, other))
         np.testing.assert_allclose(there.w * units, here.w, rtol=1e-6, atol=1e-9)

@@ -16,9 +16,9 @@ from sklearn.svm import LinearSVC
 
 from stepless import LinearClassifier
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.minimize import minimize
 from stepless.objective import MulticlassHinge, Objective, Softmax, SquaredL2
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.bundle_linesearch import BundleLinesearch
 from stepless.solvers.batch.proximal_bundle import ProximalBundle

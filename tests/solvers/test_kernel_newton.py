@@ -7,16 +7,15 @@ import pytest
 from scipy.optimize import minimize as scipy_minimize
 
 from stepless import KernelClassifier
-from stepless.certificates.kernel_planes import KernelPlanes, planes_under
+from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.certificates.planes import Planes
 from stepless.data import Source, gram
 from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian, LinearKernel
-from stepless.kernel_risk import KernelRisk
 from stepless.minimize import minimize
-from stepless.minimize_expansion import minimize_expansion
 from stepless.objective import Hinge, Logistic, Objective, SquaredHinge, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, ProximalBundle
 from stepless.solvers.batch.kernel_newton import Curved, KernelNewton
 from stepless.stopping import Stopping
@@ -59,7 +58,7 @@ def test_newton_reaches_the_optimum(loss, intercept):
         gram = Gram(Gaussian(0.5), X)
         known = by_lbfgs(loss, gram.table, y, s, alpha, intercept)
         risk = KernelRisk(Objective(loss, SquaredL2(alpha), intercept=intercept), gram, y, s)
-        result = minimize_expansion(risk, KernelNewton(), Stopping(gap=1e-8, passes=60))
+        result = minimize(risk, KernelNewton(), Stopping(gap=1e-8, passes=60))
         assert result.stopped_by == "gap"
         assert len(result.trace) <= 25
         assert result.objective <= known * (1 + 1e-7)
@@ -74,8 +73,8 @@ def test_a_bundle_of_linear_kernels_is_a_bundle_of_weights(solver, intercept):
     objective = Objective(Hinge(), SquaredL2(1e-2), intercept=intercept)
     of_kernels = KernelRisk(objective, Gram(LinearKernel(), X), y, s)
     stopping = Stopping(gap=1e-4, passes=12)
-    ours = minimize_expansion(of_kernels, solver, stopping)
-    known = minimize(Risk(objective, Source(X, y, s)), solver, stopping)
+    ours = minimize(of_kernels, solver, stopping)
+    known = minimize(LinearRisk(objective, Source(X, y, s)), solver, stopping)
     n = min(len(ours.trace), len(known.trace), 5)  # then rounding sets them apart
     np.testing.assert_allclose(ours.trace.objective[:n], known.trace.objective[:n], rtol=1e-6)
     np.testing.assert_allclose(ours.trace.lower_bound[:n], known.trace.lower_bound[:n], rtol=1e-6)
@@ -92,8 +91,8 @@ def test_bundles_are_certified(solver):
             y,
             s,
         )
-        known = minimize_expansion(risk, KernelNewton(), Stopping(gap=1e-10, passes=60)).objective
-        result = minimize_expansion(risk, solver, Stopping(gap=1e-4, passes=300))
+        known = minimize(risk, KernelNewton(), Stopping(gap=1e-10, passes=60)).objective
+        result = minimize(risk, solver, Stopping(gap=1e-4, passes=300))
         assert result.stopped_by == "gap"
         assert (result.trace.lower_bound <= known * (1 + 1e-9)).all()
         assert known * (1 - 1e-9) <= result.objective <= known * (1 + 1.1e-4)
@@ -118,15 +117,15 @@ def test_planes_have_their_spaces_inner_product():
     X, y, s = examples(5)
     objective = Objective(Hinge(), SquaredL2(1e-2))
     risk = KernelRisk(objective, Gram(Gaussian(0.5), X), y, s)
-    planes = planes_under(risk, duals=2)
+    planes = risk.planes(duals=2)
     assert type(planes) is KernelPlanes
-    assert type(planes_under(Risk(objective, Source(X, y)))) is Planes
+    assert type(LinearRisk(objective, Source(X, y)).planes()) is Planes
     c = np.random.default_rng(0).normal(size=60)
     planes.add(risk.tangent(c, 0.0).plane)
     K = risk.gram.table
     assert planes.length(c) == pytest.approx(np.sqrt(c @ K @ c))
     np.testing.assert_allclose(planes.products(c), planes.A @ K @ c)
-    assert planes.penalty(objective, c) == pytest.approx(0.005 * c @ K @ c)
+    assert risk.penalty(c) == pytest.approx(0.005 * c @ K @ c)
 
 
 def test_the_systems_solutions_determinant_and_spread():

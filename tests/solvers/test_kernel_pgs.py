@@ -11,11 +11,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from stepless.data import Source, gram
 from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian, LinearKernel
-from stepless.kernel_risk import KernelRisk
 from stepless.kernels import expansion
-from stepless.minimize_expansion import minimize_expansion
+from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Poisson, Softmax, Squared, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import PGS
 from stepless.solvers.online import kernel_pgs
 from stepless.solvers.online.kernel_pgs import KernelPGS
@@ -85,7 +85,7 @@ def test_every_iterate_is_the_transcriptions(loss, budget, kept):
 def test_a_linear_kernel_walks_as_the_linear_solver(loss, intercept):
     X, y, s = examples(3)
     risk = risk_of(X, y, s, LOSSES[loss][0], 0.01, LinearKernel(), intercept)
-    linear = Risk(risk.objective, Source(X, y, s))
+    linear = LinearRisk(risk.objective, Source(X, y, s))
     ours, theirs = KernelPGS(), PGS()
     state, beside = ours.start(risk), theirs.start(linear, np.zeros(3), 0.0)
     rng = np.random.default_rng(5)
@@ -177,4 +177,4 @@ def test_losses_that_it_cannot_learn_are_named(loss, sentence):
     risk = risk_of(X, y, s, Hinge(), 0.1)
     risk.objective = Objective(loss, SquaredL2(0.1))
     with pytest.raises(ValueError, match=sentence):
-        minimize_expansion(risk, KernelPGS(), Stopping(passes=1))
+        minimize(risk, KernelPGS(), Stopping(passes=1))

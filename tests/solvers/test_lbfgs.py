@@ -11,23 +11,23 @@ from stepless import (
     SOLVERS,
     ElasticNet,
     LinearClassifier,
+    LinearRisk,
     Objective,
-    Risk,
     Source,
     SquaredL2,
     Stopping,
 )
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.solvers import LBFGS
-from stepless.whole_risk import WholeRisk
 
 X, label = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 y = np.where(label > 0, 1.0, -1.0)
 
 
-class MeanLogistic(WholeRisk):
+class MeanLogistic(OracleRisk):
     """The logistic loss, as if it were no sum."""
 
     smooth: ClassVar[bool] = True
@@ -45,7 +45,7 @@ class MeanLogistic(WholeRisk):
     "penalty", [SquaredL2(1e-4), L1(1e-2), L1(1e-3), ElasticNet(1e-3, 0.5)], ids=str
 )
 def test_it_reaches_the_optimum(penalty, intercept):
-    risk = Risk(Objective(Logistic(), penalty, intercept=intercept), Source(X, y))
+    risk = LinearRisk(Objective(Logistic(), penalty, intercept=intercept), Source(X, y))
     name = "newton" if isinstance(penalty, SquaredL2) else "accelerated"
     known = minimize(risk, SOLVERS[name](), Stopping(gap=1e-6, passes=20_000))
     found = minimize(risk, LBFGS(), Stopping(gap=1e-5, passes=3000))
@@ -58,7 +58,7 @@ def test_it_reaches_the_optimum(penalty, intercept):
 
 @pytest.mark.parametrize("penalty", [SquaredL2(1e-3), L1(1e-3)], ids=str)
 def test_a_smooth_whole_risk_has_the_optimum_of_the_sum_that_it_is(penalty):
-    known = Risk(Objective(Logistic(), penalty, intercept=False), Source(X, y))
+    known = LinearRisk(Objective(Logistic(), penalty, intercept=False), Source(X, y))
     optimum = minimize(known, LBFGS(), Stopping(gap=1e-6, passes=3000))
     found = minimize(MeanLogistic(penalty), LBFGS(), Stopping(gap=1e-5, passes=3000))
     assert found.stopped_by == "gap"
@@ -77,7 +77,7 @@ def test_it_goes_on_at_another_strength_with_planes_that_are_true():
 
 
 def test_it_stays_at_the_optimum():
-    risk = Risk(Objective(Logistic(), SquaredL2(1e-2)), Source(X, y))
+    risk = LinearRisk(Objective(Logistic(), SquaredL2(1e-2)), Source(X, y))
     result = minimize(risk, LBFGS(), Stopping(gap=0.0, passes=300))
     assert np.isfinite(result.w).all()
     assert result.rel_gap < 1e-7

@@ -20,7 +20,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import EMGD, MixedGrad
 from stepless.solvers.stochastic import mixed
 from stepless.solvers.stochastic.mixed import Plan
@@ -43,7 +43,7 @@ def examples(seed, m=30, d=6, weighted=False):
 
 def risk_of(X, y, s, penalty, layout="sparse", **options):
     objective = Objective(Logistic(), penalty, intercept=False, **options)
-    return Risk(objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, s))
+    return LinearRisk(objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, s))
 
 
 def walked(risk, plan, orders, w):
@@ -154,7 +154,7 @@ def short(seed):
     y = rng.normal(size=6)
     lam = 10.0
     objective = Objective(Squared(), SquaredL2(lam), intercept=False)
-    risk = Risk(objective, Source(X, y, threads=1))
+    risk = LinearRisk(objective, Source(X, y, threads=1))
     w = np.linalg.solve(X.T @ X / 6 + lam * np.eye(2), X.T @ y / 6)
     return risk, lam, objective.penalty(w) + risk.value(w, 0.0)
 
@@ -201,7 +201,7 @@ def test_mixedgrad_stays_below_its_mended_theorem():
 def test_emgd_converges_geometrically(intercept):
     X, y, s = examples(6, m=400, d=8)
     objective = Objective(Logistic(), SquaredL2(1e-3), intercept=intercept)
-    risk = Risk(objective, Source(X, y, s))
+    risk = LinearRisk(objective, Source(X, y, s))
     result = minimize(risk, EMGD(), Stopping(gap=1e-8, passes=60))
     assert result.stopped_by == "gap"
     gaps = np.array([event.objective for event in result.trace]) - result.objective

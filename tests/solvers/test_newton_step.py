@@ -8,7 +8,7 @@ from stepless.certificates import Point, Slopes, fenchel
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton, ProximalBundle, SmoothedNewton
 from stepless.solvers.batch import newton_step
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
@@ -107,7 +107,7 @@ def test_drifted_predictions_are_computed_anew():
 
 
 def test_a_sample_is_an_eighth_with_a_strength_to_match():
-    risk = Risk(Objective(Hinge(), SquaredL2(1e-9)), source(20_000, 4))
+    risk = LinearRisk(Objective(Hinge(), SquaredL2(1e-9)), source(20_000, 4))
     sample = head_start(risk)
     assert sample.m == 2500
     assert sample.objective.strength == pytest.approx(0.1 / 2500)
@@ -119,7 +119,7 @@ def test_a_sample_is_an_eighth_with_a_strength_to_match():
 def test_many_features_and_many_examples(monkeypatch, loss, solver, intercept):
     """Samples, sampled factors and conjugate gradients lead to the optimum too."""
     given = source(24_000, 30, density=0.8)
-    risk = Risk(Objective(loss, SquaredL2(1e-3), intercept=intercept), given)
+    risk = LinearRisk(Objective(loss, SquaredL2(1e-3), intercept=intercept), given)
     best = minimize(risk, ProximalBundle(), Stopping(gap=1e-5, passes=500))
     for dense in (1500, 10):
         monkeypatch.setattr(newton_step, "_DENSE", dense)
@@ -131,7 +131,7 @@ def test_many_features_and_many_examples(monkeypatch, loss, solver, intercept):
 
 def test_fenchels_bound_is_that_of_the_paper():
     given = source(40, 3, threads=1)
-    risk = Risk(Objective(Squared(), SquaredL2(0.1), intercept=False), given)
+    risk = LinearRisk(Objective(Squared(), SquaredL2(0.1), intercept=False), given)
     X, w = rows(given), np.array([0.3, -0.2, 0.1])
     a = X @ w - given.y
     J = 0.05 * w @ w + 0.5 * (a @ a) / 40

@@ -13,10 +13,10 @@ from stepless import (
     Box,
     L1Ball,
     L2Ball,
+    LinearRisk,
     LpBall,
     Objective,
     Polytope,
-    Risk,
     Source,
     Spectrahedron,
     SquaredL2,
@@ -40,7 +40,11 @@ def problem(loss, penalty, domain, *, m=60, d=4, seed=0, intercept=False, layout
     X = rng.normal(size=(m, d)) / 2.0
     z = X @ rng.normal(size=d) + 0.3 * rng.normal(size=m)
     y = z if isinstance(loss, Squared) else np.where(z > 0.0, 1.0, -1.0)
-    return Risk(Objective(loss, penalty, domain, intercept), Source(layout(X), y, threads=1)), X, y
+    return (
+        LinearRisk(Objective(loss, penalty, domain, intercept), Source(layout(X), y, threads=1)),
+        X,
+        y,
+    )
 
 
 # -- the papers, line by line ----------------------------------------------------------------------
@@ -125,7 +129,7 @@ def test_the_kernel_is_the_papers(name, loss, layout):
     domain, c = DOMAINS[name]
     _, X, y = problem(loss, Zero(), domain)
     X = symmetric(X) if name == "psd" else X
-    risk = Risk(Objective(loss, Zero(), domain, False), Source(layout(X), y, threads=1))
+    risk = LinearRisk(Objective(loss, Zero(), domain, False), Source(layout(X), y, threads=1))
     order = np.random.default_rng(1).permutation(60).astype(np.uint32)
     for rule in (PrimalDual(0.2, 0.2, 0.4), Smoothed(0.3, 2.0, 0.1)):
         ridge = 0.1 if isinstance(rule, PrimalDual) else 0.3
@@ -314,7 +318,9 @@ def test_contract(name):
 def test_a_pickled_state_goes_on_identically_in_a_matrix_domain(name):
     rng = np.random.default_rng(0)
     D, y = rng.normal(size=(40, 40)) / 6.0, np.sign(rng.normal(size=40))
-    risk = Risk(Objective(Logistic(), SquaredL2(0.1), Spectrahedron(2.0)), Source(Outer.of(D), y))
+    risk = LinearRisk(
+        Objective(Logistic(), SquaredL2(0.1), Spectrahedron(2.0)), Source(Outer.of(D), y)
+    )
     solver, rngs = SOLVERS[name](), [np.random.default_rng(5), np.random.default_rng(5)]
     state = solver.start(risk, np.zeros(1600), 0.0)
     copied = pickle.loads(pickle.dumps(state))
@@ -340,7 +346,7 @@ def test_what_they_lack_is_said_with_a_remedy():
 
 
 def test_all_equal_to_nothing():
-    risk = Risk(
+    risk = LinearRisk(
         Objective(Squared(), SquaredL2(0.1), L1Ball(1.0)), Source(np.zeros((5, 2)), np.zeros(5))
     )
     for name in NAMES:

@@ -22,7 +22,7 @@ from stepless.objective import (
     SquaredL2,
     SquaredLp,
 )
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import PGS
 from stepless.solvers.online.pgs import gradient_of
 from stepless.stopping import Stopping
@@ -52,7 +52,7 @@ def examples(seed, m=40, d=7):
 
 def risk_of(X, y, s, loss, penalty, layout="sparse", **options):
     objective = Objective(loss, penalty, intercept=False, **options)
-    return Risk(objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, s))
+    return LinearRisk(objective, Source(sparse.csr_matrix(X) if layout == "sparse" else X, y, s))
 
 
 def runs(solver, risk, orders):
@@ -221,9 +221,9 @@ def test_a_start_is_where_it_starts(penalty):
 def test_the_batch_comes_from_the_density():
     X = sparse.random(5000, 400, density=0.01, random_state=0, format="csr")
     y = np.where(np.arange(5000) % 2 == 0, 1.0, -1.0)
-    of_p = Risk(Objective(Logistic(), SquaredLp(0.1, 1.8)), Source(X, y))
+    of_p = LinearRisk(Objective(Logistic(), SquaredLp(0.1, 1.8)), Source(X, y))
     assert PGS()._batch(of_p) == 50  # d/nnz = 100, but a pass has a hundred rounds
-    assert PGS()._batch(Risk(Objective(Logistic(), SquaredL2(0.1)), Source(X, y))) == 1
+    assert PGS()._batch(LinearRisk(Objective(Logistic(), SquaredL2(0.1)), Source(X, y))) == 1
 
 
 def test_what_it_lacks():

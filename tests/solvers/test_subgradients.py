@@ -6,7 +6,6 @@ from scipy import sparse
 
 from grids import grid
 from stepless.data import Source
-from stepless.joint_risk import risk_of
 from stepless.objective import (
     L1,
     Box,
@@ -28,6 +27,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
+from stepless.risks.joint_risk import risk_of
 from stepless.solvers import AROW, FOBOS, RDA, AdaGrad, PassiveAggressive
 from transcriptions import adagrad as ada
 

@@ -8,7 +8,6 @@ from stepless.certificates.fenchel import Point, Slopes, fenchel
 from stepless.certificates.general_planes import GeneralPlanes
 from stepless.certificates.planes import Planes
 from stepless.certificates.polyhedral_planes import PolyhedralPlanes
-from stepless.certificates.witness import Witness
 
 __all__ = [
     "Aggregate",
@@ -19,7 +18,6 @@ __all__ = [
     "Point",
     "PolyhedralPlanes",
     "Slopes",
-    "Witness",
     "excess_risk_bound",
     "fenchel",
 ]

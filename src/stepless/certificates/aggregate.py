@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
-from stepless.risk import Plane
+from stepless.objective import Penalized
+from stepless.plane import Plane
 
 _TRIALS = 12  # of a search for the best blend; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -36,7 +36,7 @@ class Aggregate:
         if plane.sizes is not None:
             self._sizes = np.maximum(self._sizes, plane.sizes)
 
-    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, None]:
+    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, None]:
         """Blend in the new plane, and return the bound on the optimum."""
         if self._new is not None:
             new, self._new = self._new, None
@@ -47,7 +47,7 @@ class Aggregate:
         return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
 
     def _blend(
-        self, objective: Objective, ceiling: float, a: NDArray, offset: float, haze: float
+        self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float
     ) -> None:
         rise, lift, thicker = a - self._a, offset - self._offset, haze - self._haze
 
@@ -63,7 +63,7 @@ class Aggregate:
         self._haze += share * thicker
 
     def _bound(
-        self, objective: Objective, ceiling: float, a: NDArray, offset: float, haze: float
+        self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float
     ) -> float:
         least = objective.least(a, haze * self._sizes, ceiling)
         if math.isinf(least):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import Planes
-from stepless.objective import Objective
-from stepless.risk import Plane
+from stepless.objective import Penalized
+from stepless.plane import Plane
 
 _STEEPEST = 1e100  # its square is still a number
 
@@ -23,14 +23,14 @@ class Certifier:
     """
 
     def __init__(
-        self, objective: Objective, d: int, planes: Planes | Aggregate | None = None
+        self, objective: Penalized, d: int, planes: Planes | Aggregate | None = None
     ) -> None:
         self._objective = objective
         self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))
         self._rising: Plane | None = None
         self._falling: Plane | None = None
         # no loss is negative, no regularizer either; planes of another run may say more
-        self.lower_bound = self.planes.lower_bound(objective)[0] if planes else 0.0
+        self.lower_bound = max(self.planes.lower_bound(objective)[0], 0.0) if planes else 0.0
 
     def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
         """Take in a plane; return the planes' minimiser, if there is a new one.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates.dual_model import ascend
 from stepless.certificates.general_planes import GeneralPlanes
-from stepless.objective import Objective
+from stepless.objective import Penalized
 
 _ENOUGH = 1e-2  # of the gap that there is: how exactly the model is minimised
 
@@ -20,7 +20,7 @@ class CurvedPlanes(GeneralPlanes):
     The planes' minimum is max_α bᵀα − Ω*(−Aα), attained at w = ∇Ω*(−Aα): see `dual_model`.
     """
 
-    def climb(self, objective: Objective, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
         enough = _ENOUGH * (ceiling - known) if ceiling < math.inf else 0.0
         return ascend(self.A, self.b, alpha, _Conjugate(objective), enough)
 
@@ -28,7 +28,7 @@ class CurvedPlanes(GeneralPlanes):
 class _Conjugate:
     """(Ω + the domain)*: where the domain is a product of intervals, Ω*'s weights are clipped."""
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Penalized) -> None:
         self._regularizer = objective.regularizer
         clip = objective.domain.clip
         self._low, self._high = clip(-math.inf), clip(math.inf)

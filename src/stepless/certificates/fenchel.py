@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.risk import Risk
+if TYPE_CHECKING:
+    from stepless.risks.risk import RowRisk
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Slopes:
     tilt: float = 0.0  # Σ s_i a_i/m, which a free intercept wants to be 0
 
 
-def fenchel(risk: Risk, point: Point, slopes: Slopes) -> float:
+def fenchel(risk: RowRisk, point: Point, slopes: Slopes) -> float:
     """Return a lower bound on J*, rounding counted against it relative to what cancels.
 
     J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ): Fenchel's gap. With a free

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates.dual_model import Bowl, ascend
 from stepless.certificates.planes import Planes
-from stepless.objective import Objective
+from stepless.objective import Penalized
 
 _ULP = 2.0**-53
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
@@ -23,7 +23,7 @@ class GeneralPlanes(Planes):
     may still find dual points (`minimise`).
     """
 
-    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, NDArray]:
+    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, NDArray]:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         alpha = self._duals[0, : self.size].copy()
         w = self.climb(objective, ceiling, alpha, max(self._known(objective), 0.0))
@@ -31,21 +31,21 @@ class GeneralPlanes(Planes):
         self.rest()
         return bound, w
 
-    def bound_of(self, dual: int, objective: Objective, ceiling: float = math.inf) -> float:
+    def bound_of(self, dual: int, objective: Penalized, ceiling: float = math.inf) -> float:
         """The bundle's bound as another dual point gives it, or the best before."""
         return self._keep(objective, ceiling, self._duals[dual, : self.size])
 
-    def _known(self, objective: Objective) -> float:
+    def _known(self, objective: Penalized) -> float:
         return self._best if objective == self._proved else -math.inf
 
-    def _keep(self, objective: Objective, ceiling: float, alpha: NDArray) -> float:
+    def _keep(self, objective: Penalized, ceiling: float, alpha: NDArray) -> float:
         known, bound = self._known(objective), self.proves(objective, ceiling, alpha)
         if bound >= known:
             self._duals[0, : self.size] = alpha
         self._best, self._proved = max(bound, known), objective
         return max(self._best, 0.0)
 
-    def climb(self, objective: Objective, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
         """Move α, in place, to where the bound is highest; return the planes' minimiser."""
         raise NotImplementedError
 
@@ -60,7 +60,7 @@ class GeneralPlanes(Planes):
         """max(0, max_i ⟨a_i, w⟩ + b_i)."""
         return float((self.A @ w + self.b).max(initial=0.0))
 
-    def proves(self, objective: Objective, ceiling: float, alpha: NDArray) -> float:
+    def proves(self, objective: Penalized, ceiling: float, alpha: NDArray) -> float:
         """Return the bound that a dual point gives, rounding counted against it."""
         offset, steepness = float(alpha @ self.b), alpha @ np.abs(self.A)
         blur = (self.size + 4) * _ULP * steepness  # of the blend's slopes

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.planes import Planes
 from stepless.data.gram import Gram
-from stepless.kernel_risk import KernelRisk
-from stepless.objective import Objective
+from stepless.objective import Penalized
 
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
@@ -35,11 +33,8 @@ class KernelPlanes(Planes):
     def length(self, v: NDArray) -> float:
         return math.sqrt(max(float(v @ (self._kernels @ v)), 0.0))
 
-    def penalty(self, objective: Objective, w: NDArray) -> float:
-        return 0.5 * objective.strength * self.length(w) ** 2
-
     def _bound(
-        self, objective: Objective, strength: float, alpha: NDArray
+        self, objective: Penalized, strength: float, alpha: NDArray
     ) -> tuple[float, NDArray]:
         """Return the bound that α proves, and the blend's a."""
         n = self.size
@@ -51,10 +46,3 @@ class KernelPlanes(Planes):
         # a tilt that is not quite 0 counts by the intercept: about as large as predictions are
         slack += float(alpha @ self._haze[:n]) * (1.0 + self._longest * reach)
         return objective.floor(slope, offset) - slack, alpha @ self.A
-
-
-def planes_under(risk: Any, duals: int = 1) -> Planes:
-    """Room for planes under a risk of weights, or of a sum of kernels."""
-    if isinstance(risk, KernelRisk):
-        return KernelPlanes(risk.gram, duals)
-    return Planes(risk.d, duals)

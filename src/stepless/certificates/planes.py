@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.simplex_qp import maximise
-from stepless.objective import Objective
-from stepless.risk import Plane
+from stepless.objective import Penalized
+from stepless.plane import Plane
 
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes
@@ -41,7 +41,7 @@ class Planes:
         self._duals = np.zeros((duals, self.capacity))
         self._idle = np.zeros(self.capacity, dtype=np.int64)
         self._best = -math.inf  # the last bound, and for which objective
-        self._proved: Objective | None = None
+        self._proved: Penalized | None = None
 
     @property
     def A(self) -> NDArray:
@@ -60,10 +60,6 @@ class Planes:
     def length(self, v: NDArray) -> float:
         """‖v‖, of weights or slopes."""
         return float(np.sqrt(v @ v))
-
-    def penalty(self, objective: Objective, w: NDArray) -> float:
-        """Ω(w)."""
-        return objective.penalty(w)
 
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
@@ -94,7 +90,7 @@ class Planes:
         used = (self._duals[:, :n] > 0.0).any(axis=0)
         self._idle[:n] = np.where(used, 0, self._idle[:n] + 1)
 
-    def lower_bound(self, objective: Objective, ceiling: float = math.inf) -> tuple[float, NDArray]:
+    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, NDArray]:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
@@ -121,7 +117,7 @@ class Planes:
         return max(bound, 0.0), w * min(1.0, objective.radius / max(float(np.sqrt(w @ w)), 1e-300))
 
     def _bound(
-        self, objective: Objective, strength: float, alpha: NDArray
+        self, objective: Penalized, strength: float, alpha: NDArray
     ) -> tuple[float, NDArray]:
         """Return the bound that α proves, and Aα."""
         v = alpha @ self.A

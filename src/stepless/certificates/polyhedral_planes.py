@@ -16,7 +16,7 @@ from stepless.objective import (
     Free,
     L1Ball,
     Nonnegative,
-    Objective,
+    Penalized,
     Simplex,
     Zero,
 )
@@ -24,7 +24,7 @@ from stepless.objective import (
 _DOMAINS = (Free, Box, Nonnegative, L1Ball, Simplex)
 
 
-def lasso(objective: Objective) -> float | None:
+def lasso(objective: Penalized) -> float | None:
     """Return the α of Ω(w) = α‖w‖₁, 0 for none, where domain and penalty are polyhedral."""
     regularizer = objective.regularizer
     if not isinstance(objective.domain, _DOMAINS):
@@ -47,7 +47,7 @@ class PolyhedralPlanes(GeneralPlanes):
     and proves what it proves. Where HiGHS gives up, the last dual point is still one.
     """
 
-    def climb(self, objective: Objective, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
         strength, domain = lasso(objective), objective.domain
         assert strength is not None
         n, d = self.A.shape

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.checks.contract import SLACK, ContractError, told
-from stepless.risk import Tangent
-from stepless.whole_risk import WholeRisk
+from stepless.plane import Tangent
+from stepless.risks.oracle_risk import OracleRisk
 
 _SCALES = (0.01, 1.0, 30.0)  # of random weights
 _DRAWS = 6  # at each
@@ -36,7 +36,7 @@ class _Look:
         return f"weights of length {np.linalg.norm(self.w):.4g}"
 
 
-def check_risk(risk: WholeRisk) -> None:
+def check_risk(risk: OracleRisk) -> None:
     """Check that a whole risk is what solvers and certificates rely on.
 
     At random weights, in its domain: R is a number of at least 0, the same when asked again, and
@@ -52,8 +52,8 @@ def check_risk(risk: WholeRisk) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> from stepless import SquaredL2, WholeRisk, check_risk
-    >>> class Largest(WholeRisk):  # the largest of |w_j|, with the wrong gradient
+    >>> from stepless import SquaredL2, OracleRisk, check_risk
+    >>> class Largest(OracleRisk):  # the largest of |w_j|, with the wrong gradient
     ...     def value_and_gradient(self, w):
     ...         return np.abs(w).max(), np.sign(w)
     >>> check_risk(Largest(3, SquaredL2(0.1)))
@@ -62,9 +62,9 @@ def check_risk(risk: WholeRisk) -> None:
     stepless.checks.contract.ContractError: the gradient of Largest at weights of length 0.006659 \
 is none: its plane lies 0.00209 above R at weights of length 0.006547
     """
-    if not isinstance(risk, WholeRisk):
+    if not isinstance(risk, OracleRisk):
         what = f"the class {risk.__name__}" if inspect.isclass(risk) else repr(risk)
-        raise ContractError(f"the check needs a WholeRisk with its penalty, not {what}")
+        raise ContractError(f"the check needs a OracleRisk with its penalty, not {what}")
     name = type(risk).__name__
     rng = np.random.default_rng(0)
     places = [np.zeros(risk.d)]
@@ -85,10 +85,10 @@ is none: its plane lies 0.00209 above R at weights of length 0.006547
         _below(name, u, v)
 
 
-def _look(risk: WholeRisk, name: str, w: NDArray) -> _Look:
+def _look(risk: OracleRisk, name: str, w: NDArray) -> _Look:
     kept = w.copy()
     try:
-        tangent = risk.tangent(w, 0.0)
+        tangent = risk.oracle_tangent(w, 0.0)
     except Exception as error:
         length = np.linalg.norm(w)
         raise ContractError(
@@ -100,21 +100,21 @@ def _look(risk: WholeRisk, name: str, w: NDArray) -> _Look:
         raise ContractError(
             f"R of {name} at weights of length {np.linalg.norm(w):.4g} is {tangent.value:g}"
         )
-    blur = float(risk.blur(w, tangent.b, tangent.value))
+    blur = float(risk.rounding_error(w, tangent.b, tangent.value))
     return _Look(kept, tangent, tangent.plane.a.copy(), blur)
 
 
-def _same_again(risk: WholeRisk, name: str, look: _Look) -> None:
+def _same_again(risk: OracleRisk, name: str, look: _Look) -> None:
     if not np.array_equal(look.tangent.plane.a, look.a):
         raise ContractError(f"{name} changes a gradient that it has returned: it must be a new one")
-    value = risk.value(look.w, look.tangent.b)
+    value = risk.oracle_value(look.w, look.tangent.b)
     if not abs(value - look.value) <= SLACK * (1.0 + look.value) + 2.0 * look.blur:
         raise ContractError(
             f"R of {name} at {look} is {look.value:.6g}, and when asked again {value:.6g}"
         )
 
 
-def _sized(risk: WholeRisk, name: str, look: _Look) -> None:
+def _sized(risk: OracleRisk, name: str, look: _Look) -> None:
     plane = look.tangent.plane
     if plane.sizes is None:
         return
@@ -137,7 +137,7 @@ def _convex(name: str, u: _Look, v: _Look, middle: _Look) -> None:
         )
 
 
-def _rises(risk: WholeRisk, name: str, look: _Look, v: NDArray) -> None:
+def _rises(risk: OracleRisk, name: str, look: _Look, v: NDArray) -> None:
     step = _STEP * (1.0 + float(np.linalg.norm(look.w))) / float(np.linalg.norm(v))
     ahead, behind = look.w + step * v, look.w - step * v
     for w in (ahead, behind):

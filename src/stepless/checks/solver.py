@@ -15,7 +15,8 @@ from stepless.checks.contract import SLACK, ContractError, point, told
 from stepless.data import Source
 from stepless.minimize import Result, minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, Finding, ProximalBundle, Solver
 from stepless.stopping import Stopping
 
@@ -86,7 +87,7 @@ def _run(solver: Solver, objective: Objective) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) + 0.5
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=60) > 0.3, 1.0, -1.0)
-    risk = Risk(objective, Source(X, y, rng.uniform(0.5, 1.5, size=60), threads=1))
+    risk = LinearRisk(objective, Source(X, y, rng.uniform(0.5, 1.5, size=60), threads=1))
     settled = objective.strength > 0.0 or not math.isinf(objective.radius)
     judge = Bundle() if settled else ProximalBundle()
     reference = minimize(risk, judge, Stopping(gap=1e-8, passes=300))
@@ -124,7 +125,7 @@ def _restored(name: str, state: Any) -> Any:
         raise ContractError(f"the state of {name} cannot be pickled: {told(error)}") from error
 
 
-def _true(name: str, risk: Risk, finding: Finding, reference: Result) -> None:
+def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
     """Check all that a finding says against the risk itself and a known optimum."""
     if not isinstance(finding, Finding):
         raise ContractError(f"{name}.step must return a Finding, not {finding!r}")
@@ -158,7 +159,7 @@ def _true(name: str, risk: Risk, finding: Finding, reference: Result) -> None:
         _below(name, risk, finding.plane, places)
 
 
-def _below(name: str, risk: Risk, plane: Plane, places: list[tuple[NDArray, float]]) -> None:
+def _below(name: str, risk: LinearRisk, plane: Plane, places: list[tuple[NDArray, float]]) -> None:
     for w, b in places:
         height, actual = float(plane.a @ w) + plane.tilt * b + plane.offset, risk.value(w, b)
         if not height <= actual + SLACK * (1 + actual):

@@ -16,8 +16,10 @@ from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName
 from stepless.report.names import RANKINGS
 from stepless.risks.metrics import metric_of
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.run import Run
-from stepless.solvers import SOLVERS, TANGENTS_ONLY
+from stepless.solvers import SOLVERS
+from stepless.solvers.lacking import suited
 from stepless.strength import lacks
 
 _PATIENCE = 1000  # passes, where the user sets no limit
@@ -85,7 +87,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
     refuse_together(what, given)
     penalty_of(kept["penalty"], kept["alpha"])
     Run(gap=kept["gap"], seconds=kept["seconds"])
-    fitting = [kind.name for kind in TANGENTS_ONLY]
+    fitting = suited(OracleRisk)
     if kept["solver"] not in ("auto", *fitting):
         if kept["solver"] not in SOLVERS:
             raise UnknownName("solver", kept["solver"], ["auto", *fitting])

@@ -26,7 +26,7 @@ from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.objective import Hinge, Objective, SquaredL2
 from stepless.report import Summary, score_model
 from stepless.report.text import percent_between, percent_up
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 
 _ALPHA = 1e-4  # of the comparison
 _MANY = 100_000  # iterations for LinearSVC, 100 times its default
@@ -101,7 +101,7 @@ def _rivals(split: Split, live: Live | None) -> list[Rival]:
     if live is not None:
         live.update(line("fitting LinearSVC"))
     objective = Objective(Hinge(), SquaredL2(_ALPHA))
-    risk = Risk(objective, Source(split.X, np.where(split.y == 1, 1.0, -1.0)))
+    risk = LinearRisk(objective, Source(split.X, np.where(split.y == 1, 1.0, -1.0)))
     rivals = []
     for name, options in (
         ("LinearSVC", {}),

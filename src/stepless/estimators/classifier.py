@@ -26,10 +26,10 @@ from stepless.estimators.several_classes import coded, columns, most_plausible, 
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
-from stepless.joint_risk import risk_of
 from stepless.minimize import Result
 from stepless.objective import Loss
 from stepless.problem import Problem
+from stepless.risks.joint_risk import risk_of
 from stepless.run import Run
 from stepless.strength import chosen
 from stepless.watchers import Watcher

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data.gram import Gram, between, lengths, parts
-from stepless.kernel_risk import KernelRisk
 from stepless.kernels import smooth
-from stepless.minimize_expansion import minimize_expansion
+from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
+from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.batch.kernel_newton import Curved, KernelNewton
 from stepless.stopping import Stopping
 from stepless.watchers import Watcher
@@ -38,7 +38,7 @@ class ExactPosterior:
         strength = 1.0 / (variance * m)
         objective = Objective(Logistic(), SquaredL2(strength), intercept=False)
         risk = KernelRisk(objective, gram, signs)
-        self.result = minimize_expansion(risk, KernelNewton(), stopping, watchers=watchers)
+        self.result = minimize(risk, KernelNewton(), stopping, watchers=watchers)
         self._kernel, self._X, self._variance = gram.kernel, gram.X, variance
         self._slopes, self._h = np.empty(m), np.empty(m)
         self._f = gram.predictions(self.result.w)

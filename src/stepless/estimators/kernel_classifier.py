@@ -24,14 +24,13 @@ from stepless.estimators.several_classes import coded, most_plausible, positives
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
-from stepless.kernel_risk import KernelRisk
 from stepless.minimize import Result
-from stepless.minimize_expansion import KernelSolver, minimize_expansion
 from stepless.objective import Loss, SquaredL2
 from stepless.problem import Problem
 from stepless.registry import UnknownName
+from stepless.risks.kernel_risk import KernelRisk
 from stepless.run import Run
-from stepless.solvers import Bundle, ProximalBundle
+from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.watchers import Watcher
@@ -134,22 +133,16 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         """
         began = perf_counter()
         problem = Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
-        solver, run = self._kernel_solver(), Run.of(self, watchers, patience=PATIENCE)
+        run = Run.of(self, watchers, solver=self._kernel_solver(), patience=PATIENCE)
         X, y = examples(self, X, y, **_ACCEPTED)
         s, classes = weighted_classes(y, sample_weight, problem.class_weight)
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results: list[Result] = []
         for label, signs in coded(y, classes, problem.loss):
-            results.append(
-                minimize_expansion(
-                    KernelRisk(problem.objective, gram, signs, s),
-                    solver,
-                    run.stopping(len(positives(classes)) - len(results), perf_counter() - began),
-                    watchers=run.told(label),
-                    rng=run.generator(),
-                )
-            )
+            stopping = run.stopping(len(positives(classes)) - len(results), perf_counter() - began)
+            risk = KernelRisk(problem.objective, gram, signs, s)
+            results.append(run.minimize(risk, None, stopping, label))
         coefficients = np.array([result.w for result in results])
         self.classes_, self.loss_ = classes, problem.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
@@ -201,7 +194,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         certified = self.gap > 0.0 and all(math.isfinite(r.lower_bound) for r in results)
         return Remedy(more if certified else "", go_on="Only a new fit can do better")
 
-    def _kernel_solver(self) -> KernelSolver:
+    def _kernel_solver(self) -> Solver:
         if not isinstance(self.solver, str):
             raise TypeError(f"solver must be a name, not {shown(self.solver)}")
         if self.solver not in _SOLVERS:

@@ -16,7 +16,7 @@ from stepless.kernel_functions import Kernel
 from stepless.kernels import smooth
 from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton
 from stepless.stopping import Stopping
 from stepless.watchers import Watcher
@@ -60,7 +60,7 @@ class LandmarkPosterior:
         m, n = source.shape
         strength = 1.0 / (variance * m)
         objective = Objective(Logistic(), SquaredL2(strength), intercept=False)
-        risk = Risk(objective, source)
+        risk = LinearRisk(objective, source)
         self.result = minimize(risk, Newton(), stopping, watchers=watchers)
         self._landmarks, self._variance = landmarks, variance
         slopes, h, z = np.empty(m), np.empty(m), source.predictions(self.result.w)

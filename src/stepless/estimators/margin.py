@@ -14,7 +14,6 @@ from stepless.estimators.warm_start import minimize_whole
 from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
-from stepless.solvers import Bundle
 from stepless.stopping import Stopping
 from stepless.trace import Event
 from stepless.warning import warn
@@ -67,8 +66,6 @@ def adapt_margin(
             return None
         return last if estimator._last_nu == nu else replace(last, risk=math.inf)
 
-    if run.solver == "auto":
-        run = replace(run, solver=Bundle())
     result = minimize_whole(estimator, run, risk, weights, made_of, stopping, adapted)
     estimator._last_nu = nu
     unit = stopping.unit(result.objective, result.objective - result.lower_bound)

@@ -17,11 +17,11 @@ from stepless.estimators.examples import labelled, measured
 from stepless.estimators.regressor import LinearRegressor
 from stepless.given import shown
 from stepless.interrupts import interruptible
-from stepless.joint_risk import risk_of
 from stepless.minimize import Result
 from stepless.objective import Loss
 from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName
+from stepless.risks.joint_risk import risk_of
 from stepless.run import Run
 from stepless.warning import warn
 

@@ -19,9 +19,9 @@ from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
-from stepless.joint_risk import risk_of
 from stepless.objective import Domain, Loss, Regularizer
 from stepless.problem import Problem
+from stepless.risks.joint_risk import risk_of
 from stepless.run import Run
 from stepless.solvers import Solver
 from stepless.strength import chosen

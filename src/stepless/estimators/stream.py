@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from stepless.data import Source
 from stepless.estimators.certificate import certify_nothing
 from stepless.given import shown
-from stepless.joint_risk import risk_of
 from stepless.objective import Objective
 from stepless.problem import Problem
+from stepless.risks.joint_risk import risk_of
 from stepless.term import Term
 
 _MADE_OF = (
@@ -111,7 +111,7 @@ class Stream:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.objective = objective
         self.solver = solver
-        self._start = start or (np.zeros(d * objective.loss.outputs()), 0.0)
+        self._start = start or (np.zeros(d * objective.outputs), 0.0)
         self._state: Any = None
         self._rng = np.random.default_rng(0)
         self.total = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
@@ -124,7 +124,7 @@ class Stream:
             self._state = self.solver.start(risk, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
         scores = self.solver.learn(risk, self._state, order, self._rng)
-        at = scores if self.objective.loss.outputs() > 1 else np.ascontiguousarray(scores[:, 0])
+        at = scores if self.objective.outputs > 1 else np.ascontiguousarray(scores[:, 0])
         self.total += risk.value_at(at) * risk.m
         self.weight += float(source.s.sum())
         return scores
@@ -133,7 +133,7 @@ class Stream:
         """Return the weights (a row an output) and intercepts of now."""
         if self._state is None:
             w, b = self._start
-            K = self.objective.loss.outputs()
+            K = self.objective.outputs
             return w.reshape(-1, K).T, np.array(np.broadcast_to(b, K))
         w, b = self.solver.weights(self.objective, self._state)
         return w.T, b

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from stepless.data.fingerprint import fingerprint
 from stepless.minimize import Result
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.run import Run
 from stepless.stopping import Stopping
-from stepless.whole_risk import WholeRisk
 
 
 def goes_on(estimator: Any, d: int, classes: NDArray | None = None) -> bool:
@@ -41,7 +41,7 @@ def anew(estimator: Any, X: Any) -> bool:
 def minimize_whole(
     estimator: Any,
     run: Run,
-    risk: WholeRisk,
+    risk: OracleRisk,
     weights: tuple[NDArray, Any] | None,
     made_of: tuple[Any, ...],
     stopping: Stopping | None = None,

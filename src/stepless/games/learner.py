@@ -14,8 +14,9 @@ from stepless.games.players import Player
 from stepless.games.players.refusals import refuse_nobody
 from stepless.jit import compiled
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import Objective, Regularizer, Zero
-from stepless.risk import Plane, Risk
+from stepless.objective import Objective
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 Iterate = Literal["average", "last"]
@@ -79,6 +80,7 @@ class LearnerFromPlayer:
     """
 
     online = True
+    needs = RowRisk
 
     def __init__(self, player: Player, iterate: Iterate = "average", seed: int = 0) -> None:
         if iterate not in ("average", "last"):
@@ -88,7 +90,7 @@ class LearnerFromPlayer:
         self.name = player.name
 
     def lacks(self, objective: Objective) -> str | None:
-        if objective.loss.outputs() > 1:
+        if objective.outputs > 1:
             return (
                 f"does not know {type(objective.loss).__name__}, a loss of several classes at "
                 "once; use multi_class='ovr'"
@@ -104,15 +106,15 @@ class LearnerFromPlayer:
             return f"cannot play: {error}"
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> State:
         player, ridge = self._enter(risk.objective, risk.d)
         return State(player, ridge, np.zeros(risk.d))
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)
 
     def walk(
-        self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator | None = None
+        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
     ) -> Finding:
         """Pass over the examples in a given order."""
         g, sums = np.zeros(risk.d), np.zeros(2)
@@ -127,7 +129,7 @@ class LearnerFromPlayer:
         return Finding(self._point(state), 0.0, plane=plane)
 
     def learn(
-        self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator | None = None
+        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         return self._pass(risk, state, order, np.zeros(risk.d), np.zeros(2))
@@ -136,7 +138,9 @@ class LearnerFromPlayer:
         """Return the weights (d × 1) and an intercept of 0."""
         return self._point(state).reshape(-1, 1), np.zeros(1)
 
-    def _pass(self, risk: Risk, state: State, order: NDArray, g: NDArray, sums: NDArray) -> NDArray:
+    def _pass(
+        self, risk: RowRisk, state: State, order: NDArray, g: NDArray, sums: NDArray
+    ) -> NDArray:
         """Play the examples; add their tangents' slopes to g, offsets and sizes to `sums`."""
         player, scores = state.player, np.empty((order.size, 1))
         loss, X, y, s = risk.problem
@@ -166,9 +170,7 @@ class LearnerFromPlayer:
 
     def _enter(self, objective: Objective, d: int) -> tuple[Player, float]:
         """A copy of the player in the game; and the ridge, where it does not know it."""
-        penalty: Regularizer | None = objective.regularizer
-        if isinstance(penalty, Zero):
-            penalty = None
+        penalty = None if objective.regularizer.zero else objective.regularizer
         player = copy.deepcopy(self.player)
         try:
             return player.enter(objective.domain, d, penalty=penalty, seed=self.seed), 0.0

@@ -32,13 +32,11 @@ from stepless.objective.losses import (
     Poisson,
     Quantile,
     SmoothedHinge,
-    SmoothWhole,
     Softmax,
     Squared,
     SquaredHinge,
-    Whole,
 )
-from stepless.objective.objective import Objective
+from stepless.objective.objective import Objective, OracleObjective, Penalized
 from stepless.objective.regularizers import (
     L1,
     REGULARIZERS,
@@ -86,7 +84,9 @@ __all__ = [
     "MulticlassHinge",
     "Nonnegative",
     "Objective",
+    "OracleObjective",
     "PSDCone",
+    "Penalized",
     "Poisson",
     "Polytope",
     "Quantile",
@@ -95,7 +95,6 @@ __all__ = [
     "RowsLInf",
     "Shrunk",
     "Simplex",
-    "SmoothWhole",
     "SmoothedHinge",
     "Softmax",
     "Spectrahedron",
@@ -103,7 +102,6 @@ __all__ = [
     "SquaredHinge",
     "SquaredL2",
     "SquaredLp",
-    "Whole",
     "Zero",
     "penalty_of",
 ]

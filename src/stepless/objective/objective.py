@@ -23,40 +23,36 @@ from stepless.objective.domains import (
     Nonnegative,
     Simplex,
 )
-from stepless.objective.losses import JointLoss, Loss, Whole
+from stepless.objective.losses import Loss
 from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, SquaredLp, Zero
 
 _ROUNDING = 1e-12  # relative slack: rounding must not lift a bound
 
 
-@dataclass(frozen=True)
-class Objective:
-    """J(w, b) = Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i over w in the domain.
+class Penalized:
+    """What goes with a risk: a penalty Ω, a domain, and whether there is a free intercept.
 
-    The intercept b is free: no penalty sees it, no domain bounds it. For a joint loss w is a
-    matrix, a row a feature and a column a class, kept as one array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from stepless.objective import Hinge, Objective, SquaredL2
-    >>> J = Objective(Hinge(), SquaredL2(0.1))
-    >>> J.penalty(np.array([3.0, 4.0])), J.floor(1.0, 6.0)
-    (1.25, 1.0)
+    The intercept b is free: no penalty sees it, no domain bounds it.
     """
 
-    loss: Loss
     regularizer: Regularizer
-    domain: Domain = Free()
-    intercept: bool = True
+    domain: Domain
+    intercept: bool
+
+    @property
+    def outputs(self) -> int:
+        """Columns of w: how many predictions an example has."""
+        return 1
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the risk has a gradient everywhere."""
+        raise NotImplementedError
 
     def __post_init__(self) -> None:
         penalty, domain = self.regularizer, self.domain
-        for name, kind in (("loss", Loss), ("regularizer", Regularizer), ("domain", Domain)):
-            given = getattr(self, name)
-            refuse_unless(isinstance(given, kind), name, kind.__name__, given)
-        if not isinstance(self.loss, JointLoss | Whole):
-            refuse_missing(self.loss, Loss, ("value", "slope"), "check_loss")
+        refuse_unless(isinstance(penalty, Regularizer), "regularizer", "Regularizer", penalty)
+        refuse_unless(isinstance(domain, Domain), "domain", "Domain", domain)
         if penalty.separable:
             of_one = ("value", "prox", "conjugate", "conjugate_gradient")
             refuse_missing(penalty, Regularizer, of_one, "check_regularizer")
@@ -75,7 +71,7 @@ class Objective:
                 "a p-norm penalty in a p-norm ball needs the same p in both, "
                 f"not {penalty.p:g} and {domain.p:g}"  # type: ignore[attr-defined]
             )
-        if not (penalty.separable or alike or isinstance(domain, Free)):
+        if not (penalty.separable or alike or domain.free):
             raise ValueError(
                 f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
                 "both at once; use domain='free'"
@@ -106,7 +102,7 @@ class Objective:
         """Ω(w)."""
         if type(self.regularizer) in (SquaredL2, Zero):
             return 0.5 * self.strength * float(w @ w)
-        return float(_total(self.regularizer, w.reshape(-1, self.loss.outputs())))
+        return float(_total(self.regularizer, w.reshape(-1, self.outputs)))
 
     def floor(self, slope: float, offset: float) -> float:
         """Minimum of Ω(w) + ⟨a, w⟩ + offset over the domain, for a vector a of length `slope`.
@@ -139,8 +135,8 @@ class Objective:
         if isinstance(domain, LpBall) and isinstance(penalty, SquaredLp):
             edge = float(penalty.total(np.array([[domain.bound]])))
             ceiling = min(ceiling, edge * (1.0 + _ROUNDING))
-        of_penalty = penalty.floor(steepest.reshape(-1, self.loss.outputs()), ceiling)
-        if isinstance(domain, Free):
+        of_penalty = penalty.floor(steepest.reshape(-1, self.outputs), ceiling)
+        if domain.free:
             return float(of_penalty)
         if isinstance(domain, Box) and penalty.separable:
             boxed = _boxed(penalty, domain.low, domain.high, a - blur, a + blur)
@@ -162,6 +158,58 @@ class Objective:
         sway = min(domain.sway(blur), float(np.linalg.norm(blur)) * radius)
         tilted = domain.floor_within(a + strength * p, radius)
         return float(tilted - sway - 0.5 * strength * (1.0 + _ROUNDING) * float(p @ p))
+
+
+@dataclass(frozen=True)
+class Objective(Penalized):
+    """J(w, b) = Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i over w in the domain.
+
+    For a joint loss w is a matrix, a row a feature and a column a class, kept as one array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stepless.objective import Hinge, Objective, SquaredL2
+    >>> J = Objective(Hinge(), SquaredL2(0.1))
+    >>> J.penalty(np.array([3.0, 4.0])), J.floor(1.0, 6.0)
+    (1.25, 1.0)
+    """
+
+    loss: Loss
+    regularizer: Regularizer
+    domain: Domain = Free()
+    intercept: bool = True
+
+    def __post_init__(self) -> None:
+        refuse_unless(isinstance(self.loss, Loss), "loss", "Loss", self.loss)
+        super().__post_init__()
+        if self.outputs == 1:
+            refuse_missing(self.loss, Loss, ("value", "slope"), "check_loss")
+
+    @property
+    def outputs(self) -> int:
+        return int(self.loss.outputs())
+
+    @property
+    def smooth(self) -> bool:
+        return math.isfinite(self.loss.smoothness()) or self.loss.offers("curvature")
+
+
+@dataclass(frozen=True)
+class OracleObjective(Penalized):
+    """J(w, b) = Ω(w) + R(w, b) over w in the domain, for an R that is no sum of a loss.
+
+    Examples
+    --------
+    >>> from stepless.objective import OracleObjective, SquaredL2
+    >>> OracleObjective(SquaredL2(0.1), smooth=True).strength
+    0.1
+    """
+
+    regularizer: Regularizer
+    domain: Domain = Free()
+    intercept: bool = False
+    smooth: bool = False
 
 
 @compiled("w[_,_]")

@@ -10,13 +10,13 @@ from stepless.compile_errors import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.estimators.examples import labelled, measured
 from stepless.estimators.several_classes import coded
-from stepless.joint_risk import risk_of
 from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import JOINT, LOSSES, Loss
 from stepless.problem import Problem, loss_of
 from stepless.regret.ledger import RegretLedger
 from stepless.regret.replay import Replay
-from stepless.risk import Risk
+from stepless.risks.joint_risk import risk_of
+from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
 
 
@@ -88,7 +88,7 @@ def regret_ledger(
     problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     search = Run(gap=gap, passes=passes, seconds=seconds)
     risk = _risk(model, X, y, sample_weight, problem, run)
-    K = risk.objective.loss.outputs()
+    K = risk.objective.outputs
     with in_one_sentence(), single_threaded_blas():
         replay = Replay(risk, run.online_solver())
         hindsight = search.minimize(risk)
@@ -112,7 +112,7 @@ def regret_ledger(
     )
 
 
-def _risk(model: Any, X: Any, y: Any, sample_weight: Any, problem: Problem, run: Run) -> Risk:
+def _risk(model: Any, X: Any, y: Any, sample_weight: Any, problem: Problem, run: Run) -> LinearRisk:
     """Return the risk of the examples, in their order; of more than two classes, a joint one."""
     if isinstance(model, LinearRegressor):
         return risk_of(problem.objective, measured(model, X, y, sample_weight, problem, run))

@@ -24,7 +24,7 @@ from stepless.games.adagrad_bounds import (
 )
 from stepless.kernels.metrics import Clock, Square
 from stepless.kernels.rows import extent, longest, spread
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory
 from stepless.solvers.online.learner import Course, Scale
@@ -51,7 +51,7 @@ class Replay:
     first round on; what a round does is the solver's own `run`.
     """
 
-    def __init__(self, risk: Risk, solver: Any) -> None:
+    def __init__(self, risk: LinearRisk, solver: Any) -> None:
         if type(solver) not in KNOWN:
             names = ", ".join(kind.name for kind in KNOWN)
             raise ValueError(
@@ -191,6 +191,6 @@ class Replay:
         self.theorem = bound.theorem
 
 
-def _scale(risk: Risk) -> Scale:
+def _scale(risk: LinearRisk) -> Scale:
     square, entry, most = extent(risk.source.X, risk.source.s)
     return Scale(math.sqrt(square / risk.m) or 1.0, entry or 1.0, most or 1.0)

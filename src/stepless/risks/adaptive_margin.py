@@ -12,8 +12,8 @@ from stepless.data.source import Source
 from stepless.given import real
 from stepless.kernels.lowest_share import lowest_share
 from stepless.objective import SquaredL2
-from stepless.risk import Plane, Tangent
-from stepless.whole_risk import WholeRisk
+from stepless.plane import Plane, Tangent
+from stepless.risks.oracle_risk import OracleRisk
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Margin:
     b: float
 
 
-class AdaptiveMargin(WholeRisk):
+class AdaptiveMargin(OracleRisk):
     """How much more the examples with the worst margins lack than the mean does.
 
     The ν-trick (SVL §2) minimises over w, b and ρ
@@ -115,11 +115,11 @@ class AdaptiveMargin(WholeRisk):
         value, beta, _ = self._look(w + self.centre)
         return value, self.source.combination(beta)
 
-    def value(self, w: NDArray, b: float) -> float:
+    def oracle_value(self, w: NDArray, b: float) -> float:
         """R(w), w counted from the centre."""
         return self._look(w + self.centre)[0]
 
-    def tangent(self, w: NDArray, b: float) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: float) -> Tangent:
         """R(w) and the plane that touches it there: ⟨a, w + c⟩, whatever the rounding of R."""
         value, a = self.value_and_gradient(w)
         lost = self.rounding * float(self._sizes @ np.abs(self.centre))
@@ -131,8 +131,8 @@ class AdaptiveMargin(WholeRisk):
         worst = float(self.centre @ w) - self._look(w)[0]
         return w * (max(worst, 0.0) / (float(w @ w) or 1.0))
 
-    def blur(self, w: NDArray, b: float, value: float) -> float:
-        return super().blur(w + self.centre, b, value)
+    def rounding_error(self, w: NDArray, b: float, value: float) -> float:
+        return super().rounding_error(w + self.centre, b, value)
 
     def margin(self, w: NDArray) -> Margin:
         """The best ρ and b at weights w, not counted from the centre."""

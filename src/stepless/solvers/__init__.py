@@ -69,19 +69,6 @@ SOLVERS: dict[str, Any] = {
     )
 }
 
-# What asks a risk for nothing but tangent planes, and so takes any that has them.
-TANGENTS_ONLY = (
-    Bundle,
-    ProximalBundle,
-    BundleLinesearch,
-    LBFGS,
-    Accelerated,
-    Gradient,
-    MirrorDescent,
-    MirrorProx,
-    FrankWolfe,
-)
-
 __all__ = [
     "AROW",
     "EMGD",
@@ -92,7 +79,6 @@ __all__ = [
     "SGDPD",
     "SGDST",
     "SOLVERS",
-    "TANGENTS_ONLY",
     "Accelerated",
     "AdaGrad",
     "Adaptive",

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 
-from stepless.objective import L1, ElasticNet, Free
-from stepless.risk import Risk
+from stepless.objective import L1, ElasticNet
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.risks.risk import Risk, RowRisk
 from stepless.solvers.batch.accelerated import Accelerated
 from stepless.solvers.batch.bundle import Bundle
 from stepless.solvers.batch.dual_ascent import DualAscent
 from stepless.solvers.batch.frank_wolfe import FrankWolfe
 from stepless.solvers.batch.interior_point import InteriorPoint
+from stepless.solvers.batch.kernel_newton import KernelNewton
+from stepless.solvers.batch.lbfgs import LBFGS
 from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.online.adagrad import AdaGrad
+from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.online.pgs import PGS
-from stepless.solvers.relay import Relay
 from stepless.solvers.solver import Solver
 from stepless.solvers.stochastic.emgd import EMGD
 from stepless.solvers.stochastic.sgd_pd import SGDPD
+from stepless.solvers.turns import Turns
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
@@ -31,11 +35,18 @@ _MILD = 30.0  # where there are other ways,
 _HARD = 1000.0  # and where there are many features
 
 
-def choose(risk: Risk, gap: float) -> Solver:
+def choose(risk: Risk, gap: float) -> Solver | Turns:
     """Return the solver that certifies this relative gap soonest (benchmarks/auto.py).
 
     | problem                                          | solver                             |
     |--------------------------------------------------|------------------------------------|
+    | a sum of kernels                                 | newton if the loss has a curvature |
+    |                                                  | and all kernels are kept; pgs      |
+    | an oracle that is smooth, l2, l1 or elasticnet   | lbfgs                              |
+    | … and any other                                  | proximal-bundle; bundle for a      |
+    |                                                  | strength of 1 or more, another     |
+    |                                                  | penalty, a domain                  |
+    | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
     | a penalty but l2, a domain but the ball,         | accelerated, after emgd for l1 and |
     | and a smooth loss                                | elasticnet, up to 1500 features    |
@@ -56,13 +67,26 @@ def choose(risk: Risk, gap: float) -> Solver:
     Where the table's does not know the objective, the first that does takes its place, of sgd-pd,
     accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
     """
+    if isinstance(risk, KernelRisk):
+        curved = risk.gram.table is not None and KernelNewton().lacks(risk.objective) is None
+        return KernelNewton() if curved else KernelPGS()
+    if not isinstance(risk, RowRisk):
+        return _of_oracle(risk)
     first = _first(risk, gap)
     others = (SGDPD(), Accelerated(), PGS(), FrankWolfe(), MirrorDescent(), EMGD(), AdaGrad())
     fitting = (solver for solver in (first, *others) if solver.lacks(risk.objective) is None)
     return next(fitting, first)
 
 
-def _first(risk: Risk, gap: float) -> Solver:
+def _of_oracle(risk: Risk) -> Solver:
+    """Of a risk that is known by its tangents only."""
+    if LBFGS().lacks(risk.objective) is None:
+        return LBFGS()
+    weak = risk.objective.strength < 1.0 and ProximalBundle().lacks(risk.objective) is None
+    return ProximalBundle() if weak else Bundle()
+
+
+def _first(risk: RowRisk, gap: float) -> Solver | Turns:
     """What the table says."""
     objective = risk.objective
     loss = objective.loss
@@ -85,26 +109,26 @@ def _first(risk: Risk, gap: float) -> Solver:
         elif pull <= _MILD:
             legs.append((DualAscent(), 2))
     if loss.offers("curvature"):
-        return Newton() if risk.d <= _MANY or not legs else Relay(gap, *legs, (Newton(), 60))
+        return Newton() if risk.d <= _MANY or not legs else Turns(*legs, (Newton(), 60))
     if not loss.offers("corners"):
         return ProximalBundle()
     if not (gap < _TIGHT and risk.d <= _MANY and products < _LIGHT):
         legs.append((SmoothedNewton(gap), 60))
     if risk.d <= _MANY:
         legs.append((InteriorPoint(), 100))
-    return Relay(gap, *legs)
+    return Turns(*legs)
 
 
-def _curved(risk: Risk, gap: float) -> Solver:
+def _curved(risk: RowRisk, gap: float) -> Solver | Turns:
     """Of a smooth loss with a penalty or a domain that is not Euclidean."""
     lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
-    lagged = lagged and isinstance(risk.objective.domain, Free)
+    lagged = lagged and risk.objective.domain.free
     if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
-    return Relay(gap, (EMGD(), 25), (Accelerated(), 60))
+    return Turns((EMGD(), 25), (Accelerated(), 60))
 
 
-def _cornered(risk: Risk) -> Solver:
+def _cornered(risk: RowRisk) -> Solver | Turns:
     """Of any other loss: dual averaging else, for mirror descent is hardly sparse."""
-    small = risk.d * risk.objective.loss.outputs() <= _MANY
+    small = risk.d * risk.objective.outputs <= _MANY
     return Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()

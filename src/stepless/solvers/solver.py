@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
-from stepless.risk import Plane, Risk
+from stepless.objective import Penalized
+from stepless.plane import Plane
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,6 @@ class Finding:
     lower_bound: float = -math.inf  # on J*, if the solver proves one itself
     finished: bool = False  # the solver's own theorem says that it is done
     spent: bool = False  # nothing but rounding is left to gain
-    solver: str = ""  # who found it, where several take turns
 
 
 class Solver(Protocol):
@@ -40,31 +39,36 @@ class Solver(Protocol):
         ...
 
     @property
+    def needs(self) -> type:
+        """The kind of risk that it can minimise."""
+        ...
+
+    @property
     def online(self) -> bool:
         """Whether it takes one example a time, and so can learn from a stream."""
         ...
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Any) -> str | None:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
         ...
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> Any:
+    def start(self, risk: Any, w: NDArray, b: Any) -> Any:
         """A state at these weights."""
         ...
 
-    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+    def step(self, risk: Any, state: Any, rng: np.random.Generator) -> Finding:
         """Pass once over the data."""
         ...
 
 
-def needs_euclidean(objective: Objective, joint: bool = False) -> str | None:
+def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
     """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
     if not objective.euclidean:
         return (
             "knows the penalties l2 and none, and the domains free and ball; "
             "use solver='auto', or penalty='l2' and domain='free'"
         )
-    if objective.loss.outputs() > 1 and not joint:
+    if objective.outputs > 1 and not joint:
         return (
             f"does not know {type(objective.loss).__name__}, a loss of several classes at once; "
             "use solver='proximal-bundle' or 'adagrad', or multi_class='ovr'"
@@ -72,7 +76,7 @@ def needs_euclidean(objective: Objective, joint: bool = False) -> str | None:
     return None
 
 
-def needs_ridge(objective: Objective) -> str | None:
+def needs_ridge(objective: Penalized) -> str | None:
     """What a Euclidean objective lacks if there is no ridge, or a domain."""
     if not math.isinf(objective.radius):
         return "does not know domains; use solver='bundle'"
@@ -94,6 +98,6 @@ class Remarking(Protocol):
 class Resumable(Protocol):
     """A solver that can go on from its own last state at another strength of the penalty."""
 
-    def resume(self, risk: Risk, state: Any) -> Any:
+    def resume(self, risk: Any, state: Any) -> Any:
         """A state for this risk, of the same examples: planes and dual points stay true."""
         ...

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.objective import Regularizer
-from stepless.risk import Plane, Tangent
+from stepless.plane import Plane, Tangent
 from stepless.structured.labels import Labels
 from stepless.structured.model import StructuredModel
 from stepless.structured.structured_risk import StructuredRisk
@@ -57,10 +57,10 @@ class LabelRisk(StructuredRisk):
         self._rows: Any = sparse.vstack(rows, format="csr") if thin else np.array(rows, dtype=float)
         self._lengths = abs(self._rows)
 
-    def value(self, w: NDArray, b: Any) -> float:
-        return self.tangent(w, b).value  # which notes how large the features are, too
+    def oracle_value(self, w: NDArray, b: Any) -> float:
+        return self.oracle_tangent(w, b).value  # which notes how large the features are, too
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         worst, margins = self._worst(w)
         shares = sparse.csr_array(self._members[worst]).multiply(self._s[:, None]).T.tocsr()
         mean = np.asarray(_dense(shares @ self._rows)).ravel()

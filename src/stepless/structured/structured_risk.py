@@ -11,10 +11,10 @@ from scipy import sparse
 
 from stepless.data.holes import LARGEST
 from stepless.objective import Domain, Regularizer
-from stepless.risk import Plane, Tangent
+from stepless.plane import Plane, Tangent
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
-from stepless.whole_risk import WholeRisk
 
 _FORGIVEN = 4.0  # roundings of the scores: what an exact search may miss
 
@@ -28,7 +28,7 @@ class _Violation(NamedTuple):
     margin: float
 
 
-class StructuredRisk(WholeRisk):
+class StructuredRisk(OracleRisk):
     """R(w) = Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')] / Σ s_i.
 
     Each example's search is its own; they run on all threads if the model says that it releases the
@@ -82,14 +82,14 @@ class StructuredRisk(WholeRisk):
         return self._sizes
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
-        tangent = self.tangent(w, 0.0)
+        tangent = self.oracle_tangent(w, 0.0)
         return tangent.value, tangent.plane.a
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
         return self._mean_margin(self._violations(w))
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), and the plane of the worst outputs: its offset is their mean cost, exactly."""
         found = self._violations(w)
         mean = np.bincount(*self._entries(found), self.d)

@@ -239,7 +239,7 @@ def test_more_ranks_than_documents_cost_nothing():
         RankingRisk(AssignedNDCG(k), X, y, SquaredL2(0.1), qid=qid) for k in (5, 2**53)
     )  # no query has more than 5
     assert few.value(w, 0.0) == many.value(w, 0.0)
-    assert few.blur(w, 0.0, 1.0) == many.blur(w, 0.0, 1.0)
+    assert few.rounding_error(w, 0.0, 1.0) == many.rounding_error(w, 0.0, 1.0)
     with pytest.raises(ValueError, match=r"NDCG@k needs 1 ≤ k ≤ 2\^53, not 1000"):
         NDCG(10**30)
 
@@ -288,5 +288,5 @@ def test_no_value_lies_below_the_risk_where_scores_are_large_and_alike(loss):
     risk = RankingRisk(loss, X, y, SquaredL2(0.1))
     for w in 1.0 - 3e-6 * np.linspace(-1.0, 1.0, 41):
         value = risk.value(np.array([w]), 0.0)
-        value += risk.blur(np.array([w]), 0.0, value)
+        value += risk.rounding_error(np.array([w]), 0.0, value)
         assert value >= near.value(np.array([w]), 0.0) - 1e-14

@@ -13,7 +13,7 @@ from stepless.certificates.polyhedral_planes import lasso
 from stepless.games.hindsight.task import Task
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Zero
-from stepless.risk import Plane
+from stepless.plane import Plane
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 
 
@@ -28,7 +28,7 @@ def cut(task: Task, w: NDArray, steps: int, goal: float) -> tuple[NDArray, float
     apart = lasso(objective) is not None or objective.domain.separable
     if not apart and task.penalty is not None and elastic_shares(task.penalty) is not None:
         objective = replace(objective, regularizer=Zero())
-    if isinstance(objective.regularizer, Zero):
+    if objective.regularizer.zero:
         unit = float(task.blur(w).max()) / task.rounding or unit
     lift = task.smooth_bound(w) / unit
     if math.isinf(lift):  # an unbounded domain

@@ -28,6 +28,7 @@ class Domain(Term):
     """
 
     separable: ClassVar[bool] = False
+    free: ClassVar[bool] = False  # whether it is all of R^d
     thin: ClassVar[bool] = False
 
     def project(self, w):

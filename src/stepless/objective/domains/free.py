@@ -18,6 +18,7 @@ class Free(Domain):
     """
 
     separable: ClassVar[bool] = True
+    free: ClassVar[bool] = True
 
     def project(self, w):
         pass

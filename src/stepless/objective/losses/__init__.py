@@ -14,7 +14,6 @@ from stepless.objective.losses.smoothed_hinge import SmoothedHinge
 from stepless.objective.losses.softmax import Softmax
 from stepless.objective.losses.squared import Squared
 from stepless.objective.losses.squared_hinge import SquaredHinge
-from stepless.objective.losses.whole import SmoothWhole, Whole
 
 LOSSES: dict[str, type[Loss]] = {
     "hinge": Hinge,
@@ -45,10 +44,8 @@ __all__ = [
     "MulticlassHinge",
     "Poisson",
     "Quantile",
-    "SmoothWhole",
     "SmoothedHinge",
     "Softmax",
     "Squared",
     "SquaredHinge",
-    "Whole",
 ]

@@ -38,6 +38,7 @@ class Regularizer(Term):
     separable: ClassVar[bool] = True
     by_rows: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
+    zero: ClassVar[bool] = False  # whether there is no penalty at all
 
     def value(self, wj):
         """ω(w_j)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from numpy.typing import NDArray
 
@@ -17,6 +18,8 @@ class Zero(Regularizer):
     >>> Zero().value(2.0), Zero().prox(2.0, 2.0)
     (0.0, 2.0)
     """
+
+    zero: ClassVar[bool] = True
 
     def value(self, wj):
         return 0.0

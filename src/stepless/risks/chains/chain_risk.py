@@ -13,9 +13,9 @@ from stepless.cached import cached_property
 from stepless.data.sequences import Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer
-from stepless.risk import Plane
+from stepless.plane import Plane
 from stepless.risks.chains.pairs import Pairs
-from stepless.whole_risk import WholeRisk
+from stepless.risks.oracle_risk import OracleRisk
 
 _LINE = 16  # numbers: two cache lines between what two threads write
 
@@ -57,7 +57,7 @@ class Room(NamedTuple):
         )
 
 
-class ChainRisk(WholeRisk):
+class ChainRisk(OracleRisk):
     """R(w) = Σ s_i ℓ_i(w)/Σ s_i, the mean over *sequences* of a loss of whole labelings.
 
     The score of a labeling is Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] + end[y_n]. The

@@ -57,12 +57,12 @@ class FRisk(MetricRisk):
             cost += share * cut.offset
         return Violation(low.best.value, low.best.b, cost, a)
 
-    def blur(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
         # (c − u)b/P is a term too, and c − u at most m
         shift = 2.0 * self.rounding * self.m / self._positive.size * abs(float(b))
-        return super().blur(w, b, value) + shift
+        return super().rounding_error(w, b, value) + shift
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""
         z = self.source.predictions(w)
         ranks = _Ranks(z, self._positive, self._negative, self._square)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from stepless.data import Source
 from stepless.objective import Regularizer
-from stepless.risk import Plane, Tangent
-from stepless.whole_risk import WholeRisk
+from stepless.plane import Plane, Tangent
+from stepless.risks.oracle_risk import OracleRisk
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Violation:
     a: NDArray
 
 
-class MetricRisk(WholeRisk):
+class MetricRisk(OracleRisk):
     """R(w, b) = max_ȳ Δ(y, ȳ) + Σ_i a_i(ȳ)(⟨w, x_i⟩ + b), convex and ≥ 0.
 
     Whatever ȳ a search returns, its plane has the offset Δ(ȳ), known to the last bits: rounding of
@@ -67,11 +67,11 @@ class MetricRisk(WholeRisk):
         found = self.worst(self.source.predictions(w), 0.0)
         return found.value, self.source.combination(found.a)
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w)."""
         return self.value_and_gradient(w)[0]
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
         found = self.worst(self.source.predictions(w), float(b))
         # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.

@@ -13,15 +13,15 @@ from scipy import sparse
 from stepless.data import Source
 from stepless.jit import FAST, compiled
 from stepless.objective import Domain, Regularizer
-from stepless.risk import Plane, Tangent
+from stepless.plane import Plane, Tangent
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.ranking.falling import falling
 from stepless.risks.ranking.gains import grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.ranking_loss import RankingLoss
-from stepless.whole_risk import WholeRisk
 
 
-class RankingRisk(WholeRisk):
+class RankingRisk(OracleRisk):
     """R(w) = the mean of L(Xw) over the queries, each with the scores of its own documents.
 
     Queries without two documents to tell apart have no loss, and are left out of the mean:
@@ -96,10 +96,10 @@ class RankingRisk(WholeRisk):
         value, _, a, _ = self._highest(w)
         return value, self.source.combination(a)
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: NDArray, b: Any) -> float:
         return self._highest(w)[0]
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane of its rankings; it is true however the scores were rounded."""
         value, level, a, haze = self._highest(w)
         plane = Plane(
@@ -128,7 +128,7 @@ class RankingRisk(WholeRisk):
         apart = z - np.repeat(z[self.starts[:-1]], np.diff(self.starts))
         return max(level + float(a @ apart), 0.0), level, a, haze
 
-    def blur(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
 
         A score is off by its d products' rounding, the sum of a query's slopes by one of each

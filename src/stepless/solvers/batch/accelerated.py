@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
 from stepless.solvers.solver import Finding
 
@@ -59,14 +59,15 @@ class Accelerated:
 
     name: ClassVar[str] = "accelerated"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         return State(FeatureMetric.of(risk), w.copy(), b, w.copy())
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         objective, metric, w = risk.objective, state.metric, state.w
         t, z = self._ahead(objective, state)
         tangent = risk.tangent(z, metric.follow(objective, state.b, z - w))
@@ -88,7 +89,7 @@ class Accelerated:
         return Finding(v, b, objective=objective.penalty(v) + value, plane=tangent.plane)
 
     @staticmethod
-    def _ahead(objective: Objective, state: State) -> tuple[float, NDArray]:
+    def _ahead(objective: Penalized, state: State) -> tuple[float, NDArray]:
         """The clock's next time, and the point from which the next step is taken."""
         if state.t == 0.0 or state.smoothness is None:
             return 1.0, state.w

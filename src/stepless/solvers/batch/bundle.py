@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
-from stepless.certificates.kernel_planes import planes_under
 from stepless.certificates.polyhedral_planes import lasso
-from stepless.objective import Objective, Zero
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import Risk
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 from stepless.solvers.solver import Finding
 
@@ -64,8 +63,9 @@ class Bundle:
 
     name: ClassVar[str] = "bundle"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = Risk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         if _planes_of(objective) is None:
             return (
                 f"does not know {type(objective.regularizer).__name__} with domain "
@@ -73,7 +73,7 @@ class Bundle:
                 "use solver='auto', if need be with penalty='l2'"
             )
         bounded = not math.isinf(objective.radius) or not math.isinf(objective.domain.reach())
-        if isinstance(objective.regularizer, Zero) and not bounded:
+        if objective.regularizer.zero and not bounded:
             return "needs a penalty or a bounded domain; use solver='auto', or penalty='l2'"
         return None
 
@@ -83,7 +83,7 @@ class Bundle:
         w = w.copy()
         risk.objective.domain.project(w)
         duals = DUALS if _cornered(kind) else 1
-        planes = planes_under(risk, duals) if kind is Planes else kind(risk.d, duals)
+        planes: Any = risk.planes(duals) if kind is Planes else kind(risk.d, duals)
         return State(planes, w, b, w)
 
     def resume(self, risk: Risk, state: State) -> State:
@@ -96,7 +96,7 @@ class Bundle:
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         w, planes, tangent = state.w, state.planes, risk.tangent(state.w, state.b)
-        objective = planes.penalty(risk.objective, w) + tangent.value
+        objective = risk.penalty(w) + tangent.value
         if objective < state.lowest:
             state.best, state.lowest = w, objective
         state.b = tangent.b
@@ -109,7 +109,7 @@ class Bundle:
         return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound)
 
 
-def _planes_of(objective: Objective) -> type[Planes] | None:
+def _planes_of(objective: Penalized) -> type[Planes] | None:
     """Return the planes that know the minimum of this penalty, in this domain, and a model."""
     if objective.euclidean:
         return Planes

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.planes import lift
-from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.solver import Finding, needs_euclidean
 
 
@@ -47,8 +47,9 @@ class BundleLinesearch:
 
     name: ClassVar[str] = "bundle-linesearch"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         lack = needs_euclidean(objective, joint=True)
         if lack is not None:
             return lack
@@ -56,10 +57,10 @@ class BundleLinesearch:
             return "needs penalty='l2' and no domain; use solver='auto'"
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: float) -> State:
         return State(np.zeros(risk.d), b, 0.0)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         strength, w, tangent = risk.objective.strength, state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
         plane, state.b = tangent.plane, tangent.b

@@ -13,7 +13,7 @@ from stepless.kernels import dual_ascent as kernels
 from stepless.kernels import oracle
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
@@ -81,6 +81,7 @@ class DualAscent:
 
     name: ClassVar[str] = "dual-ascent"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         lack = needs_euclidean(objective) or needs_ridge(objective)
@@ -93,7 +94,7 @@ class DualAscent:
             )
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         X, s, objective = risk.source.X, risk.source.s, risk.objective
         square = np.empty(risk.m)
         risk.source.map(lambda k, lo, hi: kernels.squares(X, square, lo, hi))
@@ -111,7 +112,7 @@ class DualAscent:
             motion[kernels.BIAS] = risk.tangent(w, b).b
         return state
 
-    def resume(self, risk: Risk, state: State) -> State:
+    def resume(self, risk: RowRisk, state: State) -> State:
         """Dual variables are feasible at every strength: take them scaled, or foretold by two.
 
         Scaled: any share θ of them is feasible too, w(θa) = θ(λ/λ')w, and the θ of the least gap is
@@ -157,7 +158,7 @@ class DualAscent:
             resumed=True,
         )
 
-    def _explain(self, risk: Risk, state: State) -> None:
+    def _explain(self, risk: RowRisk, state: State) -> None:
         """Take the slopes at w for dual variables, and then their own weights for w."""
         z, w, b = np.empty(risk.m), state.w, float(state.motion[kernels.BIAS])
         risk.source.map(lambda k, lo, hi: oracle.predictions(risk.source.X, w, b, z, lo, hi))
@@ -166,7 +167,7 @@ class DualAscent:
         state.given = risk.objective.penalty(w) + total, w, b
         state.w = g.sum(axis=0) / -risk.objective.strength
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         scale = kernels.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
@@ -185,7 +186,7 @@ class DualAscent:
             state.motion[kernels.SLACK] = _CAUTION * state.motion[kernels.MOVE]
         return self._certify(risk, state)
 
-    def _certify(self, risk: Risk, state: State) -> Finding:
+    def _certify(self, risk: RowRisk, state: State) -> Finding:
         """Offer the point and the bound of a; call back who rests in vain; remove drift from w."""
         objective, motion, s, a = risk.objective, state.motion, risk.source.s, state.a
         w, b = state.w, float(motion[kernels.BIAS])
@@ -213,7 +214,7 @@ class DualAscent:
         return Finding(best[1], best[2], objective=best[0], lower_bound=bound)
 
     @staticmethod
-    def _level(risk: Risk, state: State) -> tuple[tuple[float, float], float]:
+    def _level(risk: RowRisk, state: State) -> tuple[tuple[float, float], float]:
         """Return the shares of a_i > 0 and a_i < 0 that are level in b, and the multiplier's step.
 
         Any share of a_i is feasible, as 0 is: the losses are bounded below.
@@ -230,7 +231,7 @@ class DualAscent:
 
 
 def _gather(
-    risk: Risk, state: State, shares: tuple[float, float]
+    risk: RowRisk, state: State, shares: tuple[float, float]
 ) -> tuple[tuple[float, float, float], NDArray, NDArray]:
     """Means of losses, conjugates and their sizes; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     z = np.zeros(risk.m)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels import vertices
-from stepless.objective import L1Ball, Objective, Simplex, SquaredL2, Zero
-from stepless.risk import Risk, Tangent
+from stepless.objective import L1Ball, Penalized, Simplex, SquaredL2, Zero
+from stepless.plane import Tangent
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_smooth
 from stepless.solvers.solver import Finding
 
@@ -55,8 +56,9 @@ class FrankWolfe:
 
     name: ClassVar[str] = "frank-wolfe"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         domain = objective.domain
         if not isinstance(objective.regularizer, Zero | SquaredL2):
             return (
@@ -69,12 +71,12 @@ class FrankWolfe:
             return f"needs a `vertex` of {type(domain).__name__}; use solver='auto'"
         return needs_smooth(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         w = w.copy()
         vertices.enter(risk.objective.domain, w)
         return State(FeatureMetric.of(risk), w, b)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.tangent is None or state.smoothness is None:
             state.tangent = risk.tangent(state.w, state.b)
             steep = state.metric.dual_square(state.tangent.plane.a)
@@ -92,7 +94,7 @@ class FrankWolfe:
         )
 
     @staticmethod
-    def _move(risk: Risk, state: State, here: Tangent, smoothness: Smoothness) -> None:
+    def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
         metric, ridge = state.metric, risk.objective.strength
         g = here.plane.a + ridge * state.w
         direction, longest, leaving = _direction(risk.objective, state.w, g)
@@ -115,7 +117,7 @@ class FrankWolfe:
         state.w, state.tangent = w, there
 
 
-def lower_bound(objective: Objective, w: NDArray, tangent: Tangent) -> float:
+def lower_bound(objective: Penalized, w: NDArray, tangent: Tangent) -> float:
     """J(w) − max_u∈S ⟨∇J(w), w − u⟩, rounding counted against it."""
     plane, domain, ridge = tangent.plane, objective.domain, objective.strength
     lowest, square = domain.floor(plane.a + ridge * w), 0.5 * ridge * float(w @ w)
@@ -126,7 +128,7 @@ def lower_bound(objective: Objective, w: NDArray, tangent: Tangent) -> float:
 
 
 def _direction(
-    objective: Objective, w: NDArray, g: NDArray
+    objective: Penalized, w: NDArray, g: NDArray
 ) -> tuple[NDArray, float, int | slice | None]:
     """Towards the lowest vertex or away from the highest; how far one may go; who is 0 there.
 

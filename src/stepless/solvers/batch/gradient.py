@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.vertices import enter
-from stepless.objective import Objective
-from stepless.risk import Risk, Tangent
+from stepless.objective import Penalized
+from stepless.plane import Tangent
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
 from stepless.solvers.solver import Finding
 
@@ -49,16 +50,17 @@ class Gradient:
 
     name: ClassVar[str] = "gradient"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         w = w.copy()
         enter(risk.objective.domain, w)
         return State(FeatureMetric.of(risk), w, b)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.tangent is None or state.smoothness is None:
             state.tangent = risk.tangent(state.w, state.b)
             steep = state.metric.dual_square(state.tangent.plane.a)
@@ -71,7 +73,7 @@ class Gradient:
         return Finding(state.w, found.b, objective=objective, plane=found.plane)
 
     @staticmethod
-    def _move(risk: Risk, state: State, here: Tangent, smoothness: Smoothness) -> None:
+    def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
         metric = state.metric
         while True:
             w = metric.descend(risk.objective, state.w, here.plane.a, smoothness.L)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.kernels import barrier
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, ridge
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
@@ -89,23 +89,24 @@ class InteriorPoint:
 
     name: ClassVar[str] = "interior-point"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         terms, p = Piecewise.of(risk), risk.source.predictions(w, b)
         beta, alpha, gamma = np.zeros((3, *terms.k.shape))
         point, moves = _central(p - terms.k), (beta, alpha, gamma)
         return State(w.copy(), b, Predictions(p), terms, point, moves, terms.base)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
             self._move(risk, state)
         state.moving = True
         return self._look(risk, state)
 
-    def _look(self, risk: Risk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
         terms, p = state.terms, state.kept.p
         slopes, give = np.empty(risk.m), np.empty(risk.m)
@@ -138,7 +139,7 @@ class InteriorPoint:
         objective += state.kept.drift * terms.steepness
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
-    def _move(self, risk: Risk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> None:
         """Predictor, corrector, step."""
         c, h = np.empty(risk.m), np.empty(risk.m)
         mu = state.product / (2.0 * float(state.terms.sigma.sum()))
@@ -170,14 +171,16 @@ def _central(t: NDArray) -> Arrays:
     return gamma / (alpha + gamma), alpha, gamma
 
 
-def _weigh(risk: Risk, state: State, target: tuple[float, float], c: NDArray, h: NDArray) -> None:
+def _weigh(
+    risk: RowRisk, state: State, target: tuple[float, float], c: NDArray, h: NDArray
+) -> None:
     risk.source.map(
         lambda k, lo, hi: barrier.weigh(state.kept.p, state.pair, target, state.at, (c, h), lo, hi)
     )
 
 
 def _course(
-    risk: Risk, state: State, system: System, target: tuple[float, float], h: NDArray
+    risk: RowRisk, state: State, system: System, target: tuple[float, float], h: NDArray
 ) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept

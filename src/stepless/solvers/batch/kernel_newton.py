@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from stepless.kernel_risk import KernelRisk
 from stepless.kernels import smooth
 from stepless.objective import Objective
+from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.batch.newton_step import search
+from stepless.solvers.kernel_cuts import KernelCuts
 from stepless.solvers.solver import Finding
 
 _ROUNDING = 2.0**-48  # of the objective: less is no decrease
@@ -26,6 +27,7 @@ class State:
     coefficients: NDArray
     f: NDArray
     b: float
+    cuts: KernelCuts
     moving: bool = False  # the first step only looks
     spent: bool = False  # the last step's model promised nothing but rounding
 
@@ -53,6 +55,8 @@ class KernelNewton:
     """
 
     name: ClassVar[str] = "newton"
+    online: ClassVar[bool] = False
+    needs: ClassVar[type] = KernelRisk
 
     def lacks(self, objective: Objective) -> str | None:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
@@ -65,14 +69,15 @@ class KernelNewton:
 
     def start(self, risk: KernelRisk, w: NDArray, b: float) -> State:
         """A state at these coefficients."""
-        return State(w.copy(), risk.gram.predictions(w), b)
+        return State(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
 
     def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
         """Factor once; the first step only looks."""
         if state.moving:
             self._move(risk, state)
         state.moving = True
-        return Finding(state.coefficients, state.b, spent=state.spent)
+        found = state.cuts.look(risk, state.coefficients, state.b)
+        return replace(found, spent=state.spent)
 
     def _move(self, risk: KernelRisk, state: State) -> None:
         K, m, strength = risk.gram.table, risk.m, risk.objective.strength

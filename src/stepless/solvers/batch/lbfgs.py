@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
-from stepless.objective import L1, ElasticNet, Free, Objective, SquaredL2, Whole
-from stepless.risk import Risk
+from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
 from stepless.solvers.solver import Finding
 
@@ -22,7 +22,6 @@ _FARTHER = 4.0  # the next step where the slope still points on
 _WITHIN = 0.1  # of a bracket's ends a trial keeps away by this share
 _BENT = 1e-14  # curvature along a step, relative to what was guessed, that is not rounding
 _SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
-_GUESS = 0.25  # curvature of a loss, of which only its features' sizes are known
 
 
 @dataclass
@@ -75,20 +74,19 @@ class LBFGS:
 
     name: ClassVar[str] = "lbfgs"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         penalty, domain = objective.regularizer, objective.domain
-        if type(penalty) not in (SquaredL2, L1, ElasticNet) or not isinstance(domain, Free):
+        if type(penalty) not in (SquaredL2, L1, ElasticNet) or not domain.free:
             return (
                 "knows the penalties l2, l1 and elasticnet without a domain; "
                 "use solver='auto', or penalty='l2' and domain='free'"
             )
         return needs_smooth(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         curvatures = FeatureMetric.of(risk).h
-        if not isinstance(risk.objective.loss, Whole):
-            curvatures = _GUESS * curvatures
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
         planes = None
@@ -97,13 +95,13 @@ class LBFGS:
             planes.capacity = _MEMORY  # many more prove hardly more
         return State(w.copy(), b, 1.0 / (strength + np.maximum(curvatures, least)), planes)
 
-    def resume(self, risk: Risk, state: State) -> State:
+    def resume(self, risk: WeightRisk, state: State) -> State:
         other = self.start(risk, state.w, state.b)
         if other.planes is not None and state.planes is not None:
             other.planes = state.planes
         return other
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         objective = risk.objective
         corner = _corner(objective)
         v = self._trial(state, corner)
@@ -135,7 +133,7 @@ class LBFGS:
 
     @staticmethod
     def _ends(
-        risk: Risk, state: State, v: NDArray, value: float, g: NDArray, corner: float
+        risk: WeightRisk, state: State, v: NDArray, value: float, g: NDArray, corner: float
     ) -> bool:
         """Whether the search may end here; the next trial is set if not."""
         rounding = risk.rounding * abs(state.value)
@@ -206,7 +204,7 @@ class LBFGS:
         state.slope = float(steepest @ state.direction)
 
 
-def _corner(objective: Objective) -> float:
+def _corner(objective: Penalized) -> float:
     """α of the penalty's α‖w‖₁."""
     match objective.regularizer:
         case L1():

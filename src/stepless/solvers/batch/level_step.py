@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.jit import compiled
-from stepless.objective import L1Ball, Objective, Simplex, Zero
+from stepless.objective import L1Ball, Penalized, Simplex
 
 DUALS = 3  # dual points: of the certificate, of moves, of long moves
 _MOVE, _LONG = 1, 2
@@ -43,9 +43,9 @@ class Level:
 class _Near:
     """Ω + the domain + ‖w − c‖²/(2η), by its conjugate: weights are proxes."""
 
-    def __init__(self, objective: Objective, centre: NDArray, eta: float) -> None:
+    def __init__(self, objective: Penalized, centre: NDArray, eta: float) -> None:
         self._objective, self._centre, self._eta = objective, centre, eta
-        K = objective.loss.outputs()
+        K = objective.outputs
         self._steps = np.full((centre.size // K, K), eta)
         self._low, self._high = -math.inf, math.inf
         if objective.domain.separable:
@@ -62,7 +62,7 @@ class _Near:
         w, domain = self.weights(u), self._objective.domain
         moves = w != 0.0
         if domain.separable:
-            if isinstance(self._objective.regularizer, Zero):
+            if self._objective.regularizer.zero:
                 moves[:] = True  # nothing holds a weight at 0 but an end of its interval
             inside = (self._low < w) & (w < self._high)
             return self._eta * (moves & inside), 0.0, np.zeros(w.size)
@@ -79,7 +79,7 @@ def _shrink(regularizer: Any, w: Any, steps: Any) -> None:
 
 
 def _descend(
-    objective: Objective, planes: GeneralPlanes, w: NDArray, lowest: float, eta: float
+    objective: Penalized, planes: GeneralPlanes, w: NDArray, lowest: float, eta: float
 ) -> tuple[float, NDArray, bool]:
     """Go down the model by ever longer steps, until their dual point proves its minimum.
 
@@ -96,12 +96,12 @@ def _descend(
     return bound, w, False
 
 
-def _model(objective: Objective, planes: GeneralPlanes, w: NDArray) -> float:
+def _model(objective: Penalized, planes: GeneralPlanes, w: NDArray) -> float:
     return objective.penalty(w) + planes.height(w)
 
 
 def level_step(
-    objective: Objective, planes: GeneralPlanes, best: NDArray, lowest: float, level: Level
+    objective: Penalized, planes: GeneralPlanes, best: NDArray, lowest: float, level: Level
 ) -> tuple[float, NDArray]:
     """Return the bound on the optimum and the next point, near the best one, with J = `lowest`.
 

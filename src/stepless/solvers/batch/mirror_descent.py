@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
 from stepless.solvers.solver import Finding
 
@@ -63,19 +63,20 @@ class MirrorDescent:
 
     name: ClassVar[str] = "mirror-descent"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
     def __init__(self, mirror: Mirror | None = None) -> None:
         self.mirror = mirror
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         mirror = mirror_map(risk, self.mirror)
         w = mirror.enter(w)
         return State(mirror, w, b, origin=w)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         w, tangent = state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
         state.b = tangent.b

@@ -12,8 +12,8 @@ from stepless.kernels.vertices import enter
 from stepless.mirrors import p_norm
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.entropy import relative_entropy, scaled_to
-from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Objective, Simplex
-from stepless.risk import Risk
+from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_prox
 
 Mirror = Literal["euclidean", "entropy", "p-norm"]
@@ -52,7 +52,7 @@ class MirrorMap(Protocol):
 class Euclidean:
     """Φ(w) = ½Σ h_j w_j², features standardised: for every penalty that has a prox."""
 
-    objective: Objective
+    objective: Penalized
     metric: FeatureMetric
 
     def enter(self, w: NDArray) -> NDArray:
@@ -78,7 +78,7 @@ class Entropy:
     It is 1/Σw-strongly convex in ‖·‖₁. What a simplex asks for is a common factor.
     """
 
-    objective: Objective
+    objective: Penalized
     first: float  # a weight where nothing better is known
 
     def enter(self, w: NDArray) -> NDArray:
@@ -110,7 +110,7 @@ class Entropy:
 class PNorm:
     """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q."""
 
-    objective: Objective
+    objective: Penalized
     q: float
 
     @property
@@ -141,7 +141,7 @@ class PNorm:
         return p_norm.norm(g, self.q) ** 2
 
 
-def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
+def mirror_map(risk: WeightRisk, mirror: Mirror | None) -> MirrorMap:
     """The map of that name, or the domain's own."""
     objective = risk.objective
     kind = mirror or _own(objective)
@@ -152,7 +152,7 @@ def mirror_map(risk: Risk, mirror: Mirror | None) -> MirrorMap:
     return Euclidean(objective, FeatureMetric.of(risk))
 
 
-def _own(objective: Objective) -> Mirror:
+def _own(objective: Penalized) -> Mirror:
     if _elastic(objective):
         if isinstance(objective.domain, Simplex | Nonnegative):
             return "entropy"
@@ -161,7 +161,7 @@ def _own(objective: Objective) -> Mirror:
     return "euclidean"
 
 
-def needs_mirror(objective: Objective, mirror: Mirror | None) -> str | None:
+def needs_mirror(objective: Penalized, mirror: Mirror | None) -> str | None:
     """What the objective lacks for a map."""
     kind = mirror or _own(objective)
     domain = type(objective.domain).__name__
@@ -186,23 +186,23 @@ def needs_mirror(objective: Objective, mirror: Mirror | None) -> str | None:
     return None
 
 
-def _elastic(objective: Objective) -> bool:
+def _elastic(objective: Penalized) -> bool:
     return elastic_shares(objective.regularizer) is not None
 
 
-def _rounded(objective: Objective) -> bool:
+def _rounded(objective: Penalized) -> bool:
     """Whether the domain is an ℓ_p ball whose ‖·‖_p² is strongly convex."""
     return isinstance(objective.domain, LpBall) and 1.0 < objective.domain.p <= 2.0
 
 
-def _lasso(objective: Objective) -> float:
+def _lasso(objective: Penalized) -> float:
     """α of Ω(w) = α‖w‖₁ + β‖w‖²/2."""
     shares = elastic_shares(objective.regularizer)
     assert shares is not None  # `needs_mirror` sees to it
     return shares[0]
 
 
-def _entered(objective: Objective, w: NDArray) -> NDArray:
+def _entered(objective: Penalized, w: NDArray) -> NDArray:
     w = w.copy()
     enter(objective.domain, w)
     return w

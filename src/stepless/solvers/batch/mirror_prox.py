@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
 from stepless.solvers.batch.smoothness import needs_smooth
 from stepless.solvers.solver import Finding
@@ -57,18 +57,19 @@ class MirrorProx:
 
     name: ClassVar[str] = "mirror-prox"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = WeightRisk
 
     def __init__(self, mirror: Mirror | None = None) -> None:
         self.mirror = mirror
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror) or needs_smooth(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
         mirror = mirror_map(risk, self.mirror)
         return State(mirror, mirror.enter(w), b)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         mirror, w, here = state.map, state.w, risk.tangent(state.w, state.b)
         g = here.plane.a + mirror.linear(w)
         if state.step == 0.0:  # a risk ≥ 0 would fall below 0 if it were less smooth than that

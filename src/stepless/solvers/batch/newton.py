@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.kernels import smooth
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
 from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
@@ -57,6 +57,7 @@ class Newton:
 
     name: ClassVar[str] = "newton"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         lack = needs_euclidean(objective) or needs_ridge(objective)
@@ -69,13 +70,13 @@ class Newton:
             )
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         if not w.any():
             w, b = self._sampled(risk, w, b)
         kept = Predictions(risk.source.predictions(w, b))
         return State(w.copy(), b, kept, np.zeros(risk.d), np.zeros(risk.m))
 
-    def _sampled(self, risk: Risk, w: NDArray, b: float) -> tuple[NDArray, float]:
+    def _sampled(self, risk: RowRisk, w: NDArray, b: float) -> tuple[NDArray, float]:
         """Weights from a sample of the examples, if there are enough of them."""
         sample = head_start(risk)
         if sample is None:
@@ -87,13 +88,13 @@ class Newton:
                 break
         return finding.w, finding.b
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
             self._move(risk, state)
         state.moving = True
         return self._look(risk, state)
 
-    def _look(self, risk: Risk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
         p, slopes, c = state.kept.p, np.empty(risk.m), np.empty(risk.m)
         sums = [0.0, 0.0, 0.0, 0.0]
@@ -134,7 +135,7 @@ class Newton:
             spent=objective <= float(c.mean()) * drift**2,
         )
 
-    def _move(self, risk: Risk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> None:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:

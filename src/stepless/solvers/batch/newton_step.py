@@ -13,7 +13,8 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from stepless.certificates import Point
 from stepless.data import Source
 from stepless.objective import SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
+from stepless.risks.risk import RowRisk
 
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
 _PRECISE = 1e-14  # added to a diagonal of ones: what rounding leaves of a Hessian
@@ -118,7 +119,7 @@ class System:
         return x
 
 
-def ridge(risk: Risk) -> NDArray:
+def ridge(risk: RowRisk) -> NDArray:
     """λ for each weight, and 0 for an intercept."""
     diagonal = np.full(risk.d + risk.objective.intercept, risk.objective.strength)
     diagonal[risk.d :] = 0.0
@@ -198,7 +199,7 @@ class Predictions:
         self.drift += 2.0**-52 * (before + self.reach)
 
 
-def head_start(risk: Risk) -> Risk | None:
+def head_start(risk: RowRisk) -> RowRisk | None:
     """A sample of an eighth of the examples, or None if that would be too few.
 
     A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
@@ -209,4 +210,6 @@ def head_start(risk: Risk) -> Risk | None:
         return None
     rows = np.arange(n) * _SHARE + np.random.default_rng(n).integers(0, _SHARE, n)
     strength = max(risk.objective.strength, 0.1 / n)
-    return Risk(replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows))
+    return LinearRisk(
+        replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows)
+    )

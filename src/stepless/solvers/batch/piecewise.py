@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import needs_euclidean, needs_ridge
 
 
@@ -26,7 +26,7 @@ class Piecewise:
     steepness: float  # of the steepest slope anywhere
 
     @classmethod
-    def of(cls, risk: Risk) -> Piecewise:
+    def of(cls, risk: RowRisk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         low, k, rise = risk.objective.loss.corners(risk.source.y)
         share = risk.source.s / risk.m
@@ -38,7 +38,7 @@ class Piecewise:
             float(np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0))).max()),
         )
 
-    def sizes(self, risk: Risk, p: NDArray) -> float:
+    def sizes(self, risk: RowRisk, p: NDArray) -> float:
         """What cancels in Σ s_i a_i p_i/m, at most."""
         return 2.0 * self.steepness * float(risk.source.s @ np.abs(p)) / risk.m
 

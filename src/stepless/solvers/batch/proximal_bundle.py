@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
-from stepless.certificates.kernel_planes import planes_under
-from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.objective import Penalized
+from stepless.risks.risk import Risk
 from stepless.solvers.solver import Finding, needs_euclidean
 
 _MOVE = 1  # the dual point of the moves; 0 is that of the certificate
@@ -67,8 +66,9 @@ class ProximalBundle:
 
     name: ClassVar[str] = "proximal-bundle"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = Risk
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lacks(self, objective: Penalized) -> str | None:
         lack = needs_euclidean(objective, joint=True)
         if lack is not None:
             return lack
@@ -82,7 +82,7 @@ class ProximalBundle:
     def start(self, risk: Risk, w: NDArray, b: float) -> State:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
-        planes = planes_under(risk, duals=2)
+        planes: Any = risk.planes(duals=2)
         return State(planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d))
 
     def resume(self, risk: Risk, state: State) -> State:
@@ -91,7 +91,7 @@ class ProximalBundle:
 
     def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
         planes, w, tangent = state.planes, state.w, risk.tangent(state.w, state.b)
-        objective = planes.penalty(risk.objective, w) + tangent.value
+        objective = risk.penalty(w) + tangent.value
         if objective < state.lowest or state.best is None:
             state.best, state.lowest = w, objective
         state.b = tangent.b

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.kernels import smoothing
 from stepless.objective import Objective
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
@@ -89,6 +90,7 @@ class SmoothedNewton:
 
     name: ClassVar[str] = "smoothed-newton"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, aim: float = 1e-3) -> None:
         if not 0.0 <= aim < math.inf:
@@ -98,7 +100,7 @@ class SmoothedNewton:
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
             _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
@@ -112,7 +114,7 @@ class SmoothedNewton:
         _fit_width(risk, state, max(0.25 * (value - promised), 0.5 * state.aim * value))
         return state
 
-    def _at(self, risk: Risk, w: NDArray, b: float, width: float) -> State:
+    def _at(self, risk: RowRisk, w: NDArray, b: float, width: float) -> State:
         terms = Piecewise.of(risk)
         return State(
             w.copy(),
@@ -127,7 +129,7 @@ class SmoothedNewton:
             terms.base,
         )
 
-    def _sampled(self, sample: Risk, w: NDArray, b: float) -> tuple[State, float]:
+    def _sampled(self, sample: RowRisk, w: NDArray, b: float) -> tuple[State, float]:
         """Where a sample of the examples leads, and its risk there."""
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
         aim = state.aim = max(_ROUGH, sample.d / sample.m)
@@ -138,13 +140,13 @@ class SmoothedNewton:
                 break
         return state, objective - sample.objective.penalty(finding.w)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.moving:
             self._move(risk, state)
         state.moving = True
         return self._look(risk, state)
 
-    def _look(self, risk: Risk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State) -> Finding:
         """Objective and certificate at the predictions; a finer smoothing if it is time."""
         w, free, terms = state.w, risk.objective.intercept, state.terms
         state.cost = _survey(risk, state, free)
@@ -172,7 +174,7 @@ class SmoothedNewton:
         objective += state.kept.drift * terms.steepness
         return Finding(w, state.b, objective=objective, plane=level, lower_bound=bound)
 
-    def _move(self, risk: Risk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> None:
         source, strength, terms = risk.source, risk.objective.strength, state.terms
         free, p, rounded = risk.objective.intercept, state.kept.p, state.rounded
         gradient = strength * state.w + state.g
@@ -203,7 +205,7 @@ class SmoothedNewton:
         state.kept.follow(source, t * move, state.w, state.b)
 
 
-def _survey(risk: Risk, state: State, free: bool) -> float:
+def _survey(risk: RowRisk, state: State, free: bool) -> float:
     """Take slopes, curvatures and gradient at the predictions; return what the smoothing costs.
 
     With `free`, the intercept is moved to its best first.
@@ -232,7 +234,7 @@ def _survey(risk: Risk, state: State, free: bool) -> float:
     return sums[2]
 
 
-def _fit_width(risk: Risk, state: State, cost: float) -> None:
+def _fit_width(risk: RowRisk, state: State, cost: float) -> None:
     """Choose the width at which smoothing costs about this much.
 
     Weights from elsewhere are not to be blurred; but if a sample's weights are worse on all
@@ -244,7 +246,7 @@ def _fit_width(risk: Risk, state: State, cost: float) -> None:
         state.width /= 2.0
 
 
-def _sharpen(risk: Risk, state: State, objective: float, gap: float) -> None:
+def _sharpen(risk: RowRisk, state: State, objective: float, gap: float) -> None:
     """Make the smoothing finer when it costs too much for the aim, and the steps have settled."""
     if gap <= state.aim * objective:
         state.aim = max(0.1 * state.aim, _LEAST_AIM)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +12,17 @@ from stepless.kernels import proximal_step, vertices
 from stepless.objective import (
     L1,
     ElasticNet,
-    Free,
     L1Ball,
     L2Ball,
     LpBall,
     Objective,
-    SmoothWhole,
+    Penalized,
     SquaredL2,
-    Whole,
     Zero,
 )
-from stepless.risk import Risk, Tangent
+from stepless.plane import Tangent
+from stepless.risks.risk import Risk, WeightRisk
 
-_FLAT = 1e-10  # share of a feature's square below which a variance is rounding
 _LEAST = 1e-300  # its reciprocal is still a number
 _HIGHER = 2.0  # after a step that was too long
 _LOWER = 0.95  # after one that was not
@@ -33,27 +30,24 @@ _LOWER = 0.95  # after one that was not
 
 @dataclass(frozen=True)
 class FeatureMetric:
-    """‖v‖² = Σ h_j v_j², with h_j the variance of feature j: the unit of a feature does not matter.
+    """‖v‖² = Σ h_j v_j², with h_j the curvature along w_j: the unit of a feature does not matter.
 
-    Without an intercept it is the mean square. Steps in it are those on standardised features, and
-    no more costly, for a penalty's prox in a diagonal metric is known. Where a domain's projection
-    in one is not, all h_j are their mean. A whole risk knows its own curvatures.
+    For a sum over examples that is in proportion to the feature's variance. Steps in it are those
+    on standardised features, and no more costly, for a penalty's prox in a diagonal metric is
+    known. Where a domain's projection in one is not, all h_j are their mean.
     """
 
     h: NDArray
     mean: NDArray  # of each feature; 0 without an intercept
 
     @classmethod
-    def of(cls, risk: Any) -> FeatureMetric:
-        if isinstance(risk.objective.loss, Whole):
-            mean, h = np.zeros(risk.d), risk.curvatures()
-        else:
-            mean, h = _moments(risk)
+    def of(cls, risk: WeightRisk) -> FeatureMetric:
+        h = risk.curvatures()
         largest = float(h.max(initial=0.0))
         h = np.where(h > _LEAST, h, largest if largest > _LEAST else 1.0)
         if not risk.objective.domain.offers("project_in"):
             h = np.full_like(h, h.mean())
-        return cls(np.repeat(h, risk.objective.loss.outputs()), mean)
+        return cls(h, risk.means)
 
     def square(self, v: NDArray) -> float:
         """‖v‖²."""
@@ -63,16 +57,16 @@ class FeatureMetric:
         """‖g‖²_* = Σ g_j²/h_j."""
         return float(g @ (g / self.h))
 
-    def strong_convexity(self, objective: Objective) -> float:
+    def strong_convexity(self, objective: Penalized) -> float:
         """The regularizer's in this norm."""
         return objective.strength / float(self.h.max())
 
-    def descend(self, objective: Objective, w: NDArray, g: NDArray, L: float) -> NDArray:
+    def descend(self, objective: Penalized, w: NDArray, g: NDArray, L: float) -> NDArray:
         """argmin_v∈S ⟨g, v⟩ + Ω(v) + (L/2)‖v − w‖².
 
         Where Ω is μ-strongly convex that is its prox, projected in the metric LH + μ.
         """
-        v, shape, heights = np.empty_like(w), (-1, objective.loss.outputs()), L * self.h
+        v, shape, heights = np.empty_like(w), (-1, objective.outputs), L * self.h
         arrays = w.reshape(shape), g.reshape(shape), heights.reshape(shape), v.reshape(shape)
         proximal_step.descend(objective.regularizer, *arrays)
         if objective.domain.offers("project_in"):
@@ -81,22 +75,12 @@ class FeatureMetric:
             vertices.enter(objective.domain, v)
         return v
 
-    def follow(self, objective: Objective, b: Any, move: NDArray) -> Any:
+    def follow(self, objective: Penalized, b: Any, move: NDArray) -> Any:
         """Return the intercept that keeps the mean prediction when the weights move."""
         if not objective.intercept:
             return b
-        shift = self.mean @ move.reshape(-1, objective.loss.outputs())
+        shift = self.mean @ move.reshape(-1, objective.outputs)
         return b - (float(shift[0]) if shift.size == 1 else shift)
-
-
-def _moments(risk: Risk) -> tuple[NDArray, NDArray]:
-    """Means and variances of features; 0 and mean squares without an intercept."""
-    source = risk.source
-    mean = np.zeros(source.shape[1])
-    if risk.objective.intercept:
-        mean = source.combination(source.s) / risk.m
-    squares = source.sizes**2
-    return mean, np.maximum(squares - mean**2, _FLAT * squares)
 
 
 @dataclass
@@ -129,24 +113,20 @@ class Smoothness:
         return True
 
 
-def needs_smooth(objective: Objective) -> str | None:
+def needs_smooth(objective: Penalized) -> str | None:
     """What is lacking if the loss has corners."""
-    loss = objective.loss
-    if isinstance(loss, Whole):
-        smooth = isinstance(loss, SmoothWhole)
-        return None if smooth else "needs a risk that is smooth; use solver='proximal-bundle'"
-    if math.isinf(loss.smoothness()) and not loss.offers("curvature"):
-        return (
-            f"needs a smooth loss, and {type(loss).__name__} tells of no smoothness; "
-            "use solver='auto'"
-        )
-    return None
+    if objective.smooth:
+        return None
+    if not isinstance(objective, Objective):
+        return "needs a risk that is smooth; use solver='proximal-bundle'"
+    kind = type(objective.loss).__name__
+    return f"needs a smooth loss, and {kind} tells of no smoothness; use solver='auto'"
 
 
-def needs_prox(objective: Objective) -> str | None:
+def needs_prox(objective: Penalized) -> str | None:
     """What is lacking if a step's minimum is not that of the penalty's prox, projected."""
     penalty, domain = objective.regularizer, objective.domain
-    alone = isinstance(domain, Free) or isinstance(penalty, Zero | SquaredL2)
+    alone = domain.free or isinstance(penalty, Zero | SquaredL2)
     single = penalty.separable and domain.separable
     norms = isinstance(penalty, L1 | ElasticNet) and isinstance(domain, L1Ball | L2Ball | LpBall)
     if alone or single or norms:

@@ -87,6 +87,10 @@ class AdaGrad(Subgradients):
             return super().lacks(objective)
         return FullMatrix.lacks(objective)
 
+    def lipschitz(self, objective: Objective) -> float:
+        """Of the loss of an example, as a function of one prediction."""
+        return float(objective.loss.lipschitz())
+
     def _squares(self, objective: Objective) -> bool:
         """Whether §5 applies."""
         return (
@@ -94,7 +98,7 @@ class AdaGrad(Subgradients):
             and self.matrix == "diagonal"
             and self.eta is None
             and objective.strength > 0.0
-            and not math.isinf(objective.loss.lipschitz())
+            and not math.isinf(self.lipschitz(objective))
         )
 
     def fixed(self, objective: Objective) -> float | None:
@@ -115,9 +119,8 @@ class AdaGrad(Subgradients):
             return self._eta(objective, scale) * scale.length**2
         return 1.0 / scale.length
 
-    @staticmethod
-    def _eta(objective: Objective, scale: Scale) -> float:
-        steepest = objective.loss.lipschitz() * scale.entry
+    def _eta(self, objective: Objective, scale: Scale) -> float:
+        steepest = self.lipschitz(objective) * scale.entry
         return float(steepest**2 / objective.strength)  # Th. 13
 
     def setting(self, objective: Objective, course: Course) -> Setting:
@@ -133,7 +136,7 @@ class AdaGrad(Subgradients):
     def _delta(self, objective: Objective, scale: Scale) -> float:
         if self.delta is not None:
             return self.delta
-        lipschitz = objective.loss.lipschitz()
+        lipschitz = self.lipschitz(objective)
         if math.isinf(lipschitz) or (self.update == "cmd" and self.matrix == "diagonal"):
             return 0.0
         return float(lipschitz * (scale.entry if self.matrix == "diagonal" else scale.longest))

@@ -11,7 +11,7 @@ from stepless.data.sequences import Sequences
 from stepless.jit import compiled
 from stepless.kernels import dual_averaging, mirror_descent
 from stepless.kernels.mirror_descent import LAST, VALUE
-from stepless.objective import Objective, Regularizer, Whole
+from stepless.objective import OracleObjective, Regularizer
 from stepless.risks.chains import AllPairs, chain
 from stepless.risks.chains.chain_risk import Chains, Room
 from stepless.risks.chains.crf_risk import add_joint, log_loss
@@ -19,19 +19,6 @@ from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.learner import Cost, Course, Scale, scale_of_rows
 from stepless.solvers.online.updates import Left, Memory, Setting
-
-
-class Labelings(Whole):
-    """The loss of a labeling: at one position no slope is longer than the feature's own value.
-
-    Examples
-    --------
-    >>> Labelings().lipschitz()
-    1.0
-    """
-
-    def lipschitz(self) -> float:
-        return 1.0
 
 
 class Tagged(NamedTuple):
@@ -57,7 +44,7 @@ class Tagged(NamedTuple):
 class Chunk(NamedTuple):
     """A part of a stream, as a learner asks a risk for it."""
 
-    objective: Objective
+    objective: Any
     source: Tagged
 
     @property
@@ -115,11 +102,15 @@ class ChainAdaGrad(AdaGrad):
         super().__init__(update, eta=eta, delta=delta)
         self.tags, self.cost = tags, cost
 
-    def objective(self, regularizer: Regularizer) -> Objective:
+    def objective(self, regularizer: Regularizer) -> OracleObjective:
         """Return what is minimised."""
-        return Objective(Labelings(), regularizer, intercept=False)
+        return OracleObjective(regularizer)
 
-    def lacks(self, objective: Objective) -> str | None:
+    def lipschitz(self, objective: Any) -> float:
+        """At one position no slope is longer than the feature's own value."""
+        return 1.0
+
+    def lacks(self, objective: Any) -> str | None:
         if not objective.regularizer.separable:
             return "needs a penalty that is a sum over weights, such as 'l2', to learn sequences"
         return super().lacks(objective)
@@ -143,18 +134,18 @@ class ChainAdaGrad(AdaGrad):
 
     # -- sequences in place of rows ------------------------------------------------------------
 
-    def problem_of(self, objective: Objective, source: Any) -> Any:
+    def problem_of(self, objective: Any, source: Any) -> Any:
         return source
 
     def scale_of(self, source: Any) -> Scale:
         X = source.sequences.X
         return scale_of_rows(X, np.ones(X.shape[0]))
 
-    def cost_of(self, objective: Objective, early: Any, scores: NDArray) -> Cost:
+    def cost_of(self, objective: Any, early: Any, scores: NDArray) -> Cost:
         return Cost(0.0, float(scores[len(scores) // 2 :].sum()))
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Any, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         (sequences, y), setting = problem, self._prepared(objective, course)
         kept, clock, K = course.memory.kept, course.memory.clock, self.tags
@@ -164,12 +155,12 @@ class ChainAdaGrad(AdaGrad):
         _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
         return float(scores.sum()), 0.0, 0.0
 
-    def fresh(self, objective: Objective, course: Course) -> Memory:
+    def fresh(self, objective: Any, course: Course) -> Memory:
         w, b = course.start
         at = np.zeros_like(w) if self.update == "rda" else w
         return self.engine(objective).fresh(self._prepared(objective, course), at, b)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Any, course: Course) -> tuple[NDArray, NDArray]:
         (start, b), memory = course.start, course.memory
         w, rule = np.empty_like(start), self._rule(self._prepared(objective, course))
         _read(w, memory.kept, start, rule, np.arange(len(w)), memory.clock)

@@ -14,7 +14,8 @@ from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
 from stepless.solvers.solver import Finding, needs_euclidean
 
@@ -74,6 +75,7 @@ class Descent:
 
     name: ClassVar[str]
     online: ClassVar[bool] = True
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, iterate: Iterate = "last", batch: int = 1) -> None:
         checked(iterate, batch)
@@ -91,7 +93,7 @@ class Descent:
             )
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> Walk:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
         walk = Walk(w.copy(), np.zeros(13), Extent(0.0, 0.0, 0.0))
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
@@ -102,7 +104,7 @@ class Descent:
         motion[descent.BIAS] = b if w.any() else best_bias
         return walk
 
-    def meet(self, risk: Risk, walk: Walk) -> float:
+    def meet(self, risk: RowRisk, walk: Walk) -> float:
         """Widen the walk's extent to new examples; return their best intercept at w = 0."""
         top, heaviest = longest(risk.source.X, risk.source.s)
         extent, origin = walk.extent, risk.tangent(np.zeros(risk.d), 0.0)
@@ -126,12 +128,12 @@ class Descent:
         """Say whether the solver's theorem has been satisfied."""
         return False
 
-    def step(self, risk: Risk, walk: Walk, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, walk: Walk, rng: np.random.Generator) -> Finding:
         order = np.arange(risk.m, dtype=np.uint32)
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return self.walk(risk, walk, order, rng)
 
-    def learn(self, risk: Risk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
+    def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         if walk.passes:
             self.meet(risk, walk)
@@ -143,7 +145,7 @@ class Descent:
         w, b = self._point(walk)
         return w.reshape(-1, 1), np.array([b])
 
-    def walk(self, risk: Risk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
+    def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
         rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
         rounds = -(-m // self.batch)

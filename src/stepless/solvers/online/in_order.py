@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 
@@ -27,12 +27,13 @@ class InOrder:
     def __init__(self, solver: Any) -> None:
         self.solver = solver
         self.name: str = solver.name
+        self.needs: type[RowRisk] = solver.needs
 
     def lacks(self, objective: Objective) -> str | None:
         return self.solver.lacks(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> Any:
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Any:
         return self.solver.start(risk, w, b)
 
-    def step(self, risk: Risk, state: Any, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: Any, rng: np.random.Generator) -> Finding:
         return self.solver.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.given import shown
-from stepless.kernel_risk import KernelRisk
 from stepless.kernels import expansion
 from stepless.kernels.expansion import Rule
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Plane
+from stepless.plane import Plane
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.solvers.kernel_cuts import KernelCuts
 from stepless.solvers.online.support_table import SupportTable
 from stepless.solvers.solver import Finding
 
@@ -30,6 +31,7 @@ class State:
     beta: NDArray
     motion: NDArray
     first: float  # R(0), the intercept at its best: Ω(f*) is no larger
+    cuts: KernelCuts
 
 
 class KernelPGS:
@@ -64,6 +66,8 @@ class KernelPGS:
     """
 
     name: ClassVar[str] = "kernel-pgs"
+    online: ClassVar[bool] = False
+    needs: ClassVar[type] = KernelRisk
 
     def __init__(self, budget: int | None = None) -> None:
         if budget is not None and not (isinstance(budget, Integral) and budget >= 1):
@@ -83,9 +87,11 @@ class KernelPGS:
 
     def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> State:
         """A state at f = 0: no round has been before the first."""
-        origin = risk.expansion(np.zeros(risk.m), 0.0)
-        state = State(np.zeros(risk.m), np.zeros(expansion.SIZE), origin.risk)
-        state.motion[expansion.BIAS] = origin.b
+        origin, cuts = np.zeros(risk.m), KernelCuts(risk)
+        tangent = risk.tangent(origin, 0.0)
+        cuts.offer(risk, origin, tangent)
+        state = State(origin.copy(), np.zeros(expansion.SIZE), tangent.value, cuts)
+        state.motion[expansion.BIAS] = tangent.b
         far = self._bound(risk, state) * float((risk.s * np.sqrt(risk.gram.diagonal)).max())
         state.motion[expansion.REACH] = min(1.0, max(far, 1e-30))
         return state
@@ -94,7 +100,8 @@ class KernelPGS:
         """Pass once over the data."""
         order = np.arange(risk.m, dtype=np.uint32)
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return self.walk(risk, state, order)
+        found = self.walk(risk, state, order)
+        return state.cuts.look(risk, found.w, found.b, found.plane, self.budget)
 
     def walk(self, risk: KernelRisk, state: State, order: NDArray) -> Finding:
         """Pass over the examples in a given order; `w` of what is found are f's coefficients."""

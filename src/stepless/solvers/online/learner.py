@@ -14,8 +14,9 @@ from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import FiniteSum, Free, Objective, Zero
-from stepless.risk import Plane, Risk
+from stepless.objective import FiniteSum, Objective
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.online.updates import Left, Memory
 from stepless.solvers.solver import Finding
 
@@ -80,6 +81,7 @@ class Learner:
 
     name: ClassVar[str]
     online: ClassVar[bool] = True
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         raise NotImplementedError
@@ -119,17 +121,17 @@ class Learner:
 
     # -- a pass ----------------------------------------------------------------------------------
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> Course:
-        K = risk.objective.loss.outputs()
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Course:
+        K = risk.objective.outputs
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
-    def step(self, risk: Risk, course: Course, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, course: Course, rng: np.random.Generator) -> Finding:
         order = np.arange(risk.m, dtype=np.uint32)
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return self.walk(risk, course, order, rng)
 
-    def walk(self, risk: Risk, course: Course, order: NDArray, rng: Any = None) -> Finding:
+    def walk(self, risk: RowRisk, course: Course, order: NDArray, rng: Any = None) -> Finding:
         """Pass over the examples in a given order."""
         before = self.sums(risk.objective, course.memory) if course.memory.clock else None
         course.offset, course.rough, course.replayed = 0.0, 0.0, False
@@ -146,11 +148,15 @@ class Learner:
         return Finding(w.ravel(), float(b[0]), plane=self._plane(risk, course, before))
 
     def learn(
-        self, risk: Risk, course: Course, order: NDArray, rng: np.random.Generator | None = None
+        self,
+        risk: RowRisk,
+        course: Course,
+        order: NDArray,
+        rng: np.random.Generator | None = None,
     ) -> NDArray:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         objective = risk.objective
-        scores = np.empty((order.size, objective.loss.outputs()))
+        scores = np.empty((order.size, objective.outputs))
         if course.memory.kept.size == 0:
             course.scale = self.scale_of(risk.source.take(order[:1]))
             self._reset(objective, course, self._first(objective, course.scale))
@@ -187,7 +193,7 @@ class Learner:
         course.offset += offset
         course.rough += rough
 
-    def _plane(self, risk: Risk, course: Course, before: Any) -> Plane | None:
+    def _plane(self, risk: RowRisk, course: Course, before: Any) -> Plane | None:
         """The plane that the pass's tangents add up to."""
         after = self.sums(risk.objective, course.memory)
         if after is None or (before is not None and course.replayed):  # sums of another memory
@@ -250,7 +256,7 @@ class Learner:
     ) -> tuple[Cost, Any]:
         """Return what this knob costs on the early examples, and what it leaves."""
         self._reset(objective, course, knob)
-        scores = np.empty((early.shape[0], objective.loss.outputs()))
+        scores = np.empty((early.shape[0], objective.outputs))
         order = np.arange(early.shape[0], dtype=np.uint32)
         self._advance(self.problem_of(objective, early), objective, course, order, scores)
         return self.cost_of(objective, early, scores), _left(course)
@@ -306,8 +312,8 @@ def scale_of_rows(X: Design, s: NDArray) -> Scale:
 
 def needs_nothing_else(objective: Objective) -> str | None:
     """What is lacking if there is a penalty or a domain."""
-    if not isinstance(objective.regularizer, Zero):
+    if not objective.regularizer.zero:
         return "has no penalty; say penalty='none', or use solver='auto'"
-    if not isinstance(objective.domain, Free):
+    if not objective.domain.free:
         return "does not know domains; use solver='auto'"
     return None

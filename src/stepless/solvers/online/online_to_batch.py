@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Risk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.online.learner import Learner
 from stepless.solvers.solver import Finding
 
@@ -85,6 +85,7 @@ class OnlineToBatch:
     """
 
     online = True
+    needs = RowRisk
 
     def __init__(self, solver: Learner, iterate: Iterate = "average") -> None:
         if not isinstance(solver, Learner):
@@ -101,16 +102,16 @@ class OnlineToBatch:
     def lacks(self, objective: Objective) -> str | None:
         return self.solver.lacks(objective)
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> Gathered:
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Gathered:
         return Gathered(self.solver.start(risk, w, b))
 
-    def step(self, risk: Risk, state: Gathered, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: Gathered, rng: np.random.Generator) -> Finding:
         order = np.arange(risk.m, dtype=np.uint32)
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return self.walk(risk, state, order, rng)
 
     def walk(
-        self, risk: Risk, state: Gathered, order: NDArray, rng: np.random.Generator
+        self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator
     ) -> Finding:
         """Pass over the examples in a given order; the intercept is the best at the point."""
         self.learn(risk, state, order, rng)
@@ -124,7 +125,7 @@ class OnlineToBatch:
         )
 
     def learn(
-        self, risk: Risk, state: Gathered, order: NDArray, rng: np.random.Generator
+        self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         if state.seed < 0:

@@ -14,8 +14,9 @@ from stepless.kernels.links import Linear, Power, Separate
 from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Free, L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
-from stepless.risk import Plane, Risk
+from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
 from stepless.solvers.solver import Finding
 
@@ -74,6 +75,7 @@ class PGS:
 
     name: ClassVar[str] = "pgs"
     online: ClassVar[bool] = True
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, iterate: Iterate = "last", batch: int | None = None) -> None:
         checked(iterate, batch)
@@ -92,7 +94,7 @@ class PGS:
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
                 "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='auto'"
             )
-        if not isinstance(domain, Free) and not _same_norm(objective):
+        if not domain.free and not _same_norm(objective):
             return (
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
                 "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"
@@ -108,7 +110,7 @@ class PGS:
             )
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         columns = 2 if self.iterate == "last" else 4
         origin = risk.tangent(np.zeros(risk.d), 0.0)
         kept, motion = np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE)
@@ -128,12 +130,14 @@ class PGS:
             state.motion[primal_gradient.UNIT], state.motion[primal_gradient.MASS] = unit, mass
         return state
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         order = np.arange(risk.m, dtype=np.uint32)
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return self.walk(risk, state, order, rng)
 
-    def learn(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> NDArray:
+    def learn(
+        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
+    ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         if state.passes:
             state.first = max(state.first, risk.tangent(np.zeros(risk.d), 0.0).value)
@@ -145,7 +149,9 @@ class PGS:
         w, b = self._point(objective, state)
         return w.reshape(-1, 1), np.array([b])
 
-    def walk(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> Finding:
+    def walk(
+        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
+    ) -> Finding:
         """Pass over the examples in a given order."""
         m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
         slopes = self._pass(risk, state, order, rng)
@@ -171,7 +177,9 @@ class PGS:
             w, b, objective = nothing, state.level, least
         return Finding(w, b, objective=objective, plane=plane)
 
-    def _pass(self, risk: Risk, state: State, order: NDArray, rng: np.random.Generator) -> NDArray:
+    def _pass(
+        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
+    ) -> NDArray:
         """Learn the rows of an order; return the slopes of the last batch."""
         batch, motion, kept = self._batch(risk), state.motion, state.kept
         rounds = -(-order.size // batch)
@@ -201,7 +209,7 @@ class PGS:
         primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)
         return w, float(state.motion[primal_gradient.BIAS])
 
-    def _batch(self, risk: Risk) -> int:
+    def _batch(self, risk: RowRisk) -> int:
         if self.batch is not None:
             return self.batch
         if not isinstance(risk.objective.regularizer, SquaredLp):

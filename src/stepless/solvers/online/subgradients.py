@@ -10,7 +10,6 @@ from stepless.objective import (
     L1,
     ElasticNet,
     FiniteSum,
-    Free,
     Objective,
     Regularizer,
     SquaredL2,
@@ -44,7 +43,7 @@ class Subgradients(Learner):
                 f"{type(objective.domain).__name__} has not (`project_in`); "
                 "use solver='auto', if need be with penalty='l2'"
             )
-        if not (objective.regularizer.separable or isinstance(objective.domain, Free)):
+        if not (objective.regularizer.separable or objective.domain.free):
             return (
                 "does not know a penalty and a domain that both couple weights; "
                 "use domain='free', or solver='auto'"

@@ -14,7 +14,8 @@ from stepless.kernels.clipped_descent import Stage
 from stepless.kernels.rows import fullest, steepest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding, needs_euclidean
 from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Scale, Theorem
 
@@ -102,6 +103,7 @@ class ClippedSGD:
 
     name: ClassVar[str] = "clipped-sgd"
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, target: float | None = None, schedule: Schedule = "practical") -> None:
         if schedule not in SCHEDULES:
@@ -132,7 +134,7 @@ class ClippedSGD:
             "choose a larger target, or target=None"
         )
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         objective, tangent = risk.objective, risk.tangent(w, b)
         best, bound = _between(objective, w, tangent.value, tangent.plane)
         largest, _ = steepest(risk.source.X, risk.source.s)
@@ -149,7 +151,7 @@ class ClippedSGD:
         state.begin(w.copy())
         return state
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         theorem = self._theorem(state)
         stage, order = self._stage(risk, state, theorem), self._order(risk.m, rng)
         arrays = state.centre, state.b, state.v, state.total, state.motion
@@ -183,7 +185,7 @@ class ClippedSGD:
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return order
 
-    def _stage(self, risk: Risk, state: State, theorem: Theorem | None) -> Stage:
+    def _stage(self, risk: RowRisk, state: State, theorem: Theorem | None) -> Stage:
         reach, beta, ball = state.reach, state.scale.smoothness, risk.objective.radius
         if theorem is not None:
             clip = 2.0 * theorem.clipping * beta * reach

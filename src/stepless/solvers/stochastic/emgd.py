@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Free, Objective, SquaredL2, Zero
-from stepless.risk import Risk
+from stepless.objective import Objective, SquaredL2
+from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
 
@@ -56,7 +56,7 @@ class EMGD(Mixed):
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 
-    def plan(self, risk: Risk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: State) -> Plan:
         strength, rest = parts(risk.objective)
         if self.schedule == "theory":
             L, delta = state.steepest + strength, min(self.delta, math.exp(-0.5))
@@ -65,7 +65,7 @@ class EMGD(Mixed):
             radius = math.sqrt(2.0 * state.first / strength) / 2.0 ** (0.5 * state.epochs)
             return Plan(Epoch(1.0 / (L * math.sqrt(T)), strength, radius, 0.0), T)
         pull = state.centre.pull
-        smooth = isinstance(rest, Zero) and isinstance(risk.objective.domain, Free)
+        smooth = rest.zero and risk.objective.domain.free
         known = smooth and strength > 0.0
         radius = float(np.sqrt(pull @ pull)) / strength if known else math.inf
         step = 0.5**state.rises / (state.met + strength)

@@ -13,8 +13,9 @@ from stepless.kernels import mixed, mixed_lagged
 from stepless.kernels.mixed import Epoch
 from stepless.kernels.rows import steepest
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import L1, ElasticNet, Free, Objective, Regularizer, SquaredL2, Zero
-from stepless.risk import Anchor, Risk
+from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
+from stepless.risks.linear_risk import Anchor
+from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.smoothness import needs_prox
 from stepless.solvers.solver import Finding
 
@@ -35,7 +36,7 @@ class Centre:
     a: NDArray
 
     @classmethod
-    def at(cls, risk: Risk, w: NDArray, anchor: Anchor) -> Centre:
+    def at(cls, risk: RowRisk, w: NDArray, anchor: Anchor) -> Centre:
         objective = risk.objective.penalty(w) + anchor.tangent.value
         pull = anchor.g + parts(risk.objective)[0] * w
         return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z, anchor.a)
@@ -80,6 +81,7 @@ class Mixed:
 
     name: ClassVar[str]
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, schedule: Schedule = "practical", delta: float = 0.01) -> None:
         if schedule not in ("practical", "theory"):
@@ -105,11 +107,11 @@ class Mixed:
             return "has a theorem without a free intercept only; use fit_intercept=False"
         return needs_prox(objective)
 
-    def plan(self, risk: Risk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: State) -> Plan:
         """Return the next epoch."""
         raise NotImplementedError
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         square, longest = steepest(risk.source.X, risk.source.s)
         lever = _LEVER * longest if risk.objective.intercept else 0.0
         square += lever * lever * risk.source.s.max()
@@ -117,7 +119,7 @@ class Mixed:
         centre = Centre.at(risk, w, risk.anchor(w, b))
         return State(centre, steep, steep, lever, centre.objective)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         if state.walk is None:
             plan = self.plan(risk, state)
             state.walk, state.left = _set_out(risk, state.centre, plan), plan.rounds
@@ -134,7 +136,7 @@ class Mixed:
         shuffle(order, rng.integers(2**64, dtype=np.uint64))
         return order[:count]
 
-    def _arrive(self, risk: Risk, state: State, walk: Walk, w: NDArray, b: float) -> Finding:
+    def _arrive(self, risk: RowRisk, state: State, walk: Walk, w: NDArray, b: float) -> Finding:
         """End an epoch at the mean of its iterates."""
         anchor = risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)
@@ -148,10 +150,10 @@ class Mixed:
         return Finding(found.w, found.b, objective=found.objective, plane=anchor.tangent.plane)
 
 
-def _polished(risk: Risk, arrived: Centre, step: float) -> Centre:
+def _polished(risk: RowRisk, arrived: Centre, step: float) -> Centre:
     """Return what a full step leads to, where there is a prox: a mean of sparse weights is not."""
     _, rest = parts(risk.objective)
-    if isinstance(rest, Zero):
+    if rest.zero:
         return arrived
     w, aim = np.empty(risk.d), arrived.w - step * arrived.pull
     mixed.approach((rest, risk.objective.domain), aim, step, arrived.w, 1.0, w)
@@ -168,7 +170,7 @@ def parts(objective: Objective) -> tuple[float, Regularizer]:
     return 0.0, objective.regularizer
 
 
-def _set_out(risk: Risk, centre: Centre, plan: Plan) -> Walk:
+def _set_out(risk: RowRisk, centre: Centre, plan: Plan) -> Walk:
     motion = np.zeros(9)
     pull = centre.pull + plan.fading * centre.w
     kind = _kind(risk.objective, plan.epoch)
@@ -189,14 +191,14 @@ def _set_out(risk: Risk, centre: Centre, plan: Plan) -> Walk:
 def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eager"]:
     """Return how rounds are done: O(nnz) with a ball, O(nnz) with a lasso, or O(d)."""
     _, rest = parts(objective)
-    if not isinstance(objective.domain, Free):
+    if not objective.domain.free:
         return "eager"
-    if isinstance(rest, Zero):
+    if rest.zero:
         return "plain"
     return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
 
 
-def _go_on(risk: Risk, centre: Centre, walk: Walk, order: NDArray) -> None:
+def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: NDArray) -> None:
     anchor = centre.z, centre.a
     kind, epoch, motion = _kind(risk.objective, walk.epoch), walk.epoch, walk.motion
     _, rest = parts(risk.objective)
@@ -212,7 +214,7 @@ def _go_on(risk: Risk, centre: Centre, walk: Walk, order: NDArray) -> None:
         mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
 
 
-def _mean(risk: Risk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
+def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
     """Return the mean of the epoch's iterates so far, the present one included."""
     motion, kept, epoch = walk.motion, walk.kept, walk.epoch
     count = motion[mixed.COUNT] + 1.0

@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 from stepless.kernels.mixed import Epoch
-from stepless.objective import Free, Objective, SquaredL2
-from stepless.risk import Risk
+from stepless.objective import Objective, SquaredL2
+from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
 
 _EPOCHS = (
@@ -59,7 +59,7 @@ class MixedGrad(Mixed):
             )
         return super().lacks(objective)
 
-    def plan(self, risk: Risk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: State) -> Plan:
         (strength, _), k = parts(risk.objective), state.epochs
         if self.schedule == "theory":
             beta, fading, delta = state.steepest + strength, strength / 2.0, min(self.delta, _LEAST)
@@ -76,5 +76,5 @@ class MixedGrad(Mixed):
 
 
 def _theorem(objective: Objective) -> bool:
-    free = isinstance(objective.domain, Free)
+    free = objective.domain.free
     return free and isinstance(objective.regularizer, SquaredL2)

@@ -14,7 +14,8 @@ from stepless.kernels.one_projection import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective, SquaredL2, Zero
-from stepless.risk import Plane, Risk
+from stepless.plane import Plane
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 _LEAST = 1e-30  # where nothing is to be gained the ball is a point, and steps are measured by it
@@ -64,6 +65,7 @@ class OneProjection:
 
     name: ClassVar[str]
     online: ClassVar[bool] = False
+    needs: ClassVar[type] = RowRisk
 
     def __init__(self, rounds: int | None = None) -> None:
         if rounds is not None and rounds < 2:
@@ -97,7 +99,7 @@ class OneProjection:
         """The numbers of a phase."""
         raise NotImplementedError
 
-    def start(self, risk: Risk, w: NDArray, b: Any) -> Phases:
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Phases:
         objective, domain, home = risk.objective, risk.objective.domain, w.copy()
         outside = domain.excess(home) > 0.0
         if outside:
@@ -121,7 +123,7 @@ class OneProjection:
         phases.rule = self.rule(objective, phases)
         return phases
 
-    def _scale(self, risk: Risk, w: NDArray, b: float, value: float, slope: NDArray) -> Scale:
+    def _scale(self, risk: RowRisk, w: NDArray, b: float, value: float, slope: NDArray) -> Scale:
         objective, domain, strength = risk.objective, risk.objective.domain, risk.objective.strength
         # λ‖w*‖²/2 ≤ J(w*) ≤ J at the start
         within = math.sqrt(2.0 * value / strength) if strength else math.inf
@@ -151,7 +153,7 @@ class OneProjection:
             bias=float(min(wide * ball, value / typical if typical else math.inf)),
         )
 
-    def step(self, risk: Risk, phases: Phases, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, phases: Phases, rng: np.random.Generator) -> Finding:
         motion, objective = phases.motion, risk.objective
         if motion[kernel.ROUNDS] >= phases.rounds:
             self._renew(objective, phases)
@@ -167,7 +169,7 @@ class OneProjection:
         w, b, value = phases.offered
         return Finding(w.copy(), b, objective=value, plane=phases.plane, finished=finished)
 
-    def _offer(self, risk: Risk, phases: Phases) -> None:
+    def _offer(self, risk: RowRisk, phases: Phases) -> None:
         """Project the mean of the phase's iterates."""
         w = phases.total / phases.motion[kernel.ROUNDS]
         risk.objective.domain.project(w)

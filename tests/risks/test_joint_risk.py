@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.joint_risk import JointRisk, risk_of
 from stepless.minimize import minimize
 from stepless.objective import Hinge, MulticlassHinge, Objective, Softmax, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.joint_risk import JointRisk, risk_of
+from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
 from stepless.stopping import Stopping
 
@@ -187,7 +187,7 @@ def test_risk_of_a_loss():
     problem = Problem("hinge", 3)
     assert isinstance(problem.risk, JointRisk)
     source = problem.source.relabelled(np.where(problem.y > 0, 1.0, -1.0))
-    assert type(risk_of(Objective(Hinge(), SquaredL2(0.1)), source)) is Risk
+    assert type(risk_of(Objective(Hinge(), SquaredL2(0.1)), source)) is LinearRisk
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, Self
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.intercept import Cut, bottom
-from stepless.objective import Domain, Free, Objective, Regularizer, SmoothWhole, Whole
-from stepless.risk import Plane, Tangent
+from stepless.objective import Domain, Free, OracleObjective, Regularizer
+from stepless.plane import Plane, Tangent
+from stepless.risks.record import Record
+from stepless.risks.risk import WeightRisk
 
 
-class WholeRisk(ABC):
+class OracleRisk(WeightRisk):
     """A convex risk R(w) ≥ 0 of weights alone; a subclass says its value and a subgradient.
 
     It is minimised by the solvers that ask for nothing but tangent planes: `bundle`,
@@ -39,7 +41,7 @@ class WholeRisk(ABC):
     >>> from stepless import SquaredL2, Stopping
     >>> from stepless.minimize import minimize
     >>> from stepless.solvers import Bundle
-    >>> class Largest(WholeRisk):  # the largest of |w_j − j|
+    >>> class Largest(OracleRisk):  # the largest of |w_j − j|
     ...     def value_and_gradient(self, w):
     ...         away = w - np.arange(w.size)
     ...         worst = int(np.argmax(np.abs(away)))
@@ -62,12 +64,14 @@ class WholeRisk(ABC):
     ) -> None:
         domain = Free() if domain is None else domain
         domain.admit(d)
-        whole = SmoothWhole() if self.smooth else Whole()
-        self.objective = Objective(whole, regularizer, domain, intercept)
+        self.objective: OracleObjective = OracleObjective(
+            regularizer, domain, intercept, self.smooth
+        )
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * 2.0**-53
         self.origin = object()  # the same in all risks of the same data: see `under`
         self._steepest = np.zeros(d)
+        self._record = Record(d, self.rounding)
 
     def under(self, regularizer: Regularizer) -> Self:
         """The same risk under another penalty: planes of the one are true of the other."""
@@ -98,19 +102,28 @@ class WholeRisk(ABC):
         """R(w) and a subgradient there, both exact but for rounding."""
 
     def value(self, w: NDArray, b: Any) -> float:
-        """R(w)."""
-        return self._looked(w)[0]
+        """R(w, b), if no plane seen lies above it."""
+        value = float(self.oracle_value(w, b))
+        self._record.compare(w, value, self.sizes)
+        return value
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
-        """R(w) and the plane that touches R there."""
+        """R and a plane under it, if they do not contradict those before."""
+        tangent = self.oracle_tangent(w, b)
+        self._record.add(w, tangent, self.sizes)
+        return tangent
+
+    def oracle_value(self, w: NDArray, b: Any) -> float:
+        """R(w, b), as the oracle has it."""
+        return self._looked(w)[0]
+
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+        """R(w) and the plane that touches R there, as the oracle has them."""
         value, a = self._looked(w)
         return Tangent(value, 0.0, self.plane(value, a, w))
 
-    def blur(self, w: NDArray, b: Any, value: float) -> float:
-        """By how much R may lie above the value computed: terms that are large and alike cancel.
-
-        The loop adds it to every objective that it reports, so that none lies below the optimum.
-        """
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+        """By how much R may lie above the value computed: terms that are large and alike cancel."""
         return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + value)
 
     def _looked(self, w: NDArray) -> tuple[float, NDArray]:
@@ -150,7 +163,7 @@ class Section(Protocol):
         ...
 
 
-class OffsetRisk(WholeRisk):
+class OffsetRisk(OracleRisk):
     """A convex risk R(w, b) ≥ 0 with an intercept that may be free: minimised out exactly.
 
     A subclass has `section`, in which what depends on w alone is computed once. Without a free
@@ -165,14 +178,13 @@ class OffsetRisk(WholeRisk):
         section = self.section(w)
         return section.cut(0.0)[0], section.gradient(0.0)
 
-    def value(self, w: NDArray, b: Any) -> float:
-        """R(w, b)."""
+    def oracle_value(self, w: NDArray, b: Any) -> float:
         return self.section(w).cut(float(b))[0]
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
         if not self.objective.intercept:
-            return super().tangent(w, b)
+            return super().oracle_tangent(w, b)
         section = self.section(w)
 
         def cut(at: float) -> Cut:

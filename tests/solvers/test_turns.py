@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from stepless import LinearClassifier, Objective, Risk, Source
+from stepless import LinearClassifier, LinearRisk, Objective, Source
 from stepless.minimize import minimize
 from stepless.objective import L1, Hinge, L1Ball, L2Ball, Logistic, Loss, SquaredL2, Zero
 from stepless.solvers import Bundle, Finding, ProximalBundle
 from stepless.solvers.auto import choose
-from stepless.solvers.relay import Relay
+from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 
 
@@ -20,7 +20,7 @@ def risk(loss=Hinge(), m=60, d=3, strength=0.05, domain=None, intercept=True):
     y = np.where(X[:, 0] + rng.normal(size=m) > 0, 1.0, -1.0)
     parts = (loss, strength if not isinstance(strength, float) else SquaredL2(strength))
     more = {} if domain is None else {"domain": domain}
-    return Risk(Objective(*parts, intercept=intercept, **more), Source(X, y, threads=1))
+    return LinearRisk(Objective(*parts, intercept=intercept, **more), Source(X, y, threads=1))
 
 
 class Stuck:
@@ -39,21 +39,21 @@ class Stuck:
 
 
 def test_a_stalled_solver_hands_over_and_the_result_says_so():
-    relay = Relay(1e-3, (Stuck(), 5), (Bundle(), 100))
-    result = minimize(risk(), relay, Stopping(gap=1e-3, passes=200))
+    turns = Turns((Stuck(), 5), (Bundle(), 100))
+    result = minimize(risk(), turns, Stopping(gap=1e-3, passes=200))
     assert result.stopped_by == "gap"
     assert result.solver == "stuck, bundle"
     assert [event.solver for event in result.trace[:6]] == ["stuck"] * 5 + ["bundle"]
 
 
 def test_a_solver_on_its_way_is_not_disturbed():
-    relay = Relay(1e-3, (Bundle(), 3), (Stuck(), 5))
-    result = minimize(risk(), relay, Stopping(gap=1e-3, passes=200))
+    turns = Turns((Bundle(), 3), (Stuck(), 5))
+    result = minimize(risk(), turns, Stopping(gap=1e-3, passes=200))
     assert result.solver == "bundle"
 
 
-def test_what_a_member_lacks_the_relay_lacks():
-    assert "needs a penalty" in Relay(1e-3, (Bundle(), 1)).lacks(Objective(Hinge(), Zero()))
+def test_what_a_member_lacks_the_list_lacks():
+    assert "needs a penalty" in Turns((Bundle(), 1)).lacks(Objective(Hinge(), Zero()))
 
 
 class Own(Loss):

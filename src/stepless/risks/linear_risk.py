@@ -17,47 +17,12 @@ from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
 from stepless.objective import FiniteSum, Objective
+from stepless.plane import Plane, Tangent
+from stepless.risks.risk import RowRisk
 
+_FLAT = 1e-10  # share of a feature's square below which a variance is rounding
+_CURVATURE = 0.25  # of a loss, as a guess
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
-
-
-@dataclass(frozen=True)
-class Plane:
-    """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b.
-
-    But for rounding. The offset's has been taken off it; that of `a` and `tilt` matters the more
-    the farther one goes: at weights w it may have lifted the plane by haze·⟨sizes, |w|⟩.
-    """
-
-    a: NDArray
-    offset: float
-    tilt: float = 0.0
-    haze: float = 0.0
-    sizes: NDArray | None = None  # of the features, the same array for all planes of a risk
-
-    def levelled(self, other: Plane) -> Plane:
-        """Blend with a plane tilted the other way into one that is level in b.
-
-        Each share is computed by itself: 1 − θ would lose the smaller of two that are far apart,
-        and a tilt that is not quite 0 is no bound for large b.
-        """
-        spread = other.tilt - self.tilt
-        mine, theirs = other.tilt / spread, -self.tilt / spread
-        return Plane(
-            mine * self.a + theirs * other.a,
-            mine * self.offset + theirs * other.offset,
-            haze=mine * self.haze + theirs * other.haze,
-            sizes=self.sizes,
-        )
-
-
-@dataclass(frozen=True)
-class Tangent:
-    """The risk at weights w, the intercept (or intercepts) that makes it least, and its plane."""
-
-    value: float
-    b: Any
-    plane: Plane
 
 
 @dataclass(frozen=True)
@@ -73,7 +38,7 @@ class Anchor:
     g: NDArray
 
 
-class Risk:
+class LinearRisk(RowRisk):
     """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
 
     def __init__(self, objective: Objective, source: Source) -> None:
@@ -83,7 +48,7 @@ class Risk:
         self.source = source
         self.problem = FiniteSum(objective.loss, source.X, source.y, source.s)
         self.m, self.d = source.shape
-        objective.domain.admit(self.d * objective.loss.outputs())
+        objective.domain.admit(self.d * objective.outputs)
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
             objective.loss.lipschitz()
         )
@@ -155,7 +120,7 @@ class Risk:
         A sum of n products errs by n roundings of Σ|x_ij w_j|, whose root mean square is at most
         ⟨sizes, |w|⟩ (Minkowski); adding b, and taking y off, by one of their sizes each.
         """
-        W = np.abs(w).reshape(-1, self.objective.loss.outputs())
+        W = np.abs(w).reshape(-1, self.objective.outputs)
         cancelling = (self._longest + 4) * (self.source.sizes @ W)
         off = cancelling + 4.0 * (np.abs(b) + self._target)
         return math.sqrt(off @ off) * 2.0**-53
@@ -166,8 +131,8 @@ class Risk:
         X = self.source.X
         return int(np.diff(X.indptr).max()) if isinstance(X, Sparse) else X.shape[1]
 
-    def blur(self, w: NDArray, b: Any, value: float) -> float:
-        """By how much R(w, b) may lie above what was computed: that rounding counts is the rule.
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+        """By how much R(w, b) may lie above the value computed: that rounding counts is the rule.
 
         ℓ(z + δ) ≤ ℓ(z) + min(L|δ|, ℓ'δ + βδ²/2), and of these Cauchy's inequality knows the mean; a
         sum of losses, none of which is negative, errs by `rounding` of itself.
@@ -175,13 +140,26 @@ class Risk:
         off, beta = self.prediction_rounding(w, b), self.objective.loss.smoothness()
         bend = 0.5 * beta * off if beta < math.inf else 0.0
         # an exponential's slope is at most 3ℓ + y/2
-        steep = min(self._steepness(value, 3.0 * value) + bend, self.objective.loss.lipschitz())
+        steep = min(self.steepness(value, 3.0 * value) + bend, self.objective.loss.lipschitz())
         return steep * off + self.rounding * value
 
     @property
     def sizes(self) -> NDArray:
         """Root mean square of each feature."""
         return self.source.sizes
+
+    @cached_property
+    def means(self) -> NDArray:
+        """Mean of each feature; 0 without an intercept."""
+        if not self.objective.intercept:
+            return np.zeros(self.source.shape[1])
+        return self.source.combination(self.source.s) / self.m
+
+    def curvatures(self) -> NDArray:
+        """A share of the features' variances, or of their mean squares without an intercept."""
+        squares = self.source.sizes**2
+        variances = np.maximum(squares - self.means**2, _FLAT * squares)
+        return _CURVATURE * np.repeat(variances, self.objective.outputs)
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.
@@ -191,9 +169,9 @@ class Risk:
         """
         # an intercept is about as large as the predictions that it is added to
         twice = 2.0 if self.objective.intercept else 1.0
-        return self.rounding * self._steepness(value, rough) * twice
+        return self.rounding * self.steepness(value, rough) * twice
 
-    def _steepness(self, value: float, rough: float) -> float:
+    def steepness(self, value: float, rough: float) -> float:
         """Bound the root of the mean of a_i²: a_i ≤ L, and a_i² ≤ 2βℓ_i where ℓ is β-smooth."""
         loss = self.objective.loss
         steep = loss.lipschitz()

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from stepless import SOLVERS, Box, L1Ball, Objective, Risk, Source, SquaredL2, Stopping, Zero
+from stepless import SOLVERS, Box, L1Ball, LinearRisk, Objective, Source, SquaredL2, Stopping, Zero
 from stepless.minimize import minimize
 from stepless.objective import L1, Free, Hinge, Logistic
+from stepless.risks.oracle_risk import OffsetRisk, OracleRisk
 from stepless.solvers import Accelerated, Bundle, BundleLinesearch, Newton, ProximalBundle
-from stepless.whole_risk import OffsetRisk, WholeRisk
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4)) + 0.5
@@ -37,7 +37,7 @@ class MeanHinge(OffsetRisk):
     "kind", [Bundle, ProximalBundle, BundleLinesearch], ids=lambda kind: kind.name
 )
 def test_a_whole_risk_has_the_optimum_of_the_sum_that_it_is(kind, intercept):
-    known = Risk(Objective(Hinge(), SquaredL2(0.05), intercept=intercept), Source(X, y))
+    known = LinearRisk(Objective(Hinge(), SquaredL2(0.05), intercept=intercept), Source(X, y))
     optimum = minimize(known, SOLVERS["interior-point"](), Stopping(gap=1e-9))
     found = minimize(MeanHinge(0.05, intercept), kind(), Stopping(gap=1e-3, passes=2000))
     assert found.stopped_by == "gap"
@@ -89,10 +89,10 @@ def test_a_risk_that_falls_without_end_in_its_intercept_proves_nothing():
 
 def test_without_a_value_and_gradient_there_is_no_risk():
     with pytest.raises(TypeError, match="value_and_gradient"):
-        WholeRisk(2, SquaredL2(1.0))
+        OracleRisk(2, SquaredL2(1.0))
 
 
-class MeanLogistic(WholeRisk):
+class MeanLogistic(OracleRisk):
     """The logistic loss, as if it were no sum; `off` spoils its gradient, `bend` its convexity."""
 
     smooth = True
@@ -126,7 +126,9 @@ class MeanLogistic(WholeRisk):
 )
 def test_smooth_whole_risks_have_the_optimum_of_the_sum_that_they_are(name, regularizer, domain):
     objective = Objective(Logistic(), regularizer, domain or Free(), intercept=False)
-    known = minimize(Risk(objective, Source(X, y)), Accelerated(), Stopping(1e-6, passes=3000))
+    known = minimize(
+        LinearRisk(objective, Source(X, y)), Accelerated(), Stopping(1e-6, passes=3000)
+    )
     whole = MeanLogistic(regularizer, domain)
     found = minimize(whole, SOLVERS[name](), Stopping(gap=1e-4, passes=3000))
     assert (known.stopped_by, found.stopped_by) == ("gap", "gap")

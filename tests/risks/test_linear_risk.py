@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from stepless import Loss
 from stepless.data import Source
 from stepless.objective import LOSSES, Hinge, Logistic, Objective, Poisson, Squared, SquaredL2
-from stepless.risk import Risk
+from stepless.risks.linear_risk import LinearRisk
 
 M, D = 40, 5
 LAYOUTS = {"dense": np.asarray, "sparse": sparse.csr_matrix}
@@ -32,7 +32,9 @@ def _data(loss, seed=0, m=M):
 
 
 def _risk(loss, X, y, s=None, intercept=True, threads=1):
-    return Risk(Objective(loss, SquaredL2(0.1), intercept=intercept), Source(X, y, s, threads))
+    return LinearRisk(
+        Objective(loss, SquaredL2(0.1), intercept=intercept), Source(X, y, s, threads)
+    )
 
 
 class Plain:

@@ -13,7 +13,8 @@ from stepless.cached import cached_property
 from stepless.data.source import Source
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
-from stepless.risk import Plane, Risk, Tangent
+from stepless.plane import Plane, Tangent
+from stepless.risks.linear_risk import LinearRisk
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
 _FIRST_SHARPNESS = 4.0
@@ -24,7 +25,7 @@ _NEWTON = 30  # steps at one sharpness
 _LEVEL = 1e-11  # relative tilt at which Newton's method is done
 
 
-class JointRisk(Risk):
+class JointRisk(LinearRisk):
     """R(W, b) = Σ s_i ℓ(Wᵀx_i + b, y_i) / Σ s_i, with W given as one array, its rows in turn.
 
     A plane bounds the risk whatever the intercepts are only if it is level in all of them: if the
@@ -35,7 +36,7 @@ class JointRisk(Risk):
 
     def __init__(self, objective: Objective, source: Source) -> None:
         assert isinstance(objective.loss, JointLoss)
-        self.loss, self.K = objective.loss, objective.loss.outputs()
+        self.loss, self.K = objective.loss, objective.outputs
         super().__init__(objective, self._numbered(source))
         self.features = self.d
         self.d *= self.K
@@ -228,6 +229,6 @@ class Shares:
     spread: NDArray  # the Hessian, but for the factor of sharpness
 
 
-def risk_of(objective: Objective, source: Source) -> Risk:
+def risk_of(objective: Objective, source: Source) -> LinearRisk:
     """Return the risk of these examples: joint if the loss is."""
-    return (JointRisk if objective.loss.outputs() > 1 else Risk)(objective, source)
+    return (JointRisk if objective.outputs > 1 else LinearRisk)(objective, source)

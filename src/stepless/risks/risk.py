@@ -1,0 +1,120 @@
+"""What a risk is to those who minimise it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates import Aggregate, Planes
+from stepless.data.source import Source
+from stepless.objective import FiniteSum, Objective, Penalized
+from stepless.plane import Tangent
+
+if TYPE_CHECKING:
+    from stepless.risks.linear_risk import Anchor
+
+
+class Risk(ABC):
+    """A convex R(w, b) ≥ 0, known by its values and tangent planes, and the penalty to go with it.
+
+    A solver says by `needs` which kind of risk it can minimise; one that needs no more than this
+    takes any, whatever the geometry of w: it measures lengths by the planes.
+    """
+
+    kind: ClassVar[str] = "convex"
+
+    objective: Penalized  # the penalty, the domain, the intercept; the loss, if R is a sum of one
+    m: int  # examples, or terms that R is a sum of
+    d: int  # numbers in w
+    rounding: float  # of a sum over all terms, relative to the sizes that cancel in it
+
+    @property
+    @abstractmethod
+    def identity(self) -> tuple[Any, ...]:
+        """What two risks must have in common for planes and dual points to be true in both."""
+
+    @abstractmethod
+    def value(self, w: NDArray, b: Any) -> float:
+        """R(w, b)."""
+
+    @abstractmethod
+    def tangent(self, w: NDArray, b: Any) -> Tangent:
+        """R at w and a plane under it; a free intercept is minimised out, starting from b."""
+
+    @abstractmethod
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+        """By how much R(w, b) may lie above the value computed.
+
+        The loop adds it to every objective that it reports, so that none lies below the optimum.
+        """
+
+    def penalty(self, w: NDArray) -> float:
+        """Ω(w)."""
+        return self.objective.penalty(w)
+
+    def norm(self, w: NDArray) -> float:
+        """The length of w."""
+        return math.sqrt(float(w @ w))
+
+    def lacks(self, needed: type) -> str | None:
+        """What a solver misses here though this is the kind it needs; None if nothing."""
+        return None
+
+    @property
+    def unproven(self) -> str | None:
+        """Why no lower bound can be proved, and what to do; None if one can."""
+        return None
+
+    def planes(self, duals: int = 1) -> Planes | Aggregate:
+        """Room for planes under R, which prove a bound."""
+        return Planes(self.d, duals) if self.objective.euclidean else Aggregate(self.d)
+
+
+class WeightRisk(Risk):
+    """A risk of weights, each with a meaning and a scale of its own."""
+
+    kind: ClassVar[str] = "a function of weights"
+
+    @property
+    @abstractmethod
+    def sizes(self) -> NDArray:
+        """How large the terms of a slope are that may cancel, weight by weight."""
+
+    @abstractmethod
+    def curvatures(self) -> NDArray:
+        """How curved a smooth R is along each weight, roughly: a solver's first guess."""
+
+    @property
+    def means(self) -> NDArray:
+        """By how much predictions rise with each weight on average, where an intercept is free."""
+        return np.zeros(self.d)
+
+
+class RowRisk(WeightRisk):
+    """A risk that is a sum of a loss over the rows of a source."""
+
+    kind: ClassVar[str] = "a sum over examples"
+
+    objective: Objective
+    source: Source
+    problem: FiniteSum
+
+    @abstractmethod
+    def value_at(self, p: NDArray) -> float:
+        """R from predictions."""
+
+    @abstractmethod
+    def anchor(self, w: NDArray, b: float) -> Anchor:
+        """Tangent at w, as `tangent` gives it, with what it is made of."""
+
+    @abstractmethod
+    def haze(self, value: float, rough: float) -> float:
+        """Bound the rounding of a plane's slopes."""
+
+    @abstractmethod
+    def prediction_rounding(self, w: NDArray, b: Any) -> float:
+        """Bound how far predictions are off, root mean square."""

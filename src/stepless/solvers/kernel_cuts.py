@@ -1,0 +1,60 @@
+"""Planes under the risk of a sum of kernels, and where they lead."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates import Certifier
+from stepless.plane import Plane, Tangent
+from stepless.risks.kernel_risk import KernelRisk
+from stepless.solvers.solver import Finding
+
+
+class KernelCuts:
+    """The best point of a run, and planes that bound the objective, where that can be done.
+
+    Planes come from the solver, from the points that it ends at, and from their own minimisers,
+    which are offered too.
+    """
+
+    def __init__(self, risk: KernelRisk) -> None:
+        self._certifier: Certifier | None = None
+        if risk.unproven is None:
+            self._certifier = Certifier(risk.objective, risk.d, risk.planes())
+        self._best = Finding(np.zeros(risk.d), 0.0, objective=math.inf)
+        self._ceiling = math.inf  # an objective that somewhere is met
+
+    def look(
+        self,
+        risk: KernelRisk,
+        w: NDArray,
+        b: float,
+        plane: Plane | None = None,
+        most: int | None = None,
+    ) -> Finding:
+        """Evaluate at w; a minimiser of planes is offered if it has no more than `most` kernels."""
+        tangent, certifier = risk.tangent(w, b), self._certifier
+        self.offer(risk, w, tangent)
+        if certifier is None:
+            return self._best
+        if plane is not None:
+            certifier.learn(plane, self._ceiling)
+        lowest = certifier.learn(tangent.plane, self._ceiling)
+        if lowest is not None:
+            tangent = risk.tangent(lowest, self._best.b)
+            certifier.learn(tangent.plane, self._ceiling)
+            if most is None or np.count_nonzero(lowest) <= most:
+                self.offer(risk, lowest, tangent)
+        best = self._best
+        return Finding(best.w, best.b, objective=best.objective, lower_bound=certifier.lower_bound)
+
+    def offer(self, risk: KernelRisk, w: NDArray, tangent: Tangent) -> None:
+        """Take a point for the best, if it is."""
+        objective = risk.penalty(w) + tangent.value
+        assert self._best.objective is not None
+        if objective < self._best.objective:
+            self._best = Finding(w, tangent.b, objective=objective)
+            self._ceiling = objective + risk.rounding_error(w, tangent.b, tangent.value)
