@@ -241,25 +241,11 @@ class ChainClassifier(BaseEstimator):
         tags = _flat(y, [len(labels) for labels in predicted])
         return float(np.mean(np.concatenate(predicted) == tags))
 
-    @property
-    def vocabulary_(self) -> dict[str, int] | None:
-        return self._learned().vocabulary.columns
-
-    @property
-    def emission_(self) -> Any:
-        return self._learned().emission
-
-    @property
-    def transition_(self) -> NDArray:
-        return self._learned().edges[:-2]
-
-    @property
-    def start_(self) -> NDArray:
-        return self._learned().edges[-2]
-
-    @property
-    def end_(self) -> NDArray:
-        return self._learned().edges[-1]
+    vocabulary_ = property(lambda self: self._learned().vocabulary.columns)
+    emission_ = property(lambda self: self._learned().emission)
+    transition_ = property(lambda self: self._learned().edges[:-2])
+    start_ = property(lambda self: self._learned().edges[-2])
+    end_ = property(lambda self: self._learned().edges[-1])
 
     def _learned(self) -> ChainWeights:
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class ChainWeights:
     `vocabulary` says which features they are of, `layout` which tags a feature has weights for.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary = field(repr=False)
     layout: Pairs
     w: NDArray
     tags: int

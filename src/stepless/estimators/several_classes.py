@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,10 @@ def columns(coef: NDArray, intercepts: NDArray, loss: Loss) -> list[tuple[NDArra
     return list(zip(coef, intercepts.tolist(), strict=True))
 
 
-def rows(found: Iterable[tuple[NDArray, Any]], loss: Loss) -> tuple[NDArray, NDArray]:
+def rows(found: list[tuple[NDArray, Any]], loss: Loss) -> tuple[NDArray, NDArray]:
     """Weights of a model, one row per class or one for two, and intercepts, from those of runs."""
     K = loss.outputs()
-    w, b = zip(*((w.reshape(-1, K).T, np.broadcast_to(b, K)) for w, b in found), strict=True)
-    return np.ascontiguousarray(np.vstack(w)), np.concatenate(b).astype(float)
+    if K == 1:
+        return np.array([w for w, _ in found]), np.array([b for _, b in found], dtype=float)
+    [(w, b)] = found
+    return np.ascontiguousarray(w.reshape(-1, K).T), np.array(np.broadcast_to(b, K), dtype=float)
