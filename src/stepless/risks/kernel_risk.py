@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,12 +23,12 @@ from stepless.risks.risk import Risk
 _KEPT = 4  # coefficients of which predictions are kept: m² operations each
 
 
-@dataclass(eq=False)
+@dataclass
 class _Seen:
-    """Coefficients, what they predict, and Σ|a_i| of their plane, taken at an intercept."""
+    """Of coefficients: ‖f‖², R along the ray through f, Σ|a_i| of the plane at an intercept."""
 
-    w: NDArray
-    f: NDArray
+    square: float
+    ray: LinearRisk  # that of a linear model with the one feature f(x_i)
     b: float = math.nan
     steepness: float = math.inf
 
@@ -63,7 +62,7 @@ class KernelRisk(Risk):
         self._origin = LinearRisk(objective, Source(np.zeros((self.m, 1)), y, s))
         self.y, self.s = self._origin.source.y, self._origin.source.s
         self.rounding = self._origin.rounding
-        self._seen: deque[_Seen] = deque(maxlen=_KEPT)
+        self._seen: dict[bytes, _Seen] = {}
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -105,17 +104,17 @@ class KernelRisk(Risk):
         return self._origin.haze(value, rough)
 
     def penalty(self, w: NDArray) -> float:
-        return 0.5 * self.objective.strength * self._square(w)
+        return 0.5 * self.objective.strength * self._at(w).square
 
     def norm(self, w: NDArray) -> float:
         """The length of f."""
-        return math.sqrt(self._square(w))
+        return math.sqrt(self._at(w).square)
 
     def value(self, w: NDArray, b: Any) -> float:
-        return self._ray(w).value(np.ones(1), b)
+        return self._at(w).ray.value(np.ones(1), b)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
-        anchor = self._ray(w).anchor(np.ones(1), b)
+        anchor = self._at(w).ray.anchor(np.ones(1), b)
         tangent, plane = anchor.tangent, anchor.tangent.plane
         a = anchor.a / self.m
         seen = self._at(w)
@@ -126,7 +125,7 @@ class KernelRisk(Risk):
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
         """With the kernels' own rounding, in R and in the penalty, where that is known."""
-        error = self._ray(w).rounding_error(np.ones(1), b, value)
+        error = self._at(w).ray.rounding_error(np.ones(1), b, value)
         if not math.isfinite(self.gram.rounding):
             return error
         size, loss, seen = float(np.abs(w).sum()), self.objective.loss, self._at(w)
@@ -138,20 +137,15 @@ class KernelRisk(Risk):
             steep = min(here + loss.smoothness() * off, steep)
         return error + off * (steep + 0.5 * self.objective.strength * size)
 
-    def _ray(self, w: NDArray) -> LinearRisk:
-        """Along the ray through f, R is that of a linear model with the one feature f(x_i)."""
-        return LinearRisk(self.objective, Source(self._at(w).f[:, None], self.y, self.s))
-
-    def _square(self, w: NDArray) -> float:
-        """‖f‖²."""
-        return max(float(w @ self._at(w).f), 0.0)
-
     def _at(self, w: NDArray) -> _Seen:
         """What is known of these coefficients; of the last few that were asked for it is kept."""
-        seen = next((seen for seen in self._seen if np.array_equal(seen.w, w)), None)
+        key = w.tobytes()
+        seen = self._seen.pop(key, None)
         if seen is None:
-            seen = _Seen(w.copy(), self.gram.predictions(w))
-        else:
-            self._seen.remove(seen)
-        self._seen.append(seen)
+            f = self.gram.predictions(w)
+            ray = LinearRisk(self.objective, Source(f[:, None], self.y, self.s, threads=1))
+            seen = _Seen(max(float(w @ f), 0.0), ray)
+        self._seen[key] = seen  # the last one now
+        if len(self._seen) > _KEPT:
+            del self._seen[next(iter(self._seen))]
         return seen
