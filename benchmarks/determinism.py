@@ -223,8 +223,8 @@ def answer(fitted: Any, X: NDArray) -> bytes:
     for name, value in sorted(vars(fitted).items()):
         if name.endswith("_") and isinstance(value, np.ndarray | float | int | str):
             digest.update(name.encode() + np.asarray(value).tobytes())
-    if hasattr(fitted, "_w"):
-        digest.update(fitted._w.tobytes())
+    if hasattr(fitted, "weights_"):
+        digest.update(fitted.weights_.w.tobytes())
     for method in ("decision_function", "predict_proba", "transform"):
         if hasattr(fitted, method) and not isinstance(fitted, ChainClassifier):
             digest.update(np.asarray(getattr(fitted, method)(X[:50])).tobytes())

@@ -25,10 +25,11 @@ NOISE = _rng.integers(2, size=60)
 
 
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "GaussianExpansion"])
-def test_a_gap_missed(name):
+def test_a_gap_missed(name, monkeypatch):
     given = examples(name, _rng, classes=3 if name == "StructuredClassifier" else 2)
     estimator = quick(name).set_params(passes=None, gap=1e-15)
-    estimator._patience = 1
+    for module in ("run", "estimators.kernel_classifier", "estimators.gaussian_process_classifier"):
+        monkeypatch.setattr(f"stepless.{module}.PATIENCE", 1)
     with catch_warnings(record=True) as told:
         simplefilter("always")
         before = inspect.currentframe().f_lineno

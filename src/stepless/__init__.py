@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         SquaredLp,
         Zero,
     )
+    from stepless.problem import Problem
     from stepless.regret import RegretLedger, regret_ledger
     from stepless.report import load_model, save_model
     from stepless.risks.linear_risk import LinearRisk
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         precision_at_k,
     )
     from stepless.risks.risk import Risk
+    from stepless.run import Run
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
@@ -120,11 +122,13 @@ _HOME = {
     "PSDCone": "objective",
     "Polynomial": "kernel_functions",
     "Polytope": "objective",
+    "Problem": "problem",
     "RegretLedger": "regret",
     "Regularizer": "objective",
     "Risk": "risks.risk",
     "RowsL2": "objective",
     "RowsLInf": "objective",
+    "Run": "run",
     "SOLVERS": "solvers",
     "Shrunk": "objective",
     "Simplex": "objective",
@@ -193,11 +197,13 @@ __all__ = [
     "PSDCone",
     "Polynomial",
     "Polytope",
+    "Problem",
     "RegretLedger",
     "Regularizer",
     "Risk",
     "RowsL2",
     "RowsLInf",
+    "Run",
     "Shrunk",
     "Simplex",
     "Source",

@@ -20,6 +20,8 @@ def real(name: str, value: Any) -> float:
     Traceback (most recent call last):
     ValueError: gap must be a number, not 'small'
     """
+    if type(value) is float:  # most are, and a chunk of a stream may be small
+        return value
     if not isinstance(value, Real | Decimal) or isinstance(value, bool):
         raise ValueError(f"{name} must be a number, not {shown(value)}")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,9 @@ from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.left_out import left_out
 from stepless.minimize import Result, minimize
 from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
+from stepless.problem import Problem
 from stepless.risks.linear_risk import LinearRisk
+from stepless.run import Run
 from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import System
 from stepless.stopping import Stopping
@@ -31,6 +33,17 @@ _ROUNDS = 10
 _DRAWS = 200  # features times draws of signs, at least: else one draw says little of a trace
 _TINIEST = 1e-50  # that a penalty takes for a strength
 _NEAR = 0.8  # m to this power examples are near a corner, to measure a density there
+
+
+def chosen(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
+    """Return the problem with a strength that is a number, one for all sources.
+
+    If it is to be chosen, up to half of the run's seconds are spent on it: see `balanced`.
+    """
+    if not problem.chooses:
+        return problem
+    seconds = math.inf if run.seconds is None else 0.5 * run.seconds
+    return replace(problem, alpha=balanced(problem.objective, list(sources), seconds))
 
 
 def balanced(objective: Objective, sources: Sequence[Source], seconds: float = math.inf) -> float:

@@ -432,9 +432,7 @@ def test_interrupted(folder, monkeypatch, where):
 @pytest.mark.usefixtures("usual_handlers")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_and_the_model_so_far_is_written(folder, monkeypatch, number):
-    monkeypatch.setattr(
-        "stepless.estimators.certified_model.Progress", lambda label: sends(2, number=number)
-    )
+    monkeypatch.setattr("stepless.run.Progress", lambda label: sends(2, number=number))
     hard = "--alpha", "1e-9", "--gap", "1e-9", "--solver", "proximal-bundle"
     result = run("fit", "cancer.svm", "-o", "x.model", *hard, code=130)
     assert result.stderr.startswith("stepless: interrupted: the model so far is in x.model; ")
@@ -450,7 +448,7 @@ def test_a_second_signal_writes_nothing(folder, monkeypatch):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("stepless.estimators.certified_model.Progress", lambda label: twice)
+    monkeypatch.setattr("stepless.run.Progress", lambda label: twice)
     before = sorted(os.listdir())
     result = run("fit", "cancer.svm", "-o", "x.model", *FAST, code=130)
     assert result.stderr == "stepless: interrupted: nothing was written\n"

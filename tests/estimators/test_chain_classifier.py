@@ -1,5 +1,6 @@
 """Tagging sequences: what users give, what they get, and what they are told."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -256,18 +257,18 @@ def test_likelihoods_and_the_optimum_are_crfsuites(tmp_path, penalty, share):
     alpha = {"c2": 2.0, "c1": 1.0}[share] * 0.7 / len(X)  # c2 = αm/2, c1 = αm
     ours = ChainClassifier(penalty=penalty, alpha=alpha, pairs="all", gap=1e-6).fit(X, y)
     model, names = clone(ours).fit(X, y), ours.classes_.tolist()
-    w, K = np.zeros_like(ours._w), 3
+    w, K = np.zeros_like(ours.weights_.w), 3
     row = {**ours.vocabulary_, "<first>": 4 + K, "<last>": 5 + K}
     for (feature, tag), weight in info.state_features.items():
         w[K * row[feature] + names.index(tag)] = weight
     for (a, b), weight in info.transitions.items():
         w[K * (4 + names.index(a)) + names.index(b)] = weight
-    model._keep(model._layout, w)
+    model.weights_ = replace(model.weights_, w=w)
 
     def log_loss(w, s, tags):
-        words = ours._vocabulary.read([s])
+        words = ours.weights_.vocabulary.read([s])
         numbers = np.array([names.index(tag) for tag in tags])
-        return CRFRisk(words, numbers, ours._layout, K, SquaredL2(1.0)).value(w, 0.0)
+        return CRFRisk(words, numbers, ours.weights_.layout, K, SquaredL2(1.0)).value(w, 0.0)
 
     for s, found, p in zip(
         X_TEST[:20], model.predict(X_TEST[:20]), model.predict_marginals(X_TEST[:20]), strict=True
@@ -285,7 +286,7 @@ def test_likelihoods_and_the_optimum_are_crfsuites(tmp_path, penalty, share):
     assert mean + alpha * size == pytest.approx(ours.objective_, rel=2e-6)
     assert ours.lower_bound_ <= mean + alpha * size
     if penalty == "l2":  # of the other there may be several
-        assert np.linalg.norm(ours._w - w) <= 2.0 * np.sqrt(2.0 * ours.gap_ / alpha)
+        assert np.linalg.norm(ours.weights_.w - w) <= 2.0 * np.sqrt(2.0 * ours.gap_ / alpha)
 
 
 def _with_ends(features):
@@ -346,7 +347,7 @@ def test_it_makes_no_difference_how_a_stream_is_cut(loss, solver):
 
     whole = learned([])
     for cuts in ([1, 2, 99, 101, 300], [400, 401, 415, 430]):  # 70 by 70, features are new
-        np.testing.assert_array_equal(learned(cuts)._w, whole._w)
+        np.testing.assert_array_equal(learned(cuts).weights_.w, whole.weights_.w)
     assert whole.solver_ == "adagrad"
 
 
@@ -357,7 +358,7 @@ def test_a_stream_may_mix_kinds_of_matrices():
         alike.partial_fit(thin[lo:hi], y[lo:hi], classes=["tag0", "tag1", "tag2"])
     mixed.partial_fit(dense[:30], y[:30], classes=["tag0", "tag1", "tag2"])
     mixed.partial_fit(thin[30:], y[30:])
-    np.testing.assert_allclose(mixed._w, alike._w, atol=1e-12)
+    np.testing.assert_allclose(mixed.weights_.w, alike.weights_.w, atol=1e-12)
 
 
 def test_marginals_of_scores_far_apart_prove_no_more_than_they_know():

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from stepless import SOLVERS, LinearClassifier
+from stepless import SOLVERS, LinearClassifier, Problem
 from stepless.objective import Hinge, Logistic, Loss, Objective, SquaredL2, penalty_of
 
 
@@ -35,10 +35,10 @@ def liblinear(X, y, kind, alpha):
 
 def objective(clf, X, y, w, b=0.0):
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
-    loss = clf._objective(("signs",)).loss
+    asked = Problem.of(clf, ("signs",)).objective
     z = X @ w + b
-    mean = np.mean([loss.value(p, t) for p, t in zip(z, signs, strict=True)])
-    return clf._objective(("signs",)).penalty(w) + mean
+    mean = np.mean([asked.loss.value(p, t) for p, t in zip(z, signs, strict=True)])
+    return asked.penalty(w) + mean
 
 
 @pytest.mark.parametrize("alpha", [1e-1, 1e-3])

@@ -98,7 +98,7 @@ def test_the_choice_of_a_strength_ends_too(monkeypatch):
 
 def test_a_path_ends_with_a_step_for_each_strength_that_is_left(monkeypatch):
     watcher = sends(2)
-    monkeypatch.setattr("stepless.estimators.certified_model.Progress", lambda label: watcher)
+    monkeypatch.setattr("stepless.run.Progress", lambda label: watcher)
     alphas = [1e-1, 1e-3, 1e-5]
     with pytest.warns(ConvergenceWarning, match="^interrupted with relative gaps of up to") as told:
         path = alpha_path(X, Y == 1, alphas, gap=1e-9, solver="bundle", verbose=1)
@@ -147,7 +147,7 @@ def test_a_ledger_is_worth_nothing_without_its_best_point(monkeypatch):
             signal.raise_signal(signal.SIGINT)
             return super().step(*args)
 
-    monkeypatch.setattr("stepless.regret.play.choose", lambda *_: Interrupted())
+    monkeypatch.setattr("stepless.run.choose", lambda *_: Interrupted())
     with pytest.raises(KeyboardInterrupt):
         regret_ledger(X, Y == 1)
 

@@ -202,7 +202,7 @@ def test_names_that_are_no_strings_are_not_kept(path):
 )
 def test_chains_that_would_read_beyond_their_weights(path, arrays, facts):
     model = ChainClassifier(**LOOSE).fit(SENTENCES, TAGS)
-    assert model._layout.seen.size == 7
+    assert model.weights_.layout.seen.size == 7
     forged(model, path, arrays, **facts)
     assert "is damaged" in refusal(path)
 

@@ -11,14 +11,15 @@ from stepless.estimators import (
     LinearRegressor,
     MetricClassifier,
 )
-from stepless.objective import DOMAINS, LOSSES, Objective, penalty_of
-from stepless.registry import UnknownName, named
+from stepless.objective import LOSSES, penalty_of
+from stepless.problem import Problem, loss_of
+from stepless.registry import UnknownName
 from stepless.report.names import RANKINGS
 from stepless.risks.metrics import metric_of
 from stepless.risks.oracle_risk import OracleRisk
+from stepless.run import Run
 from stepless.solvers import SOLVERS
 from stepless.solvers.lacking import suited
-from stepless.stopping import Stopping
 from stepless.strength import lacks
 
 _PATIENCE = 1000  # passes, where the user sets no limit
@@ -85,7 +86,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
     }
     refuse_together(what, given)
     penalty_of(kept["penalty"], kept["alpha"])
-    Stopping(gap=kept["gap"], seconds=kept["seconds"] or 0.0)
+    Run(gap=kept["gap"], seconds=kept["seconds"])
     fitting = suited(OracleRisk)
     if kept["solver"] not in ("auto", *fitting):
         if kept["solver"] not in SOLVERS:
@@ -98,7 +99,7 @@ def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -
 
 def _of_a_sum(task: str, loss: str | None, parameters: dict[str, Any]) -> Model:
     loss = loss or ("squared" if task == "regress" else "hinge")
-    classifies = named("loss", loss, LOSSES).targets == "signs"
+    classifies = loss_of(loss).targets == "signs"
     if task != "auto" and classifies != (task == "classify"):
         fitting = [n for n, kind in LOSSES.items() if (kind.targets == "signs") != classifies]
         raise ValueError(
@@ -112,20 +113,11 @@ def _of_a_sum(task: str, loss: str | None, parameters: dict[str, Any]) -> Model:
 
 
 def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
-    penalty, solver, alpha = (parameters[name] for name in ("penalty", "solver", "alpha"))
-    objective = Objective(
-        named("loss", loss, LOSSES),
-        penalty_of(penalty, 1.0 if alpha == "auto" else alpha),
-        named("domain", parameters["domain"], DOMAINS),
-        parameters["fit_intercept"],
-    )
-    Stopping(gap=parameters["gap"], seconds=parameters["seconds"] or 0.0)
-    if alpha == "auto" and (lack := lacks(objective)) is not None:
+    about = ("penalty", "alpha", "domain", "fit_intercept")
+    problem = Problem(loss, **{name: parameters[name] for name in about})
+    run = Run(**{name: parameters[name] for name in ("solver", "gap", "passes", "seconds")})
+    if problem.chooses and (lack := lacks(problem.objective)) is not None:
         raise ValueError(lack)
-    if solver == "auto":
-        return
-    if solver not in SOLVERS:
-        raise UnknownName("solver", solver, ["auto", *SOLVERS])
-    lack = SOLVERS[solver]().lacks(objective)
+    lack = None if run.solver == "auto" else run.named_solver().lacks(problem.objective)
     if lack is not None:
-        raise ValueError(f"solver {solver!r} {lack}")
+        raise ValueError(f"solver {run.solver!r} {lack}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +31,10 @@ from stepless.estimators import (
     LinearRanker,
     MetricClassifier,
 )
-from stepless.estimators.certified_model import one_digit_up
+from stepless.estimators.certificate import one_digit_up
 from stepless.report import Summary
 from stepless.report.text import ended_by, gap_in_words
-from stepless.stopping import Stopping
+from stepless.run import Run
 
 
 class Material(NamedTuple):
@@ -45,15 +44,6 @@ class Material(NamedTuple):
     weights: NDArray | None
     test: Examples | None
     about: dict[str, Any]
-
-
-def stopping(model: Model) -> Stopping:
-    """When this model's run will end."""
-    return Stopping(
-        gap=model.gap,
-        passes=math.inf if model.passes is None else model.passes,
-        seconds=math.inf if model.seconds is None else model.seconds,
-    )
 
 
 def read(
@@ -109,7 +99,7 @@ def train(model: Model, material: Material, data: Path, live: Live | None, talk:
     watchers = []
     if live is not None:
         classes = len(np.unique(material.examples.y)) if isinstance(model, LinearClassifier) else 2
-        watchers.append(LiveLine(live, stopping(model), classes if classes > 2 else 1))
+        watchers.append(LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1))
         first = "choosing alpha" if model.alpha == "auto" else "starting"
         live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
     model.set_params(verbose=int(talk and live is None))

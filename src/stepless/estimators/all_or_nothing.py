@@ -8,8 +8,8 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from stepless.compile_errors import in_one_sentence
-from stepless.estimators.settings import refuse_settings
 from stepless.interrupts import interruptible, uninterrupted
+from stepless.settings import refuse_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set, Sized
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
+from stepless.estimators.certificate import certify, certify_nothing
 from stepless.estimators.chain_stream import ChainStream
+from stepless.estimators.chain_weights import ChainWeights
 from stepless.estimators.columns import missing, named_classes, refuse_other_classes
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.examples import sample_weights
+from stepless.estimators.warm_start import minimize_whole
 from stepless.given import shown
-from stepless.objective import Regularizer
+from stepless.problem import Problem
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
     AllPairs,
@@ -28,6 +33,7 @@ from stepless.risks.chains import (
     SeenPairs,
 )
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
+from stepless.run import Run, threads_of
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad
 from stepless.watchers import Watcher
@@ -46,7 +52,8 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
     return True
 
 
-class ChainClassifier(WholeModel):
+@dataclass(eq=False, repr=False)
+class ChainClassifier(BaseEstimator):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
@@ -73,18 +80,11 @@ class ChainClassifier(WholeModel):
     solver
         ``"auto"``, or ``"lbfgs"`` (crf only), ``"proximal-bundle"``, ``"bundle"``,
         ``"bundle-linesearch"``; for `partial_fit` ``"auto"``, ``"adagrad"`` or an `AdaGrad`.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    n_jobs
-        Threads; None or −1 for all cores.
-    random_state
-        For solvers that use chance; the ones above do not.
     warm_start
         Whether `fit` begins from the weights of the last one, to which there may be new features;
         if the data are the same, and alpha another, with all that was proved of them.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; the solvers above leave nothing to chance.
 
     Attributes
     ----------
@@ -95,11 +95,10 @@ class ChainClassifier(WholeModel):
     emission_, transition_, start_, end_
         Weights: features × tags (sparse for ``pairs="seen"``), tags × tags (from, to), and of the
         first and the last tag.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    weights_
+        All of them, as they are learned and kept.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Notes
     -----
@@ -119,41 +118,20 @@ class ChainClassifier(WholeModel):
     (True, 'lbfgs')
     """
 
-    classes_: NDArray
-    _vocabulary: Vocabulary
-    _layout: Pairs
-    _w: NDArray  # as `ChainRisk` lays them out
-
-    def __init__(
-        self,
-        loss: str = "crf",
-        *,
-        cost: Any = None,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        pairs: str = "seen",
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.cost = cost
-        self.penalty = penalty
-        self.alpha = alpha
-        self.pairs = pairs
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: str = "crf"
+    _: KW_ONLY
+    cost: Any = None
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    pairs: str = "seen"
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -170,31 +148,33 @@ class ChainClassifier(WholeModel):
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
-        regularizer = self._regularizer()
-        again = self.warm_start and hasattr(self, "_w")
-        vocabulary = self._vocabulary.copy() if again else Vocabulary()
-        sequences = vocabulary.learn(X, self._threads())
+        problem, run = self._problem(), Run.of(self, watchers)
+        last = getattr(self, "weights_", None) if self.warm_start else None
+        vocabulary = Vocabulary() if last is None else last.vocabulary.copy()
+        sequences = vocabulary.learn(X, run.threads)
         tags = _flat(y, sequences.lengths)
-        s = self._weights(sample_weight, len(sequences))
-        if again:
-            classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
-        else:
+        s = sample_weights(sample_weight, len(sequences))
+        if last is None:
             classes, numbers = np.unique(tags, return_inverse=True)
+        else:
+            classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
         if len(classes) < 2:
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
         K, words = len(classes), (sequences, numbers)
         layout = self._pairs_of(*words, K)
         cost = None if _is_crf(self) else self._costs(K)
         risk: ChainRisk = (
-            CRFRisk(*words, layout, K, regularizer, s)
+            CRFRisk(*words, layout, K, problem.regularizer, s)
             if cost is None
-            else ChainHingeRisk(*words, layout, K, regularizer, s, cost=cost)
+            else ChainHingeRisk(*words, layout, K, problem.regularizer, s, cost=cost)
         )
         made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
-        start = (self._weights_in(layout), 0.0) if again else None
-        result = self._fit_whole(risk, start, watchers, made_of)
-        self.classes_, self._vocabulary = classes, vocabulary
-        self._keep(layout, result.w)
+        start = None if last is None else (last.within(layout), 0.0)
+        result = minimize_whole(self, run, risk, start, made_of)
+        self.classes_: NDArray = classes
+        self.loss_, self.alpha_ = self.loss, problem.strength
+        self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
+        certify(self, run, [result])
         self.__dict__.pop("_stream", None)
         return self
 
@@ -207,7 +187,8 @@ class ChainClassifier(WholeModel):
         cut into chunks. A stream that is not kept cannot be certified: `gap_` is infinite; the mean
         loss of all sequences so far, each before it was learned, is `progressive_loss_`.
         """
-        regularizer, solver = self._regularizer(), self._stream_solver()
+        problem, run = self._problem(), Run.of(self)
+        solver = _stream_solver(run)
         fitted = hasattr(self, "classes_")
         if not fitted and classes is None:
             raise ValueError("the first call of partial_fit must name all tags: classes=")
@@ -217,26 +198,25 @@ class ChainClassifier(WholeModel):
         if len(tags) < 2:
             raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
         # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
-        vocabulary = self._vocabulary.copy() if fitted else Vocabulary()
-        sequences = vocabulary.learn(X, self._threads())
+        vocabulary = self.weights_.vocabulary.copy() if fitted else Vocabulary()
+        sequences = vocabulary.learn(X, run.threads)
         numbers = _numbered(_flat(y, sequences.lengths), tags, sequences)
         K = len(tags)
         if not hasattr(self, "_stream"):
             start = np.zeros((K + 2, K))
             if fitted:
-                start = self._weights_in(AllPairs(self._vocabulary.width, K)).reshape(-1, K)
+                every = AllPairs(self.weights_.vocabulary.width, K)
+                start = self.weights_.within(every).reshape(-1, K)
             cost = None if _is_crf(self) else self._costs(K)
             learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
-            self._stream = ChainStream(learner, regularizer, start)
+            self._stream = ChainStream(learner, problem.regularizer, start)
         self._stream.refuse_changes(self)
         self._stream.learn(sequences, numbers)
-        self.classes_, self._vocabulary = tags, vocabulary
         w = self._stream.weights()
-        self._keep(AllPairs(len(w) - K - 2, K), w.ravel())
-        self.progressive_loss_ = self._stream.mean_loss()
-        self.solver_ = solver.name
-        self._store_strength(self._stream.objective)
-        self._certify_nothing()
+        self.classes_, self.loss_, self.alpha_ = tags, self.loss, problem.strength
+        self.weights_ = ChainWeights(vocabulary, AllPairs(len(w) - K - 2, K), w.ravel(), K)
+        self.progressive_loss_, self.solver_ = self._stream.mean_loss(), solver.name
+        certify_nothing(self)
         self.__dict__.pop("_last", None)  # a warm start is from here
         return self
 
@@ -244,15 +224,15 @@ class ChainClassifier(WholeModel):
 
     def predict(self, X: Sequence[Any]) -> list[NDArray]:
         """Return the tags of the labeling with the highest score, an array a sequence."""
-        sequences = self._read(X)
-        numbers = best_labelings(sequences, self._layout, len(self.classes_), self._w)
+        sequences, known = self._read(X), self.weights_
+        numbers = best_labelings(sequences, known.layout, known.tags, known.w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
     @available_if(_has_marginals)
     def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
         """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
-        sequences = self._read(X)
-        p = tag_probabilities(sequences, self._layout, len(self.classes_), self._w)
+        sequences, known = self._read(X), self.weights_
+        p = tag_probabilities(sequences, known.layout, known.tags, known.w)
         return np.split(p, sequences.ends[1:-1])
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
@@ -261,24 +241,19 @@ class ChainClassifier(WholeModel):
         tags = _flat(y, [len(labels) for labels in predicted])
         return float(np.mean(np.concatenate(predicted) == tags))
 
-    @property
-    def vocabulary_(self) -> dict[str, int] | None:
-        check_is_fitted(self)
-        return self._vocabulary.columns
+    vocabulary_ = property(lambda self: self._learned().vocabulary.columns)
+    emission_ = property(lambda self: self._learned().emission)
+    transition_ = property(lambda self: self._learned().edges[:-2])
+    start_ = property(lambda self: self._learned().edges[-2])
+    end_ = property(lambda self: self._learned().edges[-1])
 
-    @property
-    def emission_(self) -> Any:
+    def _learned(self) -> ChainWeights:
         check_is_fitted(self)
-        K, layout = len(self.classes_), self._layout
-        w = self._w[: layout.weights()]
-        if isinstance(layout, AllPairs):
-            return w.reshape(-1, K)
-        ends = layout.ends.astype(np.int64)
-        return sparse.csr_matrix((w, layout.seen.astype(np.int32), ends), shape=(len(ends) - 1, K))
+        return self.weights_
 
     # -- from parameters to a problem --------------------------------------------------------
 
-    def _regularizer(self) -> Regularizer:
+    def _problem(self) -> Problem:
         if not isinstance(self.loss, str):
             raise TypeError(f"loss must be a name, not {shown(self.loss)}")
         if self.loss not in _LOSSES:
@@ -287,28 +262,7 @@ class ChainClassifier(WholeModel):
             raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
-        return self._fixed_penalty()
-
-    def _stream_solver(self) -> AdaGrad:
-        solver = AdaGrad() if self.solver == "auto" else self._named_solver()
-        if not isinstance(solver, AdaGrad) or solver.matrix != "diagonal":
-            raise ValueError(
-                f"solver {solver.name!r} cannot learn sequences from a stream: choose 'auto', "
-                "'adagrad', or an AdaGrad with a diagonal matrix"
-            )
-        return solver
-
-    def _weights_in(self, layout: Pairs) -> NDArray:
-        """The weights of now in another layout: 0 where there were none."""
-        K, emission = len(self.classes_), self.emission_
-        rows = layout.features if isinstance(layout, AllPairs) else layout.ends.size - 1
-        every = np.zeros((rows, K))
-        every[: emission.shape[0]] = emission.toarray() if sparse.issparse(emission) else emission
-        if isinstance(layout, SeenPairs):
-            counts: NDArray = np.diff(layout.ends).astype(np.int64)
-            features = np.repeat(np.arange(rows), counts)
-            every = every[features, layout.seen]
-        return np.concatenate([every.ravel(), self._w[-K * (K + 2) :]])
+        return Problem.of(self, loss=CRFRisk if _is_crf(self) else ChainHingeRisk)
 
     def _costs(self, K: int) -> NDArray:
         if self.cost is None:
@@ -328,21 +282,23 @@ class ChainClassifier(WholeModel):
         return every if seen.weights() == every.weights() else seen
 
     def _read(self, X: Sequence[Any]) -> Sequences:
-        check_is_fitted(self)
-        K = len(self.classes_)
-        if self._w.size != self._layout.weights() + K * (K + 2):
+        known, K = self._learned(), len(self.classes_)
+        if known.tags != K:
             raise ValueError(
                 f"classes_ has {K} tags, but the weights are of another number: fit again, or put "
                 "classes_ back"
             )
-        return self._vocabulary.read(X, self._threads())
+        return known.vocabulary.read(X, threads_of(self.n_jobs))
 
-    def _keep(self, layout: Pairs, w: NDArray) -> None:
-        K = len(self.classes_)
-        self._layout, self._w, self.loss_ = layout, w, self.loss
-        edges = w[layout.weights() :]
-        self.transition_ = edges[: K * K].reshape(K, K)
-        self.start_, self.end_ = edges[K * K : K * K + K], edges[K * K + K :]
+
+def _stream_solver(run: Run) -> AdaGrad:
+    solver = AdaGrad() if run.solver == "auto" else run.named_solver()
+    if not isinstance(solver, AdaGrad) or solver.matrix != "diagonal":
+        raise ValueError(
+            f"solver {solver.name!r} cannot learn sequences from a stream: choose 'auto', "
+            "'adagrad', or an AdaGrad with a diagonal matrix"
+        )
+    return solver
 
 
 def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -16,18 +17,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
-from stepless.estimators.class_weight import sensible
+from stepless.estimators.certificate import certify
 from stepless.estimators.columns import named_classes, refuse_no_classes, refuse_other_classes
-from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.examples import examples, labelled, sample_weights
+from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.stream import Stream, Streams
-from stepless.given import shown
+from stepless.estimators.several_classes import coded, columns, most_plausible, positives, rows
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
+from stepless.estimators.warm_start import goes_on
 from stepless.minimize import Result
-from stepless.objective import JOINT, LOSSES, JointLoss, Loss, Objective
+from stepless.objective import Loss
+from stepless.problem import Problem
+from stepless.risks.joint_risk import risk_of
+from stepless.run import Run
+from stepless.strength import chosen
 from stepless.watchers import Watcher
 
+_TARGETS = ("signs", "classes")
 
-class LinearClassifier(ClassifierMixin, LinearModel):
+
+@dataclass(eq=False, repr=False)
+class LinearClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier with a certificate, of two classes or of more.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i for y_i = ±1, until the answer is provably
@@ -109,44 +120,23 @@ class LinearClassifier(ClassifierMixin, LinearModel):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        *,
-        penalty: Any = "l2",
-        alpha: float | str = 1e-4,
-        domain: Any = "free",
-        multi_class: str = "ovr",
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        shuffle: bool = True,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            loss,
-            penalty=penalty,
-            alpha=alpha,
-            domain=domain,
-            solver=solver,
-            gap=gap,
-            passes=passes,
-            seconds=seconds,
-            fit_intercept=fit_intercept,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            warm_start=warm_start,
-            shuffle=shuffle,
-            verbose=verbose,
-        )
-        self.multi_class = multi_class
-        self.class_weight = class_weight
+    loss: str | Loss = "hinge"
+    _: KW_ONLY
+    penalty: Any = "l2"
+    alpha: float | str = 1e-4
+    domain: Any = "free"
+    multi_class: str = "ovr"
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    shuffle: bool = True
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -156,76 +146,30 @@ class LinearClassifier(ClassifierMixin, LinearModel):
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
-        objective = self._objective(("signs", "classes"))
-        source, y, classes = self._labelled(X, y, sample_weight)
-        starts = self._starts(classes, source.shape[1])
-        results: list[Result] = []
-        joint = self._joint(objective, len(classes))
-        self.loss_ = (joint or objective).loss
-        if joint is not None:
-            numbered = source.relabelled(np.searchsorted(classes, y).astype(float))
-            start = None if starts[0] is None else _columns(*self._linear(source.shape[1]))
-            joint, _ = self._settle_strength(joint, [numbered])
-            result = self._run(joint, numbered, self._stopping(), start, watchers)
-            return self._keep([result], classes, *_rows(result.w, result.b, len(classes)))
-        problems = (_against_rest(source, y, positive) for positive in _positives(classes))
-        objective, choosing = self._settle_strength(objective, problems)
-        for k, positive in enumerate(_positives(classes)):
-            label = f"class {positive}: " if len(classes) > 2 else ""
-            signs = _against_rest(source, y, positive)
-            spent = choosing + sum(result.trace[-1].seconds for result in results)
-            stopping = self._stopping(len(starts) - k, spent)
-            results.append(self._run(objective, signs, stopping, starts[k], watchers, label))
-        coef, intercept = np.array([r.w for r in results]), np.array([r.b for r in results])
-        return self._keep(results, classes, coef, intercept)
-
-    def _keep(
-        self, results: list[Result], classes: NDArray, coef: NDArray, intercept: NDArray
-    ) -> Self:
-        self.classes_, self.coef_, self.intercept_ = classes, coef, intercept
-        self._certify(results)
+        problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
+        source, y, classes = labelled(self, X, y, sample_weight, problem, run)
+        problem = problem.of_classes(len(classes), self.multi_class)
+        d = source.shape[1]
+        starts = self._starts(problem, classes, d, goes_on(self, d, classes))
+        began, results = perf_counter(), list[Result]()
+        signs = (source.relabelled(targets) for _, targets in coded(y, classes, problem.loss))
+        problem = chosen(problem, signs, run)
+        for label, targets in coded(y, classes, problem.loss):
+            k = len(results)
+            risk = risk_of(problem.objective, source.relabelled(targets))
+            stopping = run.stopping(len(starts) - k, perf_counter() - began)
+            results.append(run.minimize(risk, starts[k], stopping, label))
+        self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
+        self.coef_, self.intercept_ = rows([(r.w, r.b) for r in results], problem.loss)
+        certify(self, run, results)
         self.__dict__.pop("_streams", None)
         return self
 
-    def _joint(self, objective: Objective, classes: int) -> Objective | None:
-        """Return the objective of all classes at once, if that is what is asked for."""
-        if self.multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(self.multi_class)}")
-        loss = objective.loss
-        if isinstance(loss, JointLoss):
-            if classes == 2:
-                raise ValueError("two classes need no joint loss: use loss='hinge' or 'logistic'")
-            if loss.classes != classes:
-                raise ValueError(f"{loss} is not for {classes} classes, which y holds")
-            return objective
-        if self.multi_class == "ovr" or classes == 2:
-            return None
-        if type(loss) not in JOINT:
-            known = [name for name, kind in LOSSES.items() if kind in JOINT]
-            raise ValueError(
-                f"{type(loss).__name__} is no loss of several classes at once: choose one of "
-                f"{', '.join(known)}, or multi_class='ovr'"
-            )
-        return replace(objective, loss=JOINT[type(loss)](classes))
-
-    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Source, NDArray, NDArray]:
-        """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
-        X, y = self._examples(X, y, reset=True)
-        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
-        return Source(X, np.ones(len(y)), s, self._threads()), y, classes
-
-    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        """Examples of two classes, the second one positive."""
-        source, y, classes = self._labelled(X, y, sample_weight)
-        if len(classes) > 2:
-            raise ValueError(f"y holds {len(classes)} classes: a path is of two, or of numbers")
-        return _against_rest(source, y, classes[1])
-
-    def _starts(self, classes: NDArray, d: int) -> list[tuple[NDArray, float] | None]:
-        if not self._goes_on(d, classes):
-            return [None] * len(_positives(classes))
-        coef, intercepts = self._linear(d)
-        return list(zip(coef, intercepts.tolist(), strict=True))
+    def _starts(self, problem: Problem, classes: NDArray, d: int, fitted: bool) -> list[Any]:
+        """Where each run begins: at the weights of now, or anywhere."""
+        if fitted:
+            return columns(*linear_weights(self, d), problem.loss)
+        return [None] * (1 if problem.loss.outputs() > 1 else len(positives(classes)))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
@@ -255,110 +199,64 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         `coef_` and `intercept_` are left as they were, which saves time where features are many
         and chunks small; `settle` brings them up to date.
         """
-        self._refuse_to_choose()
-        objective = self._objective(("signs", "classes"))
-        fitted = hasattr(self, "coef_")
-        X, y = self._examples(X, y, reset=not fitted)
-        if not fitted:
-            if classes is None:
-                raise ValueError("the first call of partial_fit must name all classes=")
-            self.classes_ = named_classes(classes)
-        elif classes is not None:
-            refuse_other_classes(self.classes_, classes)
-        unseen = np.setdiff1d(y, self.classes_)
-        if unseen.size:
-            refuse_no_classes(y)
-            raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
-        if len(self.classes_) < 2:
-            raise ValueError("a classifier needs two classes to tell apart, not one")
-        s = self._weights(sample_weight, len(y))
-        if sensible(self.class_weight) == "balanced":
+        problem, run = Problem.of(self, _TARGETS), Run.of(self)
+        refuse_to_choose(problem)
+        fitted, solver = hasattr(self, "coef_"), run.online_solver()
+        X, y = examples(self, X, y, reset=not fitted)
+        self.classes_ = self._classes(classes, y, fitted)
+        s = sample_weights(sample_weight, len(y))
+        if problem.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' must see all examples; give a dict for a stream"
             )
-        if self.class_weight is not None:
-            s = s * compute_sample_weight(self.class_weight, y)
-        solver = self._online_solver()
+        if problem.class_weight is not None:
+            s = s * compute_sample_weight(problem.class_weight, y)
         if not hasattr(self, "_streams"):
-            self._streams = Streams(self._start_streams(objective, solver, X.shape[1], fitted))
-        source = Source(X, np.ones(len(y)), s, self._threads(), scaled=False)
+            begun = problem.of_classes(len(self.classes_), self.multi_class)
+            starts = self._starts(begun, self.classes_, X.shape[1], fitted)
+            streams = [Stream(begun.objective, solver, X.shape[1], at) for at in starts]
+            self._streams = Streams(streams)
         self._streams.refuse_changes(self)
-        z = self._learn(source, y)
-        self.loss_ = self._streams.objective.loss
-        self.progressive_loss_ = self._streams.progressive_loss()
-        self.solver_ = solver.name
-        self._store_strength(objective)
-        self._certify_nothing()
+        source = Source(X, np.ones(len(y)), s, run.threads, scaled=False)
+        targets = coded(y, self.classes_, self._streams.objective.loss)
+        z = self._streams.learn(source.relabelled(column) for _, column in targets)
+        store_stream(self, self._streams, problem)
         if settle or not fitted:
-            self._settle()
-        return self._plausible(z.ravel() if z.shape[1] == 1 else z)
+            self.coef_, self.intercept_ = self._streams.weights()
+        return most_plausible(z.ravel() if z.shape[1] == 1 else z, self.classes_)
 
-    def _start_streams(
-        self, objective: Objective, solver: Any, d: int, fitted: bool
-    ) -> list[Stream]:
-        """One stream for all classes if they are learned jointly, otherwise one a problem."""
-        joint = self._joint(objective, len(self.classes_))
-        if joint is not None:
-            start = _columns(*self._linear(d)) if fitted else None
-            return [Stream(joint, solver, d, start)]
-        starts: list[Any] = [None] * len(_positives(self.classes_))
-        if fitted:
-            coef, intercepts = self._linear(d)
-            starts = list(zip(coef, intercepts.tolist(), strict=True))
-        return [Stream(objective, solver, d, at) for at in starts]
-
-    def _learn(self, source: Source, y: NDArray) -> NDArray:
-        """Learn a chunk; return the decisions before each example was learned, a column a class."""
-        if self._streams.objective.loss.targets == "classes":
-            numbered = np.searchsorted(self.classes_, y).astype(float)
-            return self._streams.learn([source.relabelled(numbered)])
-        positives = _positives(self.classes_)
-        return self._streams.learn(_against_rest(source, y, positive) for positive in positives)
+    def _classes(self, classes: Any, y: NDArray, fitted: bool) -> NDArray:
+        """All classes of a stream, of which each label of a chunk must be one."""
+        if not fitted and classes is None:
+            raise ValueError("the first call of partial_fit must name all classes=")
+        known = self.classes_ if fitted else named_classes(classes)
+        if fitted and classes is not None:
+            refuse_other_classes(known, classes)
+        unseen = np.setdiff1d(y, known)
+        if unseen.size:
+            refuse_no_classes(y)
+            raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
+        if len(known) < 2:
+            raise ValueError("a classifier needs two classes to tell apart, not one")
+        return known
 
     @whole_chunks
     def settle(self) -> None:
         """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
-        self._settle()
-
-    def _settle(self) -> None:
         self.coef_, self.intercept_ = self._streams.weights()
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
-        z = self._scores(X)
+        z = linear_scores(self, X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
-        return self._plausible(self.decision_function(X))
-
-    def _plausible(self, z: NDArray) -> NDArray:
-        if z.ndim == 1:
-            return self.classes_[(z > 0).astype(int)]
-        return self.classes_[z.argmax(axis=1)]
+        return most_plausible(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
-
-
-def _columns(coef: NDArray, intercepts: NDArray) -> tuple[NDArray, NDArray]:
-    """Weights as a joint run has them, and intercepts."""
-    return coef.T.ravel(), intercepts
-
-
-def _rows(w: NDArray, b: Any, K: int) -> tuple[NDArray, NDArray]:
-    """Weights, a row a class, and intercepts of a joint run."""
-    return np.ascontiguousarray(w.reshape(-1, K).T), np.array(np.broadcast_to(b, K), dtype=float)
-
-
-def _against_rest(source: Source, y: NDArray, positive: Any) -> Source:
-    return source.relabelled(np.where(y == positive, 1.0, -1.0))
-
-
-def _positives(classes: NDArray) -> NDArray:
-    """The class that each problem sets against the rest; two classes need but one problem."""
-    return classes[1:] if len(classes) == 2 else classes

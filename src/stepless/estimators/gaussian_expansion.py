@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.columns import refuse_table
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
@@ -24,7 +26,8 @@ _Frame = tuple[Any, NDArray, NDArray | None, float]
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
 
-class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SparseEstimator):
     """Features exp(−‖x − s_j‖²/2σ²), one for each row s_j of a support set.
 
     A linear model of them is a kernel machine with these support vectors (DHS §7.3). What it costs
@@ -68,20 +71,13 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     1.0
     """
 
-    support_: NDArray
-    support_vectors_: Any
-    sigma_: float
-
-    def __init__(
-        self, n_support: int = 1000, *, sigma: float | None = None, random_state: Any = None
-    ) -> None:
-        self.n_support = n_support
-        self.sigma = sigma
-        self.random_state = random_state
+    n_support: int = 1000
+    _: KW_ONLY
+    sigma: float | None = None
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -96,10 +92,11 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        self.support_ = np.sort(rng.permutation(m)[: self.n_support])
-        self.support_vectors_ = X[self.support_]
+        self.support_: NDArray = np.sort(rng.permutation(m)[: self.n_support])
+        self.support_vectors_: Any = X[self.support_]
         sample = X[np.sort(rng.permutation(m)[:_SAMPLE])]
-        self.sigma_ = self._half_median(sample) if self.sigma is None else float(self.sigma)
+        given = self.sigma
+        self.sigma_: float = self._half_median(sample) if given is None else float(given)
         return self
 
     def transform(self, X: Any) -> NDArray:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +20,22 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.data.gram import TABLED, Gram
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.averaged_sigmoid import averaged_sigmoid
-from stepless.estimators.certified_model import CertifiedModel
+from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.exact_posterior import ExactPosterior
+from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
+from stepless.estimators.several_classes import coded
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
 from stepless.kernels.blas import single_threaded_blas
+from stepless.objective import Logistic
+from stepless.run import Run
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Watcher
 
+PATIENCE = 100  # Newton steps, where the user sets no limit
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _TOLD = 1000  # examples at most by whose likelihood "auto" chooses
 _MODE = Stopping(gap=1e-8, passes=50)  # how exactly their modes are known
@@ -41,7 +48,8 @@ class _Interrupted(Exception):
     """A signal has ended the search for a prior: the last step counts."""
 
 
-class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
+@dataclass(eq=False, repr=False)
+class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
     """A classifier whose log-odds are a Gaussian process, by Laplace's approximation.
 
     The latent f has the prior v·k of a kernel k, and P(y = 1 | f) = 1/(1 + e^−f(x)). The mode of
@@ -84,10 +92,8 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate of the mode: the optimum lies between `lower_bound_` and `objective_`, minus
         the posterior's logarithm, divided by m. With more than two classes these are sums.
-    trace_
-        The run's events (a list of traces, one a class, for more than two classes).
-    solver_, n_passes_, stopped_by_
-        The solver's name, its steps, and what ended the run, as in `LinearClassifier`.
+    trace_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -101,39 +107,16 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
            [0.5 , 0.5 ]])
     """
 
-    _patience: ClassVar[int] = 100
-    _easier: ClassVar[str] = "lower variance"
-    _go_on: ClassVar[str] = "Only a new fit can do better"
-    solver: ClassVar[str] = "newton"  # type: ignore[misc]
-    n_jobs: ClassVar[None] = None  # type: ignore[misc]
-
-    def __init__(
-        self,
-        kernel: str | Kernel = "gaussian",
-        *,
-        gamma: float | str | None = None,
-        variance: float | str = 1.0,
-        n_landmarks: int = 1000,
-        gap: float = 1e-6,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.variance = variance
-        self.n_landmarks = n_landmarks
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    kernel: str | Kernel = "gaussian"
+    _: KW_ONLY
+    gamma: float | str | None = None
+    variance: float | str = 1.0
+    n_landmarks: int = 1000
+    gap: float = 1e-6
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, *, watchers: Iterable[Watcher] = ()) -> Self:
@@ -141,33 +124,24 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
 
         Watchers are called with every event and what the mode is made of so far; True ends the run.
         """
-        began = perf_counter()
+        began, run = perf_counter(), Run.of(self, watchers, patience=PATIENCE)
         self._check()
-        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
-        _, self.classes_ = self._weighted_classes(y)
+        X, y = examples(self, X, y, **_ACCEPTED)
+        _, self.classes_ = weighted_classes(y)
+        tasks, chance = list(coded(y, self.classes_, Logistic())), run.generator()
+        found: list[ExactPosterior | LandmarkPosterior] = []
         with single_threaded_blas():
-            self._posteriors = self._explain(X, y, began, watching(watchers))
-        likelihoods = [posterior.log_marginal_likelihood for posterior in self._posteriors]
+            self.kernel_, self.variance_ = self._prior(X, [signs for _, signs in tasks], chance)
+            posterior = self._means_to_explain(X, chance)
+            for label, signs in tasks:
+                stopping = run.stopping(len(tasks) - len(found), perf_counter() - began)
+                found.append(posterior(signs, self.variance_, stopping, run.told(label)))
+        self._posteriors = found
+        likelihoods = [posterior.log_marginal_likelihood for posterior in found]
         self.log_marginal_likelihood_ = float(np.mean(likelihoods))
-        self._certify([posterior.result for posterior in self._posteriors])
+        remedy = Remedy(easier="lower variance", go_on="Only a new fit can do better")
+        certify(self, run, [posterior.result for posterior in found], remedy)
         return self
-
-    def _explain(
-        self, X: Any, y: NDArray, began: float, watchers: list[Watcher]
-    ) -> list[ExactPosterior] | list[LandmarkPosterior]:
-        """Return what is known of each class's latent function."""
-        chance = self._generator()
-        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        signs = [np.where(y == positive, 1.0, -1.0) for positive in positives]
-        self.kernel_, self.variance_ = self._prior(X, signs, chance)
-        posterior = self._means_to_explain(X, chance)
-        found = []
-        for k, labels in enumerate(signs):
-            label = f"class {positives[k]}: " if len(signs) > 1 else ""
-            told = [*([Progress(label=label)] if self.verbose else []), *watchers]
-            stopping = self._stopping(len(signs) - k, perf_counter() - began)
-            found.append(posterior(labels, self.variance_, stopping, told))
-        return found
 
     def _means_to_explain(self, X: Any, chance: np.random.Generator) -> Any:
         """All kernels, or landmarks and their features: what the classes have in common."""
@@ -180,7 +154,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedModel):
     def latent(self, X: Any) -> tuple[NDArray, NDArray]:
         """Mean and variance of f(x) for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False, **_ACCEPTED)
+        X = validated(self, X, reset=False, **_ACCEPTED)
         with single_threaded_blas():
             means, variances = zip(*(known.at(X) for known in self._posteriors), strict=True)
         if len(means) == 1:

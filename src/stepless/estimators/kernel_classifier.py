@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +17,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_model import LinearModel
+from stepless.estimators.certificate import Remedy, certify
+from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.estimators.several_classes import coded, most_plausible, positives
+from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
-from stepless.minimize import Result, minimize
-from stepless.objective import Domain, Free, Loss, Regularizer, SquaredL2
+from stepless.minimize import Result
+from stepless.objective import Loss, SquaredL2
+from stepless.problem import Problem
 from stepless.registry import UnknownName
 from stepless.risks.kernel_risk import KernelRisk
+from stepless.run import Run
 from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Watcher
 
+PATIENCE = 20  # passes, where the user sets no limit
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
 _SOLVERS: dict[str, Any] = {
     "pgs": KernelPGS,
@@ -38,7 +45,8 @@ _SOLVERS: dict[str, Any] = {
 }
 
 
-class KernelClassifier(ClassifierMixin, LinearModel):
+@dataclass(eq=False, repr=False)
+class KernelClassifier(ClassifierMixin, SparseEstimator):
     """A kernel machine on a budget of support vectors, of two classes or of more.
 
     Minimises (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i over the functions f = Σ c_i k(x_i, ·) of a
@@ -52,9 +60,6 @@ class KernelClassifier(ClassifierMixin, LinearModel):
 
     Parameters
     ----------
-    loss
-        ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
-        brackets if it has one, or a `Loss`.
     kernel
         ``"gaussian"``, ``"polynomial"`` or ``"polynomial(degree, offset)"`` (3 and 1),
         ``"linear"``, or a `Kernel`, which has its own gamma.
@@ -73,14 +78,8 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         The run ends when the relative gap is certified, or after so many passes over the data or
         seconds, whichever comes first. Without either it ends after 20 passes, and where the gap
         was missed a warning says by how much. More than two classes share the seconds.
-    fit_intercept
-        Whether there is an intercept; it is never penalised.
-    class_weight
-        None, ``"balanced"``, or a dict from class to weight.
-    random_state
-        Seed of the order of examples; the same seed gives the same answer.
-    verbose
-        1 to write a line a pass to standard error.
+    loss, fit_intercept, class_weight, random_state, verbose
+        As in `LinearClassifier`.
 
     Attributes
     ----------
@@ -91,13 +90,8 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         intercepts, and class labels.
     kernel_, loss_
         The kernel function and the loss.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
-        two classes these are sums over the classes' problems.
-    trace_
-        The run's events (a list of traces, one a class, for more than two classes).
-    n_passes_, stopped_by_
-        Passes, and what ended the run, as in `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Notes
     -----
@@ -113,39 +107,20 @@ class KernelClassifier(ClassifierMixin, LinearModel):
     (1.0, 'gap')
     """
 
-    _patience: ClassVar[int] = 20
-    _go_on: ClassVar[str] = "Only a new fit can do better"
-
-    def __init__(
-        self,
-        loss: str | Loss = "hinge",
-        *,
-        kernel: str | Kernel = "gaussian",
-        gamma: float | None = None,
-        alpha: float = 1e-4,
-        solver: str = "pgs",
-        budget: int | None = 1000,
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.kernel = kernel
-        self.gamma = gamma
-        self.alpha = alpha
-        self.solver = solver
-        self.budget = budget
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str | Loss = "hinge"
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    gamma: float | None = None
+    alpha: float = 1e-4
+    solver: str = "pgs"
+    budget: int | None = 1000
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -157,39 +132,30 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         run.
         """
         began = perf_counter()
-        objective, solver = self._objective(("signs",)), self._kernel_solver()
-        X, y = self._examples(X, y, reset=True, **_ACCEPTED)
-        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
+        problem = Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
+        run = Run.of(self, watchers, solver=self._kernel_solver(), patience=PATIENCE)
+        X, y = examples(self, X, y, **_ACCEPTED)
+        s, classes = weighted_classes(y, sample_weight, problem.class_weight)
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results: list[Result] = []
-        positives = classes[1:] if len(classes) == 2 else classes
-        for k, positive in enumerate(positives):
-            risk = KernelRisk(objective, gram, np.where(y == positive, 1.0, -1.0), s)
-            label = f"class {positive}: " if len(classes) > 2 else ""
-            progress = [Progress(label=label)] if self.verbose else []
-            results.append(
-                minimize(
-                    risk,
-                    solver,
-                    self._stopping(len(positives) - k, perf_counter() - began),
-                    watchers=[*progress, *watching(watchers)],
-                    rng=self._generator(),
-                )
-            )
+        for label, signs in coded(y, classes, problem.loss):
+            stopping = run.stopping(len(positives(classes)) - len(results), perf_counter() - began)
+            risk = KernelRisk(problem.objective, gram, signs, s)
+            results.append(run.minimize(risk, None, stopping, label))
         coefficients = np.array([result.w for result in results])
-        self.classes_, self.loss_ = classes, objective.loss
+        self.classes_, self.loss_ = classes, problem.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        self._certify(results)
+        certify(self, run, results, self._remedy(results))
         return self
 
     def decision_function(self, X: Any) -> NDArray:
         """f(x) + b for each example (a column a class for more than two)."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False, **_ACCEPTED)
+        X = validated(self, X, reset=False, **_ACCEPTED)
         self._refuse_shapes(X.shape[1])
         z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
@@ -207,8 +173,7 @@ class KernelClassifier(ClassifierMixin, LinearModel):
 
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
-        z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        return most_plausible(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
@@ -216,22 +181,18 @@ class KernelClassifier(ClassifierMixin, LinearModel):
         z = self.decision_function(X)
         return probabilities(self.loss_, z)
 
-    def _regularizer(self) -> Regularizer:
+    def _strength(self) -> float:
         alpha = real("alpha", self.alpha)
         if not 1e-50 <= alpha < math.inf:
             raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
-        return SquaredL2(alpha)
+        return alpha
 
-    def _domain(self) -> Domain:
-        return Free()
-
-    def _falls_short(self) -> bool:
-        # A run that certifies nothing has a remark that says so, unless gap=0 said it was meant.
-        return super()._falls_short() and self.gap > 0.0 and math.isfinite(self.gap_)
-
-    def _more(self) -> str:
+    def _remedy(self, results: list[Result]) -> Remedy:
         limited = self.solver == "pgs" and self.budget is not None
-        return "more passes= or a larger budget=" if limited else "more passes="
+        more = "more passes= or a larger budget=" if limited else "more passes="
+        # A run that certifies nothing has a remark that says so, unless gap=0 said it was meant.
+        certified = self.gap > 0.0 and all(math.isfinite(r.lower_bound) for r in results)
+        return Remedy(more if certified else "", go_on="Only a new fit can do better")
 
     def _kernel_solver(self) -> Solver:
         if not isinstance(self.solver, str):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_scores import LinearScores
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import examples
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on, minimize_whole
+from stepless.problem import Problem
 from stepless.registry import UnknownName, named
 from stepless.risks.ranking import (
     NDCG,
@@ -26,11 +31,13 @@ from stepless.risks.ranking import (
     precision_at_k,
 )
 from stepless.risks.ranking.top import top_of
+from stepless.run import Run
 from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
-class LinearRanker(LinearScores, WholeModel):
+@dataclass(eq=False, repr=False)
+class LinearRanker(SparseEstimator):
     """A linear ranker of each query's documents, with a certificate.
 
     Minimises Ω(w) + the mean over queries of a loss of their documents' scores ⟨w, x_i⟩, until the
@@ -48,26 +55,14 @@ class LinearRanker(LinearScores, WholeModel):
         relevant or not: y > 0 or y ≤ 0.
     k
         How many documents from the top NDCG@k and precision@k see, in these losses and in `score`.
-    penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
-        ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
-    alpha
-        The penalty's strength, α.
     solver
         ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
         with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Seed; the solvers so far draw nothing.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same features, from its weights.
-    verbose
-        1 to write a line a pass to standard error.
+    penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
 
     Attributes
     ----------
@@ -75,13 +70,8 @@ class LinearRanker(LinearScores, WholeModel):
         Weights, and 0.
     n_queries_, n_queries_left_out_
         How many queries the mean loss is of, and how many have no loss.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_
-        The run's events.
-    alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -94,34 +84,19 @@ class LinearRanker(LinearScores, WholeModel):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        loss: Any = "pairwise",
-        *,
-        k: int = 10,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.k = k
-        self.penalty = penalty
-        self.alpha = alpha
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: Any = "pairwise"
+    _: KW_ONLY
+    k: int = 10
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,26 +119,30 @@ class LinearRanker(LinearScores, WholeModel):
         whose rows follow each other; `qid` an id of the query for each row, in any order. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        loss, regularizer = self._ranking_loss(), self._fixed_penalty()
+        loss = self._ranking_loss()
+        problem, run = Problem.of(self, loss=loss), Run.of(self, watchers)
         _refuse_no_queries(group, qid)
-        X, y = self._examples(X, y, reset=self._anew(X), numeric=True, ensure_min_samples=2)
-        risk = RankingRisk(loss, X, y, regularizer, group=group, qid=qid, threads=self._threads())
+        X, y = examples(self, X, y, reset=anew(self, X), numeric=True, ensure_min_samples=2)
+        risk = RankingRisk(
+            loss, X, y, problem.regularizer, group=group, qid=qid, threads=run.threads
+        )
         if risk.alone:
             warn(
                 f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
                 "is all there is to rank: they are left out; if that is not meant, look at group= "
                 "or qid="
             )
-        weights = (self._linear(risk.d)[0][0], 0.0) if self._goes_on(risk.d) else None
+        weights = (linear_weights(self, risk.d)[0][0], 0.0) if goes_on(self, risk.d) else None
         made_of = loss, risk.source.X, risk.source.y, risk.starts
-        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
-        self.intercept_ = 0.0
+        result = minimize_whole(self, run, risk, weights, made_of)
+        self.coef_, self.intercept_, self.alpha_ = result.w, 0.0, problem.strength
+        certify(self, run, [result])
         self.n_queries_, self.n_queries_left_out_ = risk.queries, risk.left_out
         return self
 
     def predict(self, X: Any) -> NDArray:
         """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
-        return self._scores(X)
+        return linear_scores(self, X)
 
     def score(
         self, X: Any, y: Any, *, group: Any = None, qid: Any = None, measure: str = "ndcg"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,16 +12,23 @@ from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.linear_scores import LinearScores
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.several_classes import most_plausible
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on, minimize_whole
 from stepless.given import shown
 from stepless.minimize import Result
+from stepless.problem import Problem
 from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.run import Run
 from stepless.warning import warn
 from stepless.watchers import Watcher
 
 
-class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
+@dataclass(eq=False, repr=False)
+class MetricClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -38,46 +46,30 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         Of the metrics at k: a whole number of examples, or a share of them between 0 and 1.
     pos_label
         The positive class; None: the greater of the two labels.
-    penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, ``"elasticnet(ρ)"``, ``"lp(p)"``, ``"entropy"``,
-        ``"hyperbolic"`` as in `LinearClassifier`, or a `Regularizer`.
-    alpha
-        The penalty's strength, α.
     solver
         ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
         with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
     fit_intercept
         Whether there is an intercept; it is never penalised. The risk of F has a free one; when the
         weights are found, it is moved to where F itself, of the training examples, is greatest.
         Metrics of a ranking see no intercept: it is put where as many training examples are called
         positive as the metric picks (k, or as many as are positive).
-    random_state
-        Seed; the solvers so far draw nothing.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same classes and features, from its weights.
-    verbose
-        1 to write a line a pass to standard error.
+    penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
 
     Attributes
     ----------
     coef_, intercept_, classes_, pos_label_
         Weights (one row) and intercept, positive for ``classes_[1]``; both labels, in order, and
         the one that the metric is of.
-    alpha_
-        The penalty's strength, 0 without a penalty.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`, which is that of
         the weights with the intercept that is best for the risk.
-    trace_
-        The run's events.
-    solver_, n_passes_, stopped_by_
-        The solver's name, its passes, and what ended the run, as in `LinearClassifier`.
+    trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -89,38 +81,21 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
     (True, True)
     """
 
-    def __init__(
-        self,
-        metric: str | Metric = "f1",
-        *,
-        k: float | None = None,
-        pos_label: Any = None,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.k = k
-        self.pos_label = pos_label
-        self.penalty = penalty
-        self.alpha = alpha
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    metric: str | Metric = "f1"
+    _: KW_ONLY
+    k: float | None = None
+    pos_label: Any = None
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,41 +111,42 @@ class MetricClassifier(ClassifierMixin, LinearScores, WholeModel):
         Only ``"roc_auc"`` knows sample weights: a pair counts as the product of its two. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        metric, regularizer = self._metric(), self._fixed_penalty()
-        X, y = self._examples(X, y, reset=self._anew(X))
+        metric = self._metric()
+        problem, run = Problem.of(self, loss=metric), Run.of(self, watchers)
+        X, y = examples(self, X, y, reset=anew(self, X))
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
                 f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
                 "instead, or use metric='roc_auc'"
             )
-        s, classes = self._weighted_classes(y, sample_weight)
+        s, classes = weighted_classes(y, sample_weight)
         label = self._positive(classes)
-        source = Source(X, np.where(y == label, 1.0, -1.0), s, self._threads())
-        risk = metric.risk(source, regularizer, bool(self.fit_intercept))
+        source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
+        risk = metric.risk(source, problem.regularizer, bool(self.fit_intercept))
         sign = 1.0 if label == classes[1] else -1.0
         weights = None
-        if self._goes_on(risk.d, classes):
-            coef, intercepts = self._linear(risk.d)
+        if goes_on(self, risk.d, classes):
+            coef, intercepts = linear_weights(self, risk.d)
             weights = sign * coef[0], sign * float(intercepts[0])
         made_of = metric, source.X, source.y, source.s
-        result = self._fit_whole(risk, weights, watchers, made_of)
-        self.classes_, self.pos_label_ = classes, label
+        result = minimize_whole(self, run, risk, weights, made_of)
+        self.classes_, self.pos_label_, self.alpha_ = classes, label, problem.strength
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
+        certify(self, run, [result])
         self._warn_of_zero(risk)
         return self
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
-        return self._scores(X).ravel()
+        return linear_scores(self, X).ravel()
 
     def predict(self, X: Any) -> NDArray:
         """Return the class of each example, whatever others there are.
 
         Metrics of a ranking judge a batch by its highest scores: see `decision_function`.
         """
-        z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int)]
+        return most_plausible(self.decision_function(X), self.classes_)
 
     def score(self, X: Any, y: Any) -> float:
         """Return the metric on examples X with labels y."""

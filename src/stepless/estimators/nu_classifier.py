@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +12,21 @@ from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.margin_model import MarginModel
+from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.margin import adapt_margin
+from stepless.estimators.several_classes import most_plausible
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on
+from stepless.problem import sensible_weights
 from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.run import Run
 from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 
-class NuClassifier(ClassifierMixin, MarginModel):
+@dataclass(eq=False, repr=False)
+class NuClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes whose margin adapts to the examples, with a certificate.
 
     Minimises ½‖w‖² − νρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/Σ s_i over w, b and ρ for y_i = ±1,
@@ -33,23 +42,12 @@ class NuClassifier(ClassifierMixin, MarginModel):
     solver
         ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
         ``"bundle-linesearch"``, or a solver with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    fit_intercept
-        Whether there is an intercept b; it is never penalised.
-    class_weight
-        None, ``"balanced"``, or a dict from class to weight.
-    random_state
-        Of no consequence: nothing is left to chance.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
         one, which then takes few passes; else, on data of the same classes and features, from its
         weights.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, fit_intercept, class_weight, random_state, n_jobs, verbose
+        As in `LinearClassifier`; nothing is left to chance.
 
     Attributes
     ----------
@@ -62,8 +60,7 @@ class NuClassifier(ClassifierMixin, MarginModel):
         in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -76,32 +73,18 @@ class NuClassifier(ClassifierMixin, MarginModel):
     (True, 'gap')
     """
 
-    def __init__(
-        self,
-        nu: float = 0.5,
-        *,
-        solver: str | Solver = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.nu = nu
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    nu: float = 0.5
+    _: KW_ONLY
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -117,18 +100,19 @@ class NuClassifier(ClassifierMixin, MarginModel):
         Watchers are called with every event and the best (w less the difference of the classes'
         means, 0) so far; True ends the run.
         """
-        X, y = self._examples(X, y, reset=self._anew(X))
-        s, classes = self._weighted_classes(y, sample_weight, self.class_weight)
+        run, class_weight = Run.of(self, watchers), sensible_weights(self.class_weight)
+        X, y = examples(self, X, y, reset=anew(self, X))
+        s, classes = weighted_classes(y, sample_weight, class_weight)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported, and y holds {len(classes)} "
                 "classes: set each against the rest by sklearn's OneVsRestClassifier"
             )
         signs = np.where(y == classes[1], 1.0, -1.0)
-        source = Source(X, signs, s, self._threads())
+        source = Source(X, signs, s, run.threads)
         risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
-        start = self._linear(risk.d)[0][0] if self._goes_on(risk.d, classes) else None
-        w, apart = self._settle(risk, start, watchers)
+        start = linear_weights(self, risk.d)[0][0] if goes_on(self, risk.d, classes) else None
+        w, apart = adapt_margin(self, run, risk, start, self._no_margin)
         self.classes_ = classes
         margin = risk.margin(w)
         unit = margin.rho if apart else 1.0
@@ -144,9 +128,8 @@ class NuClassifier(ClassifierMixin, MarginModel):
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example."""
-        return self._scores(X).ravel()
+        return linear_scores(self, X).ravel()
 
     def predict(self, X: Any) -> NDArray:
         """Return the more plausible class of each example."""
-        z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int)]
+        return most_plausible(self.decision_function(X), self.classes_)

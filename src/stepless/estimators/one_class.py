@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +12,21 @@ from sklearn.base import OutlierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.margin_model import MarginModel
+from stepless.estimators.examples import sample_weights, validated
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.margin import adapt_margin
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.warm_start import anew, goes_on
 from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.run import Run
 from stepless.solvers import Solver
 from stepless.watchers import Watcher
 
 _EDGE = 1e-12  # in units of scores: more than rounding makes of equal ones
 
 
-class OneClass(OutlierMixin, MarginModel):
+@dataclass(eq=False, repr=False)
+class OneClass(OutlierMixin, SparseEstimator):
     """The half-space away from the origin that holds all examples but a share ν, certified.
 
     Minimises ½‖w‖² − ρ + Σ s_i max(0, ρ − ⟨w, x_i⟩)/(ν Σ s_i), the one-class support vector machine
@@ -37,18 +44,11 @@ class OneClass(OutlierMixin, MarginModel):
     solver
         ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
         ``"bundle-linesearch"``, or a solver with parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Of no consequence: nothing is left to chance.
-    n_jobs
-        Threads; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
         one, which then takes few passes; else, on data of the same features, from its weights.
-    verbose
-        1 to write a line a pass to standard error.
+    gap, passes, seconds, random_state, n_jobs, verbose
+        As in `LinearClassifier`; nothing is left to chance.
 
     Attributes
     ----------
@@ -60,8 +60,7 @@ class OneClass(OutlierMixin, MarginModel):
         The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        The run's events, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -73,28 +72,16 @@ class OneClass(OutlierMixin, MarginModel):
     19
     """
 
-    def __init__(
-        self,
-        nu: float = 0.1,
-        *,
-        solver: str | Solver = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.nu = nu
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    nu: float = 0.1
+    _: KW_ONLY
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -110,12 +97,13 @@ class OneClass(OutlierMixin, MarginModel):
         Watchers are called with every event and the best (w less the examples' mean, 0) so far;
         True ends the run.
         """
-        X = self._validated(X, reset=self._anew(X))
-        s = self._weights(sample_weight, X.shape[0])
-        source = Source(X, np.ones(X.shape[0]), s, self._threads())
+        run = Run.of(self, watchers)
+        X = validated(self, X, reset=anew(self, X))
+        s = sample_weights(sample_weight, X.shape[0])
+        source = Source(X, np.ones(X.shape[0]), s, run.threads)
         risk = AdaptiveMargin(source, self.nu, intercept=False)
-        start = self._linear(risk.d, 0.0)[0][0] if self._goes_on(risk.d) else None
-        self.coef_, _ = self._settle(risk, start, watchers)
+        start = linear_weights(self, risk.d, 0.0)[0][0] if goes_on(self, risk.d) else None
+        self.coef_, _ = adapt_margin(self, run, risk, start, self._no_margin)
         # Examples at the edge are inside, whatever the rounding of their scores.
         edge = _EDGE * float(source.sizes @ np.abs(self.coef_))
         self.offset_ = risk.margin(self.coef_).rho - edge
@@ -130,7 +118,7 @@ class OneClass(OutlierMixin, MarginModel):
 
     def score_samples(self, X: Any) -> NDArray:
         """⟨w, x⟩ for each example: the lower, the farther out."""
-        return self._scores(X, 0.0)
+        return linear_scores(self, X, 0.0)
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ − ρ for each example: negative for outliers."""

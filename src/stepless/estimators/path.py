@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
+from stepless.estimators.examples import labelled, measured
 from stepless.estimators.regressor import LinearRegressor
-from stepless.estimators.settings import refuse_settings
 from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.minimize import Result
-from stepless.objective import LOSSES, Loss
-from stepless.registry import UnknownName, named
+from stepless.objective import Loss
+from stepless.problem import Problem, loss_of
+from stepless.registry import UnknownName
+from stepless.risks.joint_risk import risk_of
+from stepless.run import Run
 from stepless.warning import warn
 
 
@@ -79,21 +83,18 @@ def alpha_path(
     ([0.0001, 0.01], True)
     """
     strengths = _strengths(alphas)
-    found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not isinstance(found, Loss):
-        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
+    found = loss_of(loss)
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
-    refuse_settings(model)
-    source = model._source(X, y, sample_weight)
+    problem, run = Problem.of(model, (found.targets,)), Run.of(model)
+    source = _source(model, X, y, sample_weight, problem, run)
     points: dict[float, PathPoint] = {}
     last: Result | None = None
     with interruptible() as request:
         for alpha in sorted(set(strengths), reverse=True):
-            model.alpha = alpha
-            objective = model._objective((found.targets,))
-            last = model._run(objective, source, model._stopping(), last, ())
+            risk = risk_of(replace(problem, alpha=alpha).objective, source)
+            last = run.minimize(risk, last)
             points[alpha] = PathPoint(
                 alpha,
                 last.w,
@@ -110,11 +111,21 @@ def alpha_path(
         if request.heed():
             worst = max(point.rel_gap for point in points.values())
             warn(
-                f"interrupted with relative gaps of up to {worst:.2g}, not {model.gap:g}; "
+                f"interrupted with relative gaps of up to {worst:.2g}, not {run.gap:g}; "
                 "`stopped_by` says which points were",
                 ConvergenceWarning,
             )
     return [points[alpha] for alpha in strengths]
+
+
+def _source(model: Any, X: Any, y: Any, sample_weight: Any, problem: Problem, run: Run) -> Source:
+    """Examples with numbers, or of two classes, the second one positive."""
+    if isinstance(model, LinearRegressor):
+        return measured(model, X, y, sample_weight, problem, run)
+    source, y, classes = labelled(model, X, y, sample_weight, problem, run)
+    if len(classes) > 2:
+        raise ValueError(f"y holds {len(classes)} classes: a path is of two, or of numbers")
+    return source.relabelled(np.where(y == classes[1], 1.0, -1.0))
 
 
 def _strengths(alphas: Any) -> list[float]:

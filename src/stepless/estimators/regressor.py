@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +12,26 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.data import Source
-from stepless.data.holes import LARGEST
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
-from stepless.estimators.linear_model import LinearModel
-from stepless.estimators.stream import Stream, Streams
-from stepless.objective import Loss
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import measured
+from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
+from stepless.estimators.warm_start import goes_on
+from stepless.objective import Domain, Loss, Regularizer
+from stepless.problem import Problem
+from stepless.risks.joint_risk import risk_of
+from stepless.run import Run
+from stepless.solvers import Solver
+from stepless.strength import chosen
 from stepless.watchers import Watcher
 
+_TARGETS = ("reals", "counts")
 
-class LinearRegressor(RegressorMixin, LinearModel):
+
+@dataclass(eq=False, repr=False)
+class LinearRegressor(RegressorMixin, SparseEstimator):
     """A linear regression with a certificate.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i until the answer is provably within the
@@ -50,6 +62,22 @@ warm_start, shuffle, verbose
     True
     """
 
+    loss: str | Loss = "squared"
+    _: KW_ONLY
+    penalty: str | Regularizer = "l2"
+    alpha: float | str = 1e-4
+    domain: str | Domain = "free"
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    shuffle: bool = True
+    verbose: int = 0
+
     @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
@@ -58,28 +86,23 @@ warm_start, shuffle, verbose
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
-        objective = self._objective(("reals", "counts"))
-        source = self._source(X, y, sample_weight)
-        start = self._start(source.shape[1]) if self._goes_on(source.shape[1]) else None
-        objective, choosing = self._settle_strength(objective, [source])
-        result = self._run(objective, source, self._stopping(spent=choosing), start, watchers)
-        self.coef_: NDArray = result.w
-        self.intercept_: float = result.b
-        self.loss_ = objective.loss
-        self._certify([result])
+        problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
+        source = measured(self, X, y, sample_weight, problem, run)
+        start = self._start(source.shape[1]) if goes_on(self, source.shape[1]) else None
+        began = perf_counter()
+        problem = chosen(problem, [source], run)
+        stopping = run.stopping(spent=perf_counter() - began)
+        result = run.minimize(risk_of(problem.objective, source), start, stopping)
+        self.coef_, self.intercept_ = result.w, result.b
+        self.loss_, self.alpha_ = problem.loss, problem.strength
+        certify(self, run, [result])
         self.__dict__.pop("_streams", None)
         return self
 
     def _start(self, d: int) -> tuple[NDArray, float]:
         """The weights and the intercept of now."""
-        coef, intercepts = self._linear(d)
+        coef, intercepts = linear_weights(self, d)
         return coef[0], float(intercepts[0])
-
-    def _source(self, X: Any, y: Any, sample_weight: Any) -> Source:
-        X, y = self._examples(X, y, reset=True, numeric=True)
-        s = self._weights(sample_weight, len(y))
-        self._refuse_targets(self._objective(("reals", "counts")).loss, y, s)
-        return Source(X, y, s, self._threads())
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
@@ -97,23 +120,17 @@ warm_start, shuffle, verbose
 
         `progressive_loss_` and `settle` are those of `LinearClassifier`.
         """
-        self._refuse_to_choose()
-        objective = self._objective(("reals", "counts"))
-        fitted = hasattr(self, "coef_")
-        X, y = self._examples(X, y, reset=not fitted, numeric=True)
-        s = self._weights(sample_weight, len(y))
-        self._refuse_targets(objective.loss, y, s)
-        solver = self._online_solver()
+        problem, run = Problem.of(self, _TARGETS), Run.of(self)
+        refuse_to_choose(problem)
+        fitted, solver = hasattr(self, "coef_"), run.online_solver()
+        source = measured(self, X, y, sample_weight, problem, run, stream=True)
         if not hasattr(self, "_streams"):
-            start = self._start(X.shape[1]) if fitted else None
-            self._streams = Streams([Stream(objective, solver, X.shape[1], start)])
+            d = source.shape[1]
+            start = self._start(d) if fitted else None
+            self._streams = Streams([Stream(problem.objective, solver, d, start)])
         self._streams.refuse_changes(self)
-        z = self._streams.learn([Source(X, y, s, self._threads(), scaled=False)])[:, 0]
-        self.loss_ = self._streams.objective.loss
-        self.progressive_loss_ = self._streams.progressive_loss()
-        self.solver_ = solver.name
-        self._store_strength(objective)
-        self._certify_nothing()
+        z = self._streams.learn([source])[:, 0]
+        store_stream(self, self._streams, problem)
         if settle or not fitted:
             self._settle()
         return self._means(z)
@@ -128,25 +145,9 @@ warm_start, shuffle, verbose
         w, b = self._streams.weights()
         self.coef_, self.intercept_ = w[0], float(b[0])
 
-    def _refuse_targets(self, loss: Loss, y: NDArray, s: NDArray) -> None:
-        if np.abs(y).max() > LARGEST:
-            bad = int(np.abs(y).argmax())
-            raise ValueError(
-                f"y is {y[bad]:g} at example {bad}: squares of targets beyond {LARGEST:g} "
-                "overflow; rescale y"
-            )
-        if loss.targets == "counts":
-            if (y < 0).any():
-                bad = int(np.flatnonzero(y < 0)[0])
-                raise ValueError(
-                    f"{type(loss).__name__} needs targets ≥ 0, but y is {y[bad]:g} at example {bad}"
-                )
-            if not (y[s > 0] > 0).any():
-                raise ValueError(f"{type(loss).__name__} needs at least one target above 0")
-
     def predict(self, X: Any) -> NDArray:
         """Return the prediction for each example; the expected count for Poisson."""
-        return self._means(self._scores(X))
+        return self._means(linear_scores(self, X))
 
     def _means(self, z: NDArray) -> NDArray:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Source
+from stepless.estimators.certificate import certify_nothing
 from stepless.given import shown
 from stepless.objective import Objective
+from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.term import Term
 
@@ -74,7 +76,7 @@ class Streams(WholeChunks):
     """Online problems that learn from the same chunks: one alone, or one a class."""
 
     def __init__(self, streams: Sequence[Stream]) -> None:
-        self.objective = streams[0].objective
+        self.objective, self.solver = streams[0].objective, streams[0].solver
         self._streams = streams
 
     def learn(self, sources: Iterable[Source]) -> NDArray:
@@ -135,6 +137,20 @@ class Stream:
             return w.reshape(-1, K).T, np.array(np.broadcast_to(b, K))
         w, b = self.solver.weights(self.objective, self._state)
         return w.T, b
+
+
+def refuse_to_choose(problem: Problem) -> None:
+    """A stream's strength is needed before its examples are known."""
+    if problem.chooses:
+        raise ValueError("alpha='auto' must see all examples; give a number for a stream")
+
+
+def store_stream(estimator: Any, streams: Streams, problem: Problem) -> None:
+    """Store what is known of a model that learns from a stream."""
+    estimator.loss_, estimator.alpha_ = streams.objective.loss, problem.strength
+    estimator.solver_ = streams.solver.name
+    estimator.progressive_loss_ = streams.progressive_loss()
+    certify_nothing(estimator)
 
 
 def _same(one: Any, other: Any) -> bool:

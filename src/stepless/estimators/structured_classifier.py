@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.whole_model import WholeModel
+from stepless.estimators.certificate import certify
+from stepless.estimators.examples import sample_weights
+from stepless.estimators.warm_start import goes_on, minimize_whole
+from stepless.problem import Problem
+from stepless.run import Run, threads_of
 from stepless.structured import StructuredModel, structured_risk
 from stepless.structured.asking import asked, predictions
 from stepless.watchers import Watcher
 
 
-class StructuredClassifier(WholeModel):
+@dataclass(eq=False, repr=False)
+class StructuredClassifier(BaseEstimator):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -27,38 +35,24 @@ class StructuredClassifier(WholeModel):
     ----------
     model
         A `StructuredModel`.
-    penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; others as in `LinearClassifier`; or a `Regularizer`.
-    alpha
-        The penalty's strength, α.
     solver
         ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or a solver with
         parameters of its own.
-    gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-    random_state
-        Of no effect: the solvers of structured risks have no chance in them.
     n_jobs
         Threads, if the model releases the GIL; None or −1 for all cores.
     warm_start
         Whether `fit` begins where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of as many features, from its weights. The model's class
         must not change meanwhile: its attributes are not compared.
-    verbose
-        1 to write a line a pass to standard error.
+    penalty, alpha, gap, passes, seconds, random_state, verbose
+        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
 
     Attributes
     ----------
     coef_
         Weights, one for each feature of the model.
-    objective_, lower_bound_, gap_, rel_gap_
-        The certificate: the optimum lies between `lower_bound_` and `objective_`.
-    trace_
-        The run's events.
-    alpha_, solver_, n_passes_, stopped_by_
-        The penalty's strength, the solver's name, its passes, and what ended the run, as in
-        `LinearClassifier`.
+    objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -71,32 +65,18 @@ class StructuredClassifier(WholeModel):
     ('gap', True)
     """
 
-    def __init__(
-        self,
-        model: StructuredModel,
-        *,
-        penalty: Any = "l2",
-        alpha: float = 1e-4,
-        solver: Any = "auto",
-        gap: float = 1e-3,
-        passes: int | None = None,
-        seconds: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.model = model
-        self.penalty = penalty
-        self.alpha = alpha
-        self.solver = solver
-        self.gap = gap
-        self.passes = passes
-        self.seconds = seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    model: StructuredModel
+    _: KW_ONLY
+    penalty: Any = "l2"
+    alpha: float = 1e-4
+    solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -114,14 +94,16 @@ class StructuredClassifier(WholeModel):
             raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
         if not inputs:
             raise ValueError("there is no example: give one or more inputs with their outputs")
-        s = self._weights(sample_weight, len(inputs))
-        regularizer = self._fixed_penalty()
+        s = sample_weights(sample_weight, len(inputs))
+        problem, run = Problem.of(self, loss=self.model), Run.of(self, watchers)
         risk = structured_risk(
-            self.model, inputs, outputs, regularizer, s=s, threads=self._threads()
+            self.model, inputs, outputs, problem.regularizer, s=s, threads=run.threads
         )
-        weights = (self.coef_, 0.0) if self._goes_on(risk.d) else None
-        made_of = self.model, inputs, outputs, s
-        self.coef_ = self._fit_whole(risk, weights, watchers, made_of).w
+        weights = (self.coef_, 0.0) if goes_on(self, risk.d) else None
+        result = minimize_whole(self, run, risk, weights, (self.model, inputs, outputs, s))
+        self.coef_: NDArray = result.w
+        self.alpha_ = problem.strength
+        certify(self, run, [result])
         return self
 
     def predict(self, X: Any) -> list[Any]:
@@ -133,7 +115,7 @@ class StructuredClassifier(WholeModel):
                 "weights: fit again, or put the weights back"
             )
         inputs = _listed(X)
-        return predictions(self.model, self.coef_, inputs, self._threads())
+        return predictions(self.model, self.coef_, inputs, threads_of(self.n_jobs))
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""

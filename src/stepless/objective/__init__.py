@@ -17,6 +17,7 @@ from stepless.objective.domains import (
     Simplex,
     Spectrahedron,
 )
+from stepless.objective.finite_sum import FiniteSum
 from stepless.objective.losses import (
     JOINT,
     LOSSES,
@@ -36,7 +37,6 @@ from stepless.objective.losses import (
     SquaredHinge,
 )
 from stepless.objective.objective import Objective, OracleObjective, Penalized
-from stepless.objective.problem import Problem
 from stepless.objective.regularizers import (
     L1,
     REGULARIZERS,
@@ -67,6 +67,7 @@ __all__ = [
     "ElasticNet",
     "Entropy",
     "EpsilonInsensitive",
+    "FiniteSum",
     "Free",
     "GroupsL2",
     "GroupsLInf",
@@ -88,7 +89,6 @@ __all__ = [
     "Penalized",
     "Poisson",
     "Polytope",
-    "Problem",
     "Quantile",
     "Regularizer",
     "RowsL2",

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from stepless.compile_errors import in_one_sentence
 from stepless.estimators import LinearClassifier, LinearRegressor
-from stepless.estimators.settings import refuse_settings
+from stepless.estimators.examples import labelled, measured
+from stepless.estimators.several_classes import coded
 from stepless.kernels.blas import single_threaded_blas
-from stepless.minimize import minimize
 from stepless.objective import JOINT, LOSSES, Loss
-from stepless.registry import named
+from stepless.problem import Problem, loss_of
 from stepless.regret.ledger import RegretLedger
 from stepless.regret.replay import Replay
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.linear_risk import LinearRisk
-from stepless.solvers.auto import choose
-from stepless.stopping import Stopping
+from stepless.run import Run
 
 
 def regret_ledger(
@@ -77,9 +75,7 @@ def regret_ledger(
     >>> ledger.theorem, len(ledger), ledger.holds
     ('Theorem 6', 569, True)
     """
-    found = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    if not isinstance(found, Loss):
-        raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
+    found = loss_of(loss)
     kind = LinearClassifier if found.targets in ("signs", "classes") else LinearRegressor
     model = kind(
         found,
@@ -89,13 +85,13 @@ def regret_ledger(
         solver=solver,
         fit_intercept=fit_intercept,
     )
-    refuse_settings(model)
-    stopping = Stopping(gap, passes, math.inf if seconds is None else seconds)
-    risk = _risk(model, found, X, y, sample_weight)
+    problem, run = Problem.of(model, (found.targets,)), Run.of(model)
+    search = Run(gap=gap, passes=passes, seconds=seconds)
+    risk = _risk(model, X, y, sample_weight, problem, run)
     K = risk.objective.outputs
     with in_one_sentence(), single_threaded_blas():
-        replay = Replay(risk, model._online_solver())
-        hindsight = minimize(risk, choose(risk, gap), stopping)
+        replay = Replay(risk, run.online_solver())
+        hindsight = search.minimize(risk)
         if hindsight.stopped_by == "interrupt":  # nothing is left that would be worth the rounds
             raise KeyboardInterrupt
         w, b = hindsight.w.reshape(-1, K), np.array(np.broadcast_to(hindsight.b, K), dtype=float)
@@ -116,22 +112,18 @@ def regret_ledger(
     )
 
 
-def _risk(model: Any, loss: Loss, X: Any, y: Any, sample_weight: Any) -> LinearRisk:
-    """Return the risk of the examples, in their order."""
+def _risk(model: Any, X: Any, y: Any, sample_weight: Any, problem: Problem, run: Run) -> LinearRisk:
+    """Return the risk of the examples, in their order; of more than two classes, a joint one."""
     if isinstance(model, LinearRegressor):
-        objective = model._objective((loss.targets,))
-        return risk_of(objective, model._source(X, y, sample_weight))
-    objective = model._objective(("signs", "classes"))
-    source, y, classes = model._labelled(X, y, sample_weight)
-    if len(classes) > 2 and loss.targets == "signs":
-        if type(loss) not in JOINT:
-            known = ", ".join(name for name, sort in LOSSES.items() if sort in JOINT)
-            raise ValueError(
-                f"y holds {len(classes)} classes, and {type(loss).__name__} is a loss of two: "
-                f"choose one of {known}"
-            )
-        model.multi_class = "joint"
-    joint = model._joint(objective, len(classes))
-    if joint is None:
-        return risk_of(objective, source.relabelled(np.where(y == classes[1], 1.0, -1.0)))
-    return risk_of(joint, source.relabelled(np.searchsorted(classes, y).astype(float)))
+        return risk_of(problem.objective, measured(model, X, y, sample_weight, problem, run))
+    source, y, classes = labelled(model, X, y, sample_weight, problem, run)
+    loss = problem.loss
+    if len(classes) > 2 and loss.targets == "signs" and type(loss) not in JOINT:
+        known = ", ".join(name for name, sort in LOSSES.items() if sort in JOINT)
+        raise ValueError(
+            f"y holds {len(classes)} classes, and {type(loss).__name__} is a loss of two: "
+            f"choose one of {known}"
+        )
+    problem = problem.of_classes(len(classes), "joint")
+    [(_, targets)] = coded(y, classes, problem.loss)
+    return risk_of(problem.objective, source.relabelled(targets))

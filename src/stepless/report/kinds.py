@@ -23,8 +23,9 @@ from stepless.estimators import (
     OneClass,
     StructuredClassifier,
 )
-from stepless.objective import JOINT, LOSSES, Loss
-from stepless.registry import named
+from stepless.estimators.chain_weights import ChainWeights
+from stepless.objective import Loss
+from stepless.problem import Problem
 from stepless.report.plain import (
     plain,
     plain_classes,
@@ -148,12 +149,12 @@ class Chain(Kind):
     def facts(self, estimator: Any) -> Facts:
         return {
             "classes": plain_classes(estimator.classes_),
-            "n_features": int(estimator._vocabulary.width),
+            "n_features": int(estimator.weights_.vocabulary.width),
             "loss": estimator.loss_,
         }
 
     def arrays(self, estimator: Any) -> Arrays:
-        arrays, layout = {"weights": estimator._w}, estimator._layout
+        arrays, layout = {"weights": estimator.weights_.w}, estimator.weights_.layout
         if isinstance(layout, SeenPairs):
             arrays |= {"ends": layout.ends, "seen": layout.seen}
         if estimator.vocabulary_ is not None:
@@ -173,12 +174,12 @@ class Chain(Kind):
             vocabulary.columns = {str(name): column for column, name in enumerate(names)}
             whole = len(vocabulary.columns) == len(names) == vocabulary.width
             _refuse_unless(whole, "names", arrays["names"])
-        estimator.classes_, estimator._vocabulary = restored_classes(facts["classes"]), vocabulary
+        estimator.classes_ = restored_classes(facts["classes"])
         K = len(estimator.classes_)
         layout = _layout(arrays, vocabulary.width, K)
         w = arrays["weights"]
         _refuse_unless(w.shape == (layout.weights() + K * (K + 2),), "weights", w)
-        estimator._keep(layout, w)
+        estimator.weights_ = ChainWeights(vocabulary, layout, w, K)
         estimator.loss_ = str(facts.get("loss", estimator.loss))
 
 
@@ -264,10 +265,8 @@ def _settle_loss(estimator: Any, facts: Facts) -> None:
     if "loss" in facts:
         loss = restored_object("loss", facts["loss"])
     else:
-        loss = estimator.loss
-        loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-        if classes > 2 and getattr(estimator, "multi_class", "ovr") == "joint":
-            loss = JOINT[type(loss)](classes)
+        multi_class = getattr(estimator, "multi_class", "ovr")
+        loss = Problem(estimator.loss).of_classes(classes, multi_class).loss
     if not isinstance(loss, Loss) or loss.outputs() not in (1, classes):
         raise ValueError(f"the loss {loss}")
     estimator.loss_ = loss

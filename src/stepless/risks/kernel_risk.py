@@ -15,7 +15,7 @@ from stepless.data.gram import TABLED, Gram
 from stepless.data.source import design_of
 from stepless.design import Dense
 from stepless.design.checksum import checksum
-from stepless.objective import Objective, Problem
+from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import Risk
@@ -98,10 +98,10 @@ class KernelRisk(Risk):
         """All examples, with their table of kernels for rows."""
         return Block(Dense(table), self.y, self.s)
 
-    def problem(self, table: NDArray, rows: NDArray | None = None) -> Problem:
+    def problem(self, table: NDArray, rows: NDArray | None = None) -> FiniteSum:
         """What compiled rounds are told: these examples (or all), and their table of kernels."""
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
-        return Problem(self.objective.loss, Dense(table), y, s)
+        return FiniteSum(self.objective.loss, Dense(table), y, s)
 
     def haze(self, value: float, rough: float) -> float:
         """Bound the rounding of a plane's slopes, as `LinearRisk.haze`."""

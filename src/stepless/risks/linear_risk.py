@@ -17,7 +17,7 @@ from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
-from stepless.objective import Objective, Problem
+from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.risks.risk import RowRisk
 
@@ -47,7 +47,7 @@ class LinearRisk(RowRisk):
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective = objective
         self.source = source
-        self.problem = Problem(objective.loss, *source.whole)
+        self.problem = FiniteSum(objective.loss, *source.whole)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(

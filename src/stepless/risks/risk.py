@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
-from stepless.objective import Objective, Penalized, Problem
+from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class RowRisk(WeightRisk):
 
     objective: Objective
     source: Source
-    problem: Problem
+    problem: FiniteSum
 
     @abstractmethod
     def value_at(self, p: NDArray | Column) -> float:

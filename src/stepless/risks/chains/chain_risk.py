@@ -21,7 +21,7 @@ from stepless.risks.oracle_risk import OracleRisk
 _LINE = 16  # numbers: two cache lines between what two threads write
 
 
-class Problem(NamedTuple):
+class Chains(NamedTuple):
     """What kernels read: layout, positions (a row each), tags, where sequences end, weights."""
 
     pairs: Any
@@ -58,14 +58,14 @@ class Room(NamedTuple):
         )
 
 
-def equipped(problem: Problem, tags: int, d: int) -> tuple[Room, NDArray]:
+def equipped(problem: Chains, tags: int, d: int) -> tuple[Room, NDArray]:
     """What a kernel needs for a block: a room, and a place for the slopes of d weights."""
     longest = int(np.diff(problem.ends).max(initial=0))
     return Room.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
-def _problem(block: SequenceBlock, pairs: Pairs, y: NDArray, s: NDArray) -> Problem:
-    return Problem(pairs, block.X, y, block.ends, s)
+def _problem(block: SequenceBlock, pairs: Pairs, y: NDArray, s: NDArray) -> Chains:
+    return Chains(pairs, block.X, y, block.ends, s)
 
 
 class ChainRisk(OracleRisk):
@@ -104,7 +104,7 @@ class ChainRisk(OracleRisk):
         s = np.ones(m) if s is None else s * (m / s.sum())
         if y.size and not 0 <= y.min() <= y.max() < tags:  # kernels do not look
             raise ValueError(f"tags must be from 0 to {tags - 1}, not {y.min()} to {y.max()}")
-        self.problem = Problem(pairs, sequences.X, y, sequences.ends, s)
+        self.problem = Chains(pairs, sequences.X, y, sequences.ends, s)
         # of sums over positions, entries and neighbours, in whatever order they are taken
         # and of as many normalised steps of `tags` terms each as the longest sequence has
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Problem, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
 
 
 class CRFRisk(ChainRisk):
@@ -42,9 +42,7 @@ class CRFRisk(ChainRisk):
         return 0.125 * np.sqrt(most * self.sizes)
 
 
-def _log_losses(
-    block: Any, problem: Problem, tags: int, w: NDArray
-) -> tuple[float, NDArray, float]:
+def _log_losses(block: Any, problem: Chains, tags: int, w: NDArray) -> tuple[float, NDArray, float]:
     """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
     room, g = equipped(problem, tags, w.size)
     total = _tangents(g, problem, w, room, None)

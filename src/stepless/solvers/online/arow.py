@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.margins import MEAN, regularize_diagonal, regularize_full
-from stepless.objective import Hinge, MulticlassHinge, Objective, Problem
+from stepless.objective import FiniteSum, Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Left, Memory
 
@@ -77,7 +77,7 @@ class AROW(Learner):
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,

@@ -13,7 +13,7 @@ from stepless.kernels import dual_averaging, mirror_descent
 from stepless.kernels.mirror_descent import LAST, VALUE
 from stepless.objective import OracleObjective, Regularizer
 from stepless.risks.chains import AllPairs, chain
-from stepless.risks.chains.chain_risk import Problem, Room
+from stepless.risks.chains.chain_risk import Chains, Room
 from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
@@ -150,7 +150,7 @@ class ChainAdaGrad(AdaGrad):
         (sequences, y), setting = problem, self._prepared(objective, course)
         kept, clock, K = course.memory.kept, course.memory.clock, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
-        asked = Problem(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
+        asked = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
         room, start = Room.of(sequences.longest, K), course.start[0]
         _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
         return float(scores.sum()), 0.0, 0.0

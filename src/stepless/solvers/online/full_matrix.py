@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.rows import spread
-from stepless.objective import Free, L2Ball, Objective, Problem, SquaredL2, Zero
+from stepless.objective import FiniteSum, Free, L2Ball, Objective, SquaredL2, Zero
 from stepless.solvers.online.updates import Left, Memory, Setting
 
 EXACT = 128  # weights of a block up to which its root is renewed every round
@@ -91,13 +91,13 @@ class FullMatrix:
         return [everything[names == name].ravel() for name in np.unique(names)]
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         with single_threaded_blas():  # roots of small matrices: threads only wait for each other
             return self._run(problem, setting, memory, order, scores)
 
     def _run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         loss, X, y, s = problem
         d, K = X.shape[1], loss.outputs()

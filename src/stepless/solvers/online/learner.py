@@ -14,7 +14,7 @@ from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import shuffle
-from stepless.objective import Objective, Problem
+from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.updates import Left, Memory
@@ -102,7 +102,7 @@ class Learner:
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,
@@ -181,7 +181,7 @@ class Learner:
 
     def _advance(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,
@@ -265,7 +265,7 @@ class Learner:
 
     def problem_of(self, objective: Objective, source: Source) -> Any:
         """Return what `run` reads."""
-        return Problem(objective.loss, *source.whole)
+        return FiniteSum(objective.loss, *source.whole)
 
     def scale_of(self, source: Source) -> Scale:
         """Return how large the examples are."""

@@ -12,10 +12,10 @@ from stepless.kernels.margins import correct
 from stepless.objective import (
     Absolute,
     EpsilonInsensitive,
+    FiniteSum,
     Hinge,
     MulticlassHinge,
     Objective,
-    Problem,
 )
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Left, Memory
@@ -78,7 +78,7 @@ class PassiveAggressive(Learner):
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from stepless.objective import (
     L1,
     ElasticNet,
+    FiniteSum,
     Objective,
-    Problem,
     Regularizer,
     SquaredL2,
     Zero,
@@ -73,7 +73,7 @@ class Subgradients(Learner):
 
     def run(
         self,
-        problem: Problem,
+        problem: FiniteSum,
         objective: Objective,
         course: Course,
         order: NDArray,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.kernels import dual_averaging, eager, forward_backward, mirror_descent
 from stepless.kernels.metrics import DiagonalMetric
-from stepless.objective import Domain, Problem, Regularizer
+from stepless.objective import Domain, FiniteSum, Regularizer
 
 Left = tuple[float, float, float]  # Σ s_i ℓ_i, the plane's offset, its sizes
 
@@ -49,7 +49,7 @@ class Update(Protocol):
     def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory: ...
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left: ...
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]: ...
@@ -68,7 +68,7 @@ class Averaging:
         return memory
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
@@ -97,7 +97,7 @@ class Mirror:
         return memory
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
@@ -127,7 +127,7 @@ class Splitting:
         return memory
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         rule = self.elastic, setting.penalty[1], setting.etas
         arrays = memory.kept, memory.bias, memory.common
@@ -158,7 +158,7 @@ class Eager:
         return memory
 
     def run(
-        self, problem: Problem, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> Left:
         rule = setting.penalty, setting.metrics, setting.etas, self.averaging, order
         arrays = memory.common, memory.kept, memory.bias, memory.clock

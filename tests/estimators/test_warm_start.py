@@ -183,9 +183,9 @@ def test_other_features_are_refused_by_the_same_sentence_and_change_nothing(name
 
 
 @each
-def test_a_gap_missed_is_told_of_the_users_own_line(name):
+def test_a_gap_missed_is_told_of_the_users_own_line(name, monkeypatch):
     hasty = clone(CASES[name][0]).set_params(gap=1e-9)
-    hasty._patience = 9
+    monkeypatch.setattr("stepless.run.PATIENCE", 9)
     with pytest.warns(ConvergenceWarning, match="stopped after 9 passes") as told:
         fitted(hasty, name)
     assert told[0].filename == __file__

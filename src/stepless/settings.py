@@ -1,4 +1,4 @@
-"""Parameters of estimators, looked at before a fit: what they have in common by name."""
+"""Parameters, looked at before a fit: what estimators, problems and runs have in common by name."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from stepless.given import real, shown
 
-_NUMBERS = ("alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma")
-_FLAGS = ("fit_intercept", "warm_start", "shuffle")
+_NUMBERS = {"alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma"}
+_FLAGS = {"fit_intercept", "warm_start", "shuffle"}
+_BOOLEANS = bool, np.bool_
 _ARRAYS = ("cost",)  # which may be one
 
 
-def refuse_settings(estimator: BaseEstimator) -> None:
+def refuse_settings(holder: Any) -> None:
     """Refuse parameters of a wrong kind; which numbers and names are right is asked elsewhere.
 
     Examples
@@ -25,18 +25,21 @@ def refuse_settings(estimator: BaseEstimator) -> None:
     Traceback (most recent call last):
     ValueError: fit_intercept must be True or False, not 'no'
     """
-    for name, value in vars(estimator).items():  # `get_params` takes longer than a small chunk
-        if name.startswith("_") or name.endswith("_"):
+    for name, value in vars(holder).items():  # `get_params` takes longer than a small chunk
+        if name[0] == "_" or name[-1] == "_":
             continue
         if isinstance(value, np.ndarray) and name not in _ARRAYS:
             raise ValueError(f"{name} must be one value, not an array: {shown(value)}")
-        if name in _NUMBERS and not (value is None or isinstance(value, str)):
-            real(name, value)
-        if name in _FLAGS and not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name} must be True or False, not {shown(value)}")
-        if name == "verbose" and not (isinstance(value, Integral | np.bool_) and int(value) >= 0):
-            raise ValueError(f"verbose must be a whole number, at least 0, not {shown(value)}")
-        if name == "random_state":
+        if name in _NUMBERS:
+            if not (value is None or isinstance(value, str)):
+                real(name, value)
+        elif name in _FLAGS:
+            if not isinstance(value, _BOOLEANS):
+                raise ValueError(f"{name} must be True or False, not {shown(value)}")
+        elif name == "verbose":
+            if not (isinstance(value, Integral | np.bool_) and int(value) >= 0):
+                raise ValueError(f"verbose must be a whole number, at least 0, not {shown(value)}")
+        elif name == "random_state":
             _refuse_seed(value)
 
 

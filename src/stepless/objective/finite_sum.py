@@ -1,4 +1,4 @@
-"""What a kernel is told of the problem."""
+"""The risk of examples as compiled loops see it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from stepless.objective.losses.loss import Loss
 from stepless.term import Term
 
 
-class Problem(Term):
-    """Loss, examples, targets and sample weights (scaled to mean 1): R(w, b) = Σ s_i ℓ(z_i, y_i)/m.
+class FiniteSum(Term):
+    """R(w, b) = Σ s_i ℓ(z_i, y_i)/m: loss, examples, targets, sample weights (scaled to mean 1).
 
     Kernels unpack it in their first line: ``loss, X, y, s = problem``.
     """

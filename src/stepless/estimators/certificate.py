@@ -1,0 +1,98 @@
+"""What a fit proved, stored on its estimator, and a warning where that is not what was asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from stepless.minimize import Result
+from stepless.run import Run
+from stepless.trace import Trace, relative
+from stepless.warning import warn
+
+_NOTHING = 1e-9  # an objective that only rounding may keep from 0
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What a warning advises."""
+
+    more: str = "more passes="  # of what to allow a run that fell short; empty: it was meant to
+    easier: str = "raise alpha"  # what makes a gap easier to certify
+    go_on: str = "With warm_start=True another fit goes on from there"  # after an interrupt
+
+
+def certify(
+    estimator: Any,
+    run: Run,
+    results: list[Result],
+    remedy: Remedy = Remedy(),  # noqa: B008
+    *,
+    relative_to: float | None = None,
+    told: bool = False,
+) -> None:
+    """Store what the runs proved; several runs (one a class) count as one: their sum.
+
+    The relative gap is in units of the objective, unless told otherwise. What rounding hides is
+    not said if the caller has told, or tells, what is known.
+    """
+    reasons = [r.stopped_by for r in results]
+    estimator.objective_ = float(sum(r.objective for r in results))
+    estimator.lower_bound_ = float(sum(r.lower_bound for r in results))
+    estimator.gap_ = estimator.objective_ - estimator.lower_bound_
+    unit = estimator.objective_ if relative_to is None else relative_to
+    estimator.rel_gap_ = relative(estimator.gap_, unit)
+    estimator.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
+    estimator.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
+    estimator.n_passes_ = estimator.n_iter_ = max(r.trace[-1].passes for r in results)
+    estimator.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
+    if "interrupt" in reasons:
+        estimator.stopped_by_ = "interrupt"
+    hidden = not told and any(r.objective > _NOTHING for r in results)
+    advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
+    if advice is not None:
+        ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"
+        missed = f", not {run.gap:g}: the objective may lie that much above its optimum. {advice}"
+        warn(
+            f"{ended} after {estimator.n_passes_} passes with a relative gap of "
+            f"{estimator.rel_gap_:.2g}{missed if advice else ''}",
+            ConvergenceWarning,
+        )
+    for remark in dict.fromkeys(r.remark for r in results if r.remark):
+        warn(remark)
+
+
+def certify_nothing(estimator: Any) -> None:
+    """After a stream: the objective of what is no longer at hand is not known."""
+    estimator.objective_, estimator.lower_bound_ = math.nan, -math.inf
+    estimator.gap_ = estimator.rel_gap_ = math.inf
+    estimator.n_passes_ = estimator.n_iter_ = 1
+    estimator.trace_, estimator.stopped_by_ = Trace(), "stream"
+
+
+def _advice(stopped_by: str, rel_gap: float, run: Run, remedy: Remedy, hidden: bool) -> str | None:
+    """What to do about a gap that was missed; None if there is nothing to say."""
+    # a sum over classes may round to 0
+    accept = f"accept gap={one_digit_up(rel_gap)}, " if 0.0 < rel_gap <= 0.5 else ""
+    if stopped_by == "interrupt":
+        return remedy.go_on if rel_gap > run.gap else ""
+    if stopped_by == "passes" and run.passes is None and remedy.more:
+        return f"Allow {remedy.more}, {accept}or {remedy.easier}"
+    if stopped_by == "rounding" and hidden and rel_gap > run.gap > 0.0:
+        return f"Rounding hides the rest: {accept}{accept and 'or '}centre or rescale features"
+    return None
+
+
+def one_digit_up(share: float) -> str:
+    """Spell a positive number with one digit, no smaller than it is.
+
+    Examples
+    --------
+    >>> one_digit_up(0.14), one_digit_up(2e-5)
+    ('0.2', '2e-05')
+    """
+    power = 10.0 ** math.floor(math.log10(share))
+    return f"{math.ceil(share / power) * power:.1g}"

@@ -1,0 +1,76 @@
+"""Runs whose margin adapts, and what their gap is relative to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from stepless.estimators.certificate import Remedy, certify
+from stepless.estimators.warm_start import minimize_whole
+from stepless.minimize import Result
+from stepless.risks.adaptive_margin import AdaptiveMargin
+from stepless.run import Run
+from stepless.stopping import Stopping
+from stepless.trace import Event
+from stepless.warning import warn
+
+
+@dataclass(frozen=True)
+class MarginStopping(Stopping):
+    """As `Stopping`, but the gap is relative to how far the objective lies below that of w = 0.
+
+    That is ½‖w*‖² at the optimum, which the constant that raises the objective may dwarf. Where no
+    weights are better than none, the run ends when ‖w*‖ can be no more than that share of ‖c‖, the
+    length of what w is counted from, or when the gap is no more than what rounding hides, `hidden`.
+    """
+
+    at_zero: float = 0.0
+    hidden: float = 0.0
+
+    def unit(self, objective: float, gap: float) -> float:
+        """What a gap is relative to."""
+        below = self.at_zero - objective
+        return below if below > 0.0 else math.sqrt(gap * self.at_zero)
+
+    def reason(self, event: Event) -> str | None:
+        if event.gap <= self.gap * self.unit(event.objective, event.gap):
+            return "gap"
+        if event.gap <= self.hidden and event.objective >= self.at_zero:
+            return "rounding"
+        return Stopping(0.0, self.passes, self.seconds).reason(event)
+
+
+def adapt_margin(
+    estimator: Any,
+    run: Run,
+    risk: AdaptiveMargin,
+    start: NDArray | None,
+    no_margin: Callable[[float], str],
+) -> tuple[NDArray, bool]:
+    """Return the best weights, and whether they have a margin; store the certificate.
+
+    If they have none, a warning says how large it may be, and a remedy: `no_margin`.
+    """
+    limits, nu = run.limits, estimator.nu
+    stopping = MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.hidden)
+    weights = None if start is None else (risk.best_multiple(start) - risk.centre, 0.0)
+    made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
+
+    def adapted(last: Result) -> Result | None:
+        """Also from a larger ν: fewer examples lack more on average, so that planes stay true."""
+        if estimator._last_nu < nu:
+            return None
+        return last if estimator._last_nu == nu else replace(last, risk=math.inf)
+
+    result = minimize_whole(estimator, run, risk, weights, made_of, stopping, adapted)
+    estimator._last_nu = nu
+    unit = stopping.unit(result.objective, result.objective - result.lower_bound)
+    apart = result.objective < risk.at_zero
+    certify(estimator, run, [result], Remedy(easier="raise nu"), relative_to=unit, told=not apart)
+    if not apart:
+        warn(no_margin(math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))))
+    return result.w + risk.centre, apart

@@ -1,0 +1,164 @@
+"""How the minimum is sought."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from stepless.given import shown
+from stepless.minimize import Result, minimize
+from stepless.registry import UnknownName
+from stepless.risks.risk import Risk
+from stepless.settings import refuse_settings
+from stepless.solvers import SOLVERS, Solver
+from stepless.solvers.auto import choose
+from stepless.solvers.online.adagrad import AdaGrad
+from stepless.solvers.online.in_order import InOrder
+from stepless.solvers.turns import Turns
+from stepless.stopping import Stopping
+from stepless.watchers import Progress, Watcher, watching
+
+PATIENCE = 1000  # passes, where the user sets no limit
+
+
+@dataclass(frozen=True)
+class Run:
+    """Solver, limits, seed, threads, and who is told.
+
+    Parameters
+    ----------
+    solver, gap, passes, seconds, random_state, n_jobs, shuffle, verbose
+        As in `LinearClassifier`.
+    watchers
+        Called with every event and the best (w, b) so far; True ends the run.
+    patience
+        Passes after which a run ends that has no limit; None: 1000.
+
+    Examples
+    --------
+    >>> from stepless import LinearRisk, Objective, Source, SquaredL2
+    >>> from stepless.objective import Squared
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 2.0, 3.0])
+    >>> risk = LinearRisk(Objective(Squared(), SquaredL2(1e-3), intercept=False), Source(X, y))
+    >>> result = Run(gap=1e-6).minimize(risk)
+    >>> result.stopped_by, result.w.round(3)
+    ('gap', array([1.]))
+    """
+
+    solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    shuffle: bool = True
+    verbose: int = 0
+    watchers: Iterable[Watcher] = ()
+    patience: int | None = None
+    threads: int | None = field(init=False, repr=False, compare=False)
+    limits: Stopping = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        refuse_settings(self)
+        object.__setattr__(self, "threads", threads_of(self.n_jobs))
+        object.__setattr__(self, "watchers", tuple(watching(self.watchers)))
+        unlimited = math.inf if self.seconds is not None else self.patience or PATIENCE
+        limits = Stopping(
+            gap=self.gap,
+            passes=unlimited if self.passes is None else self.passes,
+            seconds=math.inf if self.seconds is None else self.seconds,
+        )
+        object.__setattr__(self, "limits", limits)
+
+    @classmethod
+    def of(cls, estimator: Any, watchers: Iterable[Watcher] = (), **given: Any) -> Self:
+        """Take from an estimator the parameters that are not given."""
+        known = vars(estimator)
+        found = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
+        return cls(**found | given, watchers=watchers)
+
+    # -- when it ends, what is left to chance, who is told ------------------------------------
+
+    def stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
+        """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
+        return replace(self.limits, seconds=max(self.limits.seconds - spent, 0.0) / runs_left)
+
+    def generator(self) -> np.random.Generator:
+        """Return the source of chance of a run."""
+        given, seed = self.random_state, 0
+        if isinstance(given, np.random.Generator):
+            return given
+        if given is not None and given != 0:
+            seed = check_random_state(given).randint(2**31)
+        return np.random.default_rng(seed)
+
+    def told(self, label: str = "") -> list[Watcher]:
+        """Return the watchers; if verbose, one that writes lines too."""
+        return [*([Progress(label=label)] if self.verbose else []), *self.watchers]
+
+    # -- who works ----------------------------------------------------------------------------
+
+    def solver_for(self, risk: Risk) -> Solver | Turns:
+        """Return the solver that is named, or the one that suits the risk best."""
+        solver: Any = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
+        return InOrder(solver) if solver.online and not self.shuffle else solver
+
+    def online_solver(self) -> Solver:
+        """Return the solver that is to learn from a stream."""
+        solver = AdaGrad() if self.solver == "auto" else self.named_solver()
+        if not solver.online:
+            online = [name for name, kind in SOLVERS.items() if kind.online]
+            raise ValueError(
+                f"solver {solver.name!r} cannot learn from a stream: "
+                f"choose one of {', '.join(online)}"
+            )
+        return solver
+
+    def named_solver(self) -> Solver:
+        """Return the solver that is named or given."""
+        if not isinstance(self.solver, str):
+            if isinstance(self.solver, type) or not hasattr(self.solver, "step"):
+                raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
+            return self.solver
+        if self.solver not in SOLVERS:
+            raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
+        return SOLVERS[self.solver]()
+
+    def minimize(
+        self,
+        risk: Risk,
+        start: tuple[NDArray, Any] | Result | None = None,
+        stopping: Stopping | None = None,
+        label: str = "",
+    ) -> Result:
+        """Minimise a risk; `stopping` is for a run that is one of several."""
+        return minimize(
+            risk,
+            self.solver_for(risk),
+            stopping or self.limits,
+            start=start,
+            watchers=self.told(label),
+            rng=self.generator(),
+        )
+
+
+def threads_of(n_jobs: Any) -> int | None:
+    """Return a number of threads, None for all cores.
+
+    Examples
+    --------
+    >>> threads_of(2), threads_of(-1)
+    (2, None)
+    """
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, Integral) or (n_jobs < 1 and n_jobs != -1):
+        raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {shown(n_jobs)}")
+    return None if n_jobs == -1 else int(n_jobs)
