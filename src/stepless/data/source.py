@@ -139,10 +139,12 @@ class Source:
             kernel(blocks[0], sum_, *of_block(0, shared))
             return sum_
         groups = merged(len(blocks), size)
+        # A gap behind each: threads that write to one cache line wait for each other.
+        sums = [np.empty(size + _LINE)[:size].reshape(shape) for _ in groups]
 
         def work(n: int) -> NDArray:
-            # A gap behind it: threads that write to one cache line wait for each other.
-            sum_ = np.zeros(size + _LINE)[:size].reshape(shape)
+            sum_ = sums[n]
+            sum_[:] = 0.0
             for k in groups[n]:
                 kernel(blocks[k], sum_, *of_block(k, shared))
             return sum_
