@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 from stepless.objective import L1, ElasticNet
 from stepless.risks.kernel_risk import KernelRisk
@@ -73,9 +74,9 @@ def choose(risk: Risk, gap: float) -> Solver | Turns:
     if not isinstance(risk, RowRisk):
         return _of_oracle(risk)
     first = _first(risk, gap)
-    others = (SGDPD(), Accelerated(), PGS(), FrankWolfe(), MirrorDescent(), EMGD(), AdaGrad())
-    fitting = (solver for solver in (first, *others) if solver.lacks(risk.objective) is None)
-    return next(fitting, first)
+    others = (SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad)
+    each = chain([first], (kind() for kind in others))  # made only if those before do not fit
+    return next((solver for solver in each if solver.lacks(risk.objective) is None), first)
 
 
 def _of_oracle(risk: Risk) -> Solver:
