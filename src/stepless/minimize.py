@@ -69,11 +69,14 @@ def minimize(
     start: tuple[NDArray, Any] | Result | None = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
+    resumable: bool = True,
 ) -> Result:
     """Minimise the regularized risk until the certified gap, the passes or the seconds are reached.
 
     It may start from weights and an intercept, or from a result on the same examples with another
-    strength: that keeps planes and, of the same solver, dual points: they are still true.
+    strength: that keeps planes and, of the same solver, dual points: they are still true. To tell
+    the same examples all of them are read once; unless `resumable`, that is spared, and no run can
+    go on from the result.
 
     Ctrl-C or SIGTERM ends the run after the step that is under way, with the best weights so far
     and their certificate; a second one breaks it off.
@@ -97,7 +100,8 @@ def minimize(
         if lack is not None:
             raise ValueError(f"solver {one.name!r} {lack}")
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
-        return _run(risk, turns, stopping, start, watching(watchers), rng, request)
+        asked = _asked(risk, start, resumable)
+        return _run(risk, turns, stopping, start, asked, watching(watchers), rng, request)
 
 
 def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
@@ -110,11 +114,24 @@ def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
     refuse_unless(chance, "rng", "numpy.random.Generator", rng)
 
 
+def _asked(risk: Risk, start: Any, resumable: bool) -> tuple[Any, ...] | None:
+    """The risk's identity, which a result to go on from must share; None if none goes on."""
+    begun = isinstance(start, Result)
+    asked = risk.identity if resumable or begun else None
+    if begun and start.asked != asked:
+        raise ValueError(
+            "a run goes on from a result on the same examples with the same loss and intercept, "
+            "at another strength; for another problem start from (result.w, result.b)"
+        )
+    return asked
+
+
 def _run(
     risk: Risk,
     turns: Turns,
     stopping: Stopping,
     start: tuple[NDArray, Any] | Result | None,
+    asked: tuple[Any, ...] | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
     request: Request,
@@ -122,12 +139,6 @@ def _run(
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
     before = start if isinstance(start, Result) else None
-    asked = risk.identity
-    if before and before.asked != asked:
-        raise ValueError(
-            "a run goes on from a result on the same examples with the same loss and intercept, "
-            "at another strength; for another problem start from (result.w, result.b)"
-        )
     w, b, lowest = _begin(risk, start)
     seen = math.inf  # the lowest objective as it was computed, by which solvers go
     certifier = None

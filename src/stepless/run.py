@@ -137,6 +137,7 @@ class Run:
         start: tuple[NDArray, Any] | Result | None = None,
         stopping: Stopping | None = None,
         label: str = "",
+        resumable: bool = True,
     ) -> Result:
         """Minimise a risk; `stopping` is for a run that is one of several."""
         return minimize(
@@ -146,6 +147,7 @@ class Run:
             start=start,
             watchers=self.told(label),
             rng=self.generator(),
+            resumable=resumable,
         )
 
 

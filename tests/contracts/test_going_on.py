@@ -21,7 +21,7 @@ from stepless.objective import (
     Zero,
 )
 from stepless.risks.linear_risk import LinearRisk
-from stepless.solvers import SOLVERS
+from stepless.solvers import SOLVERS, Bundle
 from stepless.solvers.auto import choose
 from stepless.stopping import Stopping
 
@@ -115,3 +115,10 @@ def test_equal_examples_elsewhere_are_the_same_and_the_bounds_stay_true(name, fo
     best = minimize(weaker, choose(weaker, 1e-6), Stopping(gap=1e-6, passes=100))
     assert on.lower_bound <= best.objective
     assert on.objective >= best.lower_bound
+
+
+def test_a_result_that_is_not_resumable_is_refused():
+    risk = LinearRisk(Objective(Hinge(), SquaredL2(0.1)), Source(X, Y))
+    result = minimize(risk, Bundle(), Stopping(gap=1e-3), resumable=False)
+    with pytest.raises(ValueError, match="a run goes on from a result on the same examples"):
+        minimize(risk, Bundle(), Stopping(gap=1e-3), start=result)

@@ -158,7 +158,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
             k = len(results)
             risk = risk_of(problem.objective, source.relabelled(targets))
             stopping = run.stopping(len(starts) - k, perf_counter() - began)
-            results.append(run.minimize(risk, starts[k], stopping, label))
+            results.append(run.minimize(risk, starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
         self.coef_, self.intercept_ = rows([(r.w, r.b) for r in results], problem.loss)
         certify(self, run, results)

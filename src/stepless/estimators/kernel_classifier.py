@@ -142,7 +142,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         for label, signs in coded(y, classes, problem.loss):
             stopping = run.stopping(len(positives(classes)) - len(results), perf_counter() - began)
             risk = KernelRisk(problem.objective, gram, signs, s)
-            results.append(run.minimize(risk, None, stopping, label))
+            results.append(run.minimize(risk, None, stopping, label, resumable=False))
         coefficients = np.array([result.w for result in results])
         self.classes_, self.loss_ = classes, problem.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))

@@ -92,7 +92,8 @@ warm_start, shuffle, verbose
         began = perf_counter()
         problem = chosen(problem, [source], run)
         stopping = run.stopping(spent=perf_counter() - began)
-        result = run.minimize(risk_of(problem.objective, source), start, stopping)
+        risk = risk_of(problem.objective, source)
+        result = run.minimize(risk, start, stopping, resumable=False)
         self.coef_, self.intercept_ = result.w, result.b
         self.loss_, self.alpha_ = problem.loss, problem.strength
         certify(self, run, [result])
