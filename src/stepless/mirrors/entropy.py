@@ -177,14 +177,6 @@ _TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that
 _MOST_POWER = 300.0  # the square of its exponential is still a number
 
 
-def scaled_to(total: float, powers: NDArray, prior: NDArray | None = None) -> NDArray:
-    """The w ∝ exp(powers), or prior·exp(powers), of a given sum; no power may be large."""
-    w = np.exp(powers)
-    if prior is not None:
-        w *= prior
-    return w * (total / float(w.sum()))
-
-
 def relative_entropy(w: NDArray, z: NDArray) -> float:
     """Σ_j w_j log(w_j/z_j) − w_j + z_j, infinite where only z_j is 0."""
     with np.errstate(divide="ignore"):

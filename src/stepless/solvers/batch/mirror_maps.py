@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.vertices import enter
-from stepless.mirrors import p_norm
+from stepless.mirrors import PNorm
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.entropy import relative_entropy, scaled_to
-from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
+from stepless.mirrors.entropy import relative_entropy
+from stepless.objective import L1, Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_prox
 
@@ -96,7 +96,8 @@ class Entropy:
         domain = self.objective.domain
         powers = -step * (g + _lasso(self.objective))
         if isinstance(domain, Simplex):
-            return scaled_to(domain.bound, powers - powers.max(), w)
+            v = np.exp(powers - powers.max()) * w
+            return v * (domain.bound / float(v.sum()))
         return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
@@ -107,15 +108,11 @@ class Entropy:
 
 
 @dataclass(frozen=True)
-class PNorm:
-    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q."""
+class Reflected:
+    """Φ of a map of `stepless.mirrors`: steps are taken in the dual, and reflected."""
 
     objective: Penalized
-    q: float
-
-    @property
-    def p(self) -> float:
-        return self.q / (self.q - 1.0)
+    mirror: PNorm
 
     def enter(self, w: NDArray) -> NDArray:
         return _entered(self.objective, w)
@@ -123,22 +120,16 @@ class PNorm:
     def linear(self, w: NDArray) -> NDArray:
         return self.objective.strength * w
 
-    def mirrored(self, w: NDArray) -> NDArray:
-        """∇Φ(w)."""
-        return p_norm.gradient(w, self.q)
-
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
-        return self.reflected(self.mirrored(w) - step * g, step * _lasso(self.objective))
-
-    def reflected(self, theta: NDArray, cut: float) -> NDArray:
-        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁."""
-        return p_norm.reflect(self.objective.domain, theta, cut, self.q)
+        lasso = _lasso(self.objective)
+        penalty = L1(lasso) if lasso else None
+        return self.mirror.nearest(self.mirror.dual(w) - step * g, penalty, step)
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
-        return p_norm.divergence(v, w, self.q)
+        return self.mirror.divergence(v, w)
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
-        return p_norm.norm(g, self.q) ** 2
+        return self.mirror.dual_square(g)
 
 
 def mirror_map(risk: WeightRisk, mirror: Mirror | None) -> MirrorMap:
@@ -148,7 +139,7 @@ def mirror_map(risk: WeightRisk, mirror: Mirror | None) -> MirrorMap:
     if kind == "entropy":
         return Entropy(objective, 1.0 / (float(risk.sizes.sum()) or 1.0))
     if kind == "p-norm":
-        return PNorm(objective, p_norm.own_exponent(objective.domain, risk.d))
+        return Reflected(objective, PNorm(objective.domain, risk.d))
     return Euclidean(objective, FeatureMetric.of(risk))
 
 
