@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.kernels.vertices import enter
 from stepless.mirrors import PNorm
-from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.elastic import elastic_shares, lasso
 from stepless.mirrors.entropy import relative_entropy
 from stepless.objective import L1, Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
 from stepless.risks.risk import WeightRisk
@@ -94,7 +94,7 @@ class Entropy:
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         domain = self.objective.domain
-        powers = -step * (g + _lasso(self.objective))
+        powers = -step * (g + lasso(self.objective.regularizer))
         if isinstance(domain, Simplex):
             v = np.exp(powers - powers.max()) * w
             return v * (domain.bound / float(v.sum()))
@@ -121,8 +121,8 @@ class Reflected:
         return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
-        lasso = _lasso(self.objective)
-        penalty = L1(lasso) if lasso else None
+        alpha = lasso(self.objective.regularizer)
+        penalty = L1(alpha) if alpha else None
         return self.mirror.nearest(self.mirror.dual(w) - step * g, penalty, step)
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
@@ -184,13 +184,6 @@ def _elastic(objective: Penalized) -> bool:
 def _rounded(objective: Penalized) -> bool:
     """Whether the domain is an ℓ_p ball whose ‖·‖_p² is strongly convex."""
     return isinstance(objective.domain, LpBall) and 1.0 < objective.domain.p <= 2.0
-
-
-def _lasso(objective: Penalized) -> float:
-    """α of Ω(w) = α‖w‖₁ + β‖w‖²/2."""
-    shares = elastic_shares(objective.regularizer)
-    assert shares is not None  # `needs_mirror` sees to it
-    return shares[0]
 
 
 def _entered(objective: Penalized, w: NDArray) -> NDArray:
