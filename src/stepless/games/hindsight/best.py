@@ -138,7 +138,7 @@ def _solve(task: Task) -> tuple[NDArray, float]:
 def _steps(task: Task, least: int, most: int) -> int:
     """How many a search may take: the fewer the longer one takes."""
     arrays, calls = _EFFORT
-    affordable = calls // task.T if isinstance(task.whole, Sum) else arrays // (task.T * task.d)
+    affordable = calls // task.T if type(task.whole) is Sum else arrays // (task.T * task.d)
     return min(max(least, affordable), most)
 
 
