@@ -6,11 +6,18 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stepless.term import Term
 
 _ULP = 2.0**-52
+
+
+def frozen(values: ArrayLike) -> NDArray:
+    """Return numbers as an array that nobody can change."""
+    values = np.array(values, dtype=np.float64, order="C")
+    values.flags.writeable = False
+    return values
 
 
 class Domain(Term):
