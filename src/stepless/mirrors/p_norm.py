@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.p_norm_roots import between_limits, link, norm, of_sum
+from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
 from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
+from stepless.objective.domains.lp_ball import norm
 
 
 @dataclass
