@@ -25,7 +25,7 @@ def elastic_shares(penalty: Regularizer | None, weight: float = 1.0) -> tuple[fl
     return None
 
 
-def lasso(penalty: Regularizer) -> float:
+def lasso_share(penalty: Regularizer) -> float:
     """α of Ω(w) = α‖w‖₁ + β‖w‖²/2, which Ω must be."""
     shares = elastic_shares(penalty)
     assert shares is not None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
-from stepless.mirrors.elastic import lasso
+from stepless.mirrors.elastic import lasso_share
 from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
@@ -104,7 +104,7 @@ class LBFGS:
 
     def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         objective = risk.objective
-        corner = lasso(objective.regularizer)
+        corner = lasso_share(objective.regularizer)
         v = self._trial(state, corner)
         tangent = risk.tangent(v, state.b)
         value = objective.penalty(v) + tangent.value

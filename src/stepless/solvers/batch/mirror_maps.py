@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.kernels.vertices import enter
 from stepless.mirrors import PNorm
-from stepless.mirrors.elastic import elastic_shares, lasso
+from stepless.mirrors.elastic import elastic_shares, lasso_share
 from stepless.mirrors.entropy import relative_entropy
 from stepless.objective import L1, Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
 from stepless.risks.risk import WeightRisk
@@ -94,7 +94,7 @@ class Entropy:
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         domain = self.objective.domain
-        powers = -step * (g + lasso(self.objective.regularizer))
+        powers = -step * (g + lasso_share(self.objective.regularizer))
         if isinstance(domain, Simplex):
             v = np.exp(powers - powers.max()) * w
             return v * (domain.bound / float(v.sum()))
@@ -121,7 +121,7 @@ class Reflected:
         return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
-        alpha = lasso(self.objective.regularizer)
+        alpha = lasso_share(self.objective.regularizer)
         penalty = L1(alpha) if alpha else None
         return self.mirror.nearest(self.mirror.dual(w) - step * g, penalty, step)
 
