@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepless.games.costs.cost import Cost, Sum, Total
+from stepless.games.costs.cost import Cost, Total
 
 _BLOCK = 32  # costs that are added one after the other
 _ROUNDING = 1e-12  # relative: what an eigenvalue may be below 0 by
@@ -78,7 +78,7 @@ class Quadratic(Cost):
         return QuadraticTotal(costs)  # type: ignore[arg-type]
 
 
-class QuadraticTotal(Sum):
+class QuadraticTotal(Total):
     """One bowl for all."""
 
     def __init__(self, costs: Sequence[Quadratic]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,42 +21,43 @@ Mirror = Literal["euclidean", "entropy", "p-norm"]
 _PRIOR = 0.1  # share of the uniform point in a start, for the entropy never leaves a weight of 0
 
 
-class MirrorMap(Protocol):
+@dataclass(frozen=True)
+class MirrorMap:
     """A function Φ that is 1-strongly convex in some norm, and its divergence B.
 
     `move` takes a share of the penalty as it is; of the rest, `linear` gives the gradient.
     """
 
+    objective: Penalized
+
     def enter(self, w: NDArray) -> NDArray:
         """Return a point of the domain near w, where Φ has a gradient."""
-        ...
+        w = w.copy()
+        enter(self.objective.domain, w)
+        return w
 
     def linear(self, w: NDArray) -> NDArray | float:
-        """The gradient of that part of the penalty which is taken by its tangent."""
-        ...
+        """The gradient of that part of the penalty which is taken by its tangent: the ridge's."""
+        return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         """argmin_v∈S step (⟨g, v⟩ + the rest of Ω(v)) + B(v, w)."""
-        ...
+        raise NotImplementedError
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
         """B(v, w) = Φ(v) − Φ(w) − ⟨∇Φ(w), v − w⟩."""
-        ...
+        raise NotImplementedError
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
         """The square of the dual norm of g, for points of the size of w."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Euclidean:
+class Euclidean(MirrorMap):
     """Φ(w) = ½Σ h_j w_j², features standardised: for every penalty that has a prox."""
 
-    objective: Penalized
     metric: FeatureMetric
-
-    def enter(self, w: NDArray) -> NDArray:
-        return _entered(self.objective, w)
 
     def linear(self, w: NDArray) -> float:
         return 0.0
@@ -72,25 +73,21 @@ class Euclidean:
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(MirrorMap):
     """Φ(w) = Σ w_j log w_j − w_j, for w ≥ 0: steps multiply weights, and none becomes 0.
 
     It is 1/Σw-strongly convex in ‖·‖₁. What a simplex asks for is a common factor.
     """
 
-    objective: Penalized
     first: float  # a weight where nothing better is known
 
     def enter(self, w: NDArray) -> NDArray:
         domain = self.objective.domain
         if isinstance(domain, Simplex):
             uniform = np.full(w.size, domain.bound / w.size)
-            return uniform + (1.0 - _PRIOR) * (_entered(self.objective, w) - uniform) * w.any()
+            return uniform + (1.0 - _PRIOR) * (super().enter(w) - uniform) * w.any()
         w = np.maximum(w, 0.0)
         return w + _PRIOR * (w.mean() if w.any() else self.first / _PRIOR)
-
-    def linear(self, w: NDArray) -> NDArray:
-        return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         domain = self.objective.domain
@@ -108,17 +105,10 @@ class Entropy:
 
 
 @dataclass(frozen=True)
-class Reflected:
+class Reflected(MirrorMap):
     """Φ of a map of `stepless.mirrors`: steps are taken in the dual, and reflected."""
 
-    objective: Penalized
     mirror: PNorm
-
-    def enter(self, w: NDArray) -> NDArray:
-        return _entered(self.objective, w)
-
-    def linear(self, w: NDArray) -> NDArray:
-        return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         alpha = lasso_share(self.objective.regularizer)
@@ -184,9 +174,3 @@ def _elastic(objective: Penalized) -> bool:
 def _rounded(objective: Penalized) -> bool:
     """Whether the domain is an ℓ_p ball whose ‖·‖_p² is strongly convex."""
     return isinstance(objective.domain, LpBall) and 1.0 < objective.domain.p <= 2.0
-
-
-def _entered(objective: Penalized, w: NDArray) -> NDArray:
-    w = w.copy()
-    enter(objective.domain, w)
-    return w
