@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.mirrors.elastic import elastic_shares
+from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
 from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
 from stepless.objective.domains.lp_ball import norm
 
 
 @dataclass
-class PNorm:
+class PNorm(Mirror):
     """Φ(w) = ‖w‖_p²/(2(p − 1)), 1 < p ≤ 2, 1-strongly convex in ‖·‖_p, to which ‖·‖_q is dual.
 
     With q = 2 ln d, the default, it is as good as ‖·‖₁ up to a factor ln d; in an ℓ_p ball p is the
@@ -29,12 +30,8 @@ class PNorm:
     array([ 0.8474, -0.1526,  0.    ])
     """
 
-    domain: Domain
-    d: int
     p: float | None = None
     q: float = field(init=False)
-    spread: float = field(init=False)
-    _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "p-norm"
 
@@ -58,9 +55,6 @@ class PNorm:
             self.q = self.p / (self.p - 1.0)
         self._first = self.nearest(np.zeros(d))
         self.spread = self._top() - self.value(self._first)
-
-    def first(self) -> NDArray:
-        return self._first.copy()
 
     def dual(self, w: NDArray) -> NDArray:
         return link(w, self.q / (self.q - 1.0), self.q - 1.0)
