@@ -126,3 +126,15 @@ class Domain(Term):
 def is_thin(domain: Domain, *_: object) -> bool:
     """Whether Python may run a function of a domain and other things as it is."""
     return domain.thin
+
+
+class Bounded(Domain):
+    """A domain of which no point is farther from 0 than a bound R, nor any weight larger."""
+
+    bound: float = 1.0
+
+    def radius(self):
+        return self.bound
+
+    def reach(self):
+        return self.bound
