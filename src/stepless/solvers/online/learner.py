@@ -101,12 +101,7 @@ class Learner:
         raise NotImplementedError
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         """Learn the rows of an order, and write the predictions before each (m × K)."""
         raise NotImplementedError
@@ -178,12 +173,7 @@ class Learner:
         return scores
 
     def _advance(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> None:
         total, offset, rough = self.run(problem, objective, course, order, scores)
         course.memory.clock += order.size

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from numpy.typing import NDArray
 
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import FiniteSum, Objective
+from stepless.objective import Objective
 from stepless.solvers.online.learner import Course, Learner
 from stepless.solvers.online.updates import (
     Averaging,
@@ -65,12 +66,7 @@ class Subgradients(Learner):
         return self.engine(objective).fresh(self._prepared(objective, course), *course.start)
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         setting = self._prepared(objective, course)
         return self.engine(objective).run(problem, setting, course.memory, order, scores)
