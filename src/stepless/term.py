@@ -108,14 +108,18 @@ class Term(tuple):
 
     # Two empty tuples are equal, two losses without parameters are not.
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and tuple.__eq__(self, other)
+        return type(self) is type(other) and self._key() == other._key()
 
     # Without it, tuple's own `!=` would call two losses without parameters equal.
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(self)))
+        return hash((type(self), self._key()))
+
+    def _key(self) -> tuple:
+        """What equal terms of one class have in common; of arrays, which do not compare, bytes."""
+        return tuple(self)
 
     @classmethod
     def _digest(cls) -> str:

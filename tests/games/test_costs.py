@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from stepless.games import ExampleLoss, Growth, Linear, Quadratic
-from stepless.games.costs import Sum, ValuesOnly, as_cost, total
+from stepless.games.costs import Total, ValuesOnly, as_cost, total
 from stepless.games.costs.shown import Own
 from stepless.objective import Hinge, Logistic, Poisson, Squared
 
@@ -34,7 +34,7 @@ def streams():
 @pytest.mark.parametrize("kind", streams())
 def test_a_total_is_the_sum(kind):
     rng, costs = np.random.default_rng(1), streams()[kind]
-    whole, plain = total(costs), Sum(costs)
+    whole, plain = total(costs), Total(costs)
     for _ in range(5):
         w = rng.uniform(0.1, 1.0, size=D)
         W = rng.uniform(0.1, 1.0, size=(len(costs), D))

@@ -15,6 +15,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 
 from stepless import LinearClassifier, LinearRisk, Objective, Source, Stopping
 from stepless.minimize import minimize
+from stepless.mirrors import PNorm
 from stepless.objective import (
     L1,
     Absolute,
@@ -40,7 +41,7 @@ from stepless.objective import (
 from stepless.risks.joint_risk import JointRisk
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.frank_wolfe import lower_bound
-from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, PNorm, mirror_map
+from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, Reflected, mirror_map
 from stepless.solvers.batch.smoothness import FeatureMetric
 
 SMOOTH = [Gradient(), Accelerated(), MirrorProx()]
@@ -525,7 +526,8 @@ def test_mirror_steps_are_minima(penalty, domain):
     for _ in range(6):
         w, g, step = 0.3 * rng.normal(size=d), rng.normal(size=d), rng.uniform(0.1, 0.9)
         if isinstance(domain, Free | L1Ball):
-            mirror = PNorm(objective, 2.0 * math.log(20))
+            q = 2.0 * math.log(20)
+            mirror = Reflected(objective, PNorm(domain, d, q / (q - 1.0)))
         else:
             mirror = Entropy(objective, 0.2)
         w = mirror.enter(w)
@@ -572,8 +574,8 @@ def test_euclidean_steps_are_minima():
 def test_steps_in_a_p_norm_ball_are_minima(penalty):
     risk = risk_of(penalty, LpBall(0.5, 1.4), intercept=False)
     mirror, rng = mirror_map(risk, None), np.random.default_rng(0)
-    assert isinstance(mirror, PNorm)
-    assert mirror.p == pytest.approx(1.4)
+    assert isinstance(mirror, Reflected)
+    assert mirror.mirror.p == pytest.approx(1.4)
     for _ in range(5):
         w, g = mirror.enter(rng.normal(size=risk.d)), 3.0 * rng.normal(size=risk.d)
         v = mirror.move(w, g, 0.3)
@@ -588,11 +590,11 @@ def test_steps_in_a_p_norm_ball_are_minima(penalty):
 
 
 def test_the_p_norms_map_and_its_inverse():
-    mirror = PNorm(Objective(Squared(), Zero(), intercept=False), 2.0 * math.log(50))
+    mirror = PNorm(Free(), 50)
     w = np.random.default_rng(0).normal(size=50)
-    np.testing.assert_allclose(mirror.reflected(mirror.mirrored(w), 0.0), w, rtol=1e-10)
+    np.testing.assert_allclose(mirror.nearest(mirror.dual(w)), w, rtol=1e-10)
     assert mirror.p == pytest.approx(2 * math.log(50) / (2 * math.log(50) - 1))
-    np.testing.assert_array_equal(mirror.mirrored(np.zeros(50)), 0.0)
+    np.testing.assert_array_equal(mirror.dual(np.zeros(50)), 0.0)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_drawn_iterates_stand_for_all(learner):
             points.append(np.append(w[:, 0], b))
         points = np.array(points)
         if iterate == "suffix":
-            first = state.begun - state.older.rounds - state.newer.rounds
+            first = state.begun - state.iterates.count
             assert 1 < first <= ROUNDS / 2
             late = slice(first - 1, None)
         exact = all_of_them[late][: over - 1 - (late.start or 0)].mean(axis=0)
@@ -139,7 +139,7 @@ def test_a_suffix_is_at_least_the_last_half():
     solver, objective = OnlineToBatch(RDA(eta=1.0), "suffix"), Objective(Hinge(), Zero())
     for end in range(8, ROUNDS):
         state, _ = gathered(solver, objective, X[:end], y[:end], (end,))
-        first = state.begun - state.older.rounds - state.newer.rounds
+        first = state.begun - state.iterates.count
         assert end / 5 <= first <= end / 2 or first == 1
 
 

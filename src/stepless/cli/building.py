@@ -14,16 +14,15 @@ from stepless.estimators import (
 from stepless.objective import LOSSES, penalty_of
 from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName
-from stepless.report.names import RANKINGS
+from stepless.risks.chains import CHAIN_LOSSES
 from stepless.risks.metrics import metric_of
 from stepless.risks.oracle_risk import OracleRisk
-from stepless.run import Run
+from stepless.risks.ranking import RANKING_LOSSES
+from stepless.run import PATIENCE, Run
 from stepless.solvers import SOLVERS
 from stepless.solvers.lacking import suited
 from stepless.strength import lacks
 
-_PATIENCE = 1000  # passes, where the user sets no limit
-_CHAIN_LOSSES = ("crf", "hinge")
 Model = LinearClassifier | LinearRegressor | MetricClassifier | LinearRanker | ChainClassifier
 
 
@@ -32,7 +31,7 @@ def build(
 ) -> Model:
     """Make the estimator, and refuse what makes no sense before a large file is read."""
     if parameters["passes"] is None and parameters["seconds"] is None:
-        parameters["passes"] = _PATIENCE
+        parameters["passes"] = PATIENCE
     if metric is not None:
         return _by_metric(task, loss, metric, k, parameters)
     if task == "rank":
@@ -62,16 +61,16 @@ def _by_metric(
 
 
 def _ranker(loss: str, k: float, parameters: dict[str, Any]) -> LinearRanker:
-    if loss not in RANKINGS:
-        raise UnknownName("loss", loss, RANKINGS)
+    if loss not in RANKING_LOSSES:
+        raise UnknownName("loss", loss, RANKING_LOSSES)
     if not isinstance(k, int) or k < 1:
         raise ValueError(f"--k must be a whole number of documents, at least 1, not {k}")
     return LinearRanker(loss, k=k, **_of_a_whole("--task rank", parameters, intercept=False))
 
 
 def _tagger(loss: str, parameters: dict[str, Any]) -> ChainClassifier:
-    if loss not in _CHAIN_LOSSES:
-        raise UnknownName("loss", loss, _CHAIN_LOSSES)
+    if loss not in CHAIN_LOSSES:
+        raise UnknownName("loss", loss, CHAIN_LOSSES)
     return ChainClassifier(loss, **_of_a_whole("--task tag", parameters, intercept=False))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +35,12 @@ class Task(StrEnum):
     regress = "regress"
     rank = "rank"
     tag = "tag"
+
+
+# Options in the groups of `stepless fit --help`.
+_problem, _run, _stream, _output = (
+    partial(typer.Option, rich_help_panel=panel) for panel in ("Problem", "Run", "Stream", "Output")
+)
 
 
 def _strength(text: Any) -> float | str:
@@ -72,248 +79,180 @@ def fit(
         ),
     ],
     test: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="A second file, to score the model on."),
+        Path | None, typer.Option(metavar="DATA", help="A second file, to score the model on.")
     ] = None,
     task: Annotated[
         Task,
-        typer.Option(
+        _problem(
             metavar="NAME",
             help="auto (what the loss is for), classify, regress; rank, the lines of each qid; "
             "tag, words in columns, the last of them the tag, with an empty line after a "
             "sentence.",
-            rich_help_panel="Problem",
         ),
     ] = Task.auto,
     loss: Annotated[
         str | None,
-        typer.Option(
+        _problem(
             metavar="NAME",
             help="Classes: hinge, squared_hinge, smoothed_hinge(γ), logistic. Numbers: squared, "
             "absolute, huber(δ), epsilon_insensitive(ε), quantile(τ), poisson. "
             "By default hinge, or squared to regress. To rank: pairwise, ndcg, map, mrr. "
             "To tag: crf, hinge.",
-            rich_help_panel="Problem",
             show_default=False,
         ),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
+        _problem(
             metavar="NAME",
             help="In place of a loss, what a model of two classes is to be good at: f1, fbeta(β), "
             "roc_auc, precision_at_k, recall_at_k, prbep. The greater label is the positive one.",
-            rich_help_panel="Problem",
         ),
     ] = None,
     k: Annotated[
         Any,
-        typer.Option(
+        _problem(
             "--k",
             metavar="K",
             parser=_count_or_share,
             help="Of the metrics at k: how many examples, or which share of them. To rank: how "
             "many documents NDCG@k sees (by default 10).",
-            rich_help_panel="Problem",
             show_default=False,
         ),
     ] = None,
     penalty: Annotated[
         str,
-        typer.Option(
+        _problem(
             metavar="NAME",
             help="l2, l1, elasticnet(ρ), lp(p), entropy (w ≥ 0), hyperbolic(β), l1/l2 or l1/linf "
             "over the rows of a joint model, none.",
-            rich_help_panel="Problem",
         ),
     ] = "l2",
     alpha: Annotated[
         Any,
-        typer.Option(
+        _problem(
             metavar="α",
             parser=_strength,
             help="Strength of the penalty, or auto: chosen from the data (l2 and lp).",
-            rich_help_panel="Problem",
         ),
     ] = 1e-4,
     domain: Annotated[
         str,
-        typer.Option(
+        _problem(
             metavar="NAME",
             help="free, ball(R), l1_ball(R), lp_ball(R,p), box(low,high), nonnegative, simplex(R).",
-            rich_help_panel="Problem",
         ),
     ] = "free",
     multi_class: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Of more than two classes: ovr, each against the rest, or joint.",
-            rich_help_panel="Problem",
+        _problem(
+            metavar="NAME", help="Of more than two classes: ovr, each against the rest, or joint."
         ),
     ] = "ovr",
     no_intercept: Annotated[
-        bool,
-        typer.Option("--no-intercept", help="Leave the intercept out.", rich_help_panel="Problem"),
+        bool, _problem("--no-intercept", help="Leave the intercept out.")
     ] = False,
     weights: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Weights of the examples (of sentences to tag), one a line.",
-            rich_help_panel="Problem",
-        ),
+        _problem(metavar="FILE", help="Weights of the examples (of sentences to tag), one a line."),
     ] = None,
     zero_based: Annotated[
-        bool,
-        typer.Option(
-            "--zero-based",
-            help="The file counts features from 0, not from 1.",
-            rich_help_panel="Problem",
-        ),
+        bool, _problem("--zero-based", help="The file counts features from 0, not from 1.")
     ] = False,
     gap: Annotated[
         float,
-        typer.Option(
+        _run(
             min=0.0,
             metavar="SHARE",
             help="Stop when the objective is provably this close to the best possible, as a "
             "share of itself.",
-            rich_help_panel="Run",
         ),
     ] = 1e-3,
     passes: Annotated[
         int | None,
-        typer.Option(
+        _run(
             min=1,
             metavar="N",
             help="Stop after so many passes over the data (1000 without any limit).",
-            rich_help_panel="Run",
         ),
     ] = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, metavar="S", help="Stop after so many seconds.", rich_help_panel="Run"
-        ),
+        float | None, _run(min=0.0, metavar="S", help="Stop after so many seconds.")
     ] = None,
     solver: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="auto, or a name such as proximal-bundle.", rich_help_panel="Run"
-        ),
+        str, _run(metavar="NAME", help="auto, or a name such as proximal-bundle.")
     ] = "auto",
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Seed of the order of examples.", rich_help_panel="Run"
-        ),
-    ] = 0,
+    seed: Annotated[int, _run(min=0, metavar="N", help="Seed of the order of examples.")] = 0,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Threads; by default all cores.", rich_help_panel="Run"
-        ),
+        int | None, _run(min=1, metavar="N", help="Threads; by default all cores.")
     ] = None,
     stream: Annotated[
         bool,
-        typer.Option(
+        _stream(
             "--stream",
             help="Learn each example once, as it comes, in constant memory; so for DATA -.",
-            rich_help_panel="Stream",
         ),
     ] = False,
     form: Annotated[
         Format,
-        typer.Option(
+        _stream(
             "--format",
             metavar="NAME",
             help="auto (by the file's name), svmlight or csv, a table with a header.",
-            rich_help_panel="Stream",
         ),
     ] = Format.auto,
     bits: Annotated[
         int | None,
-        typer.Option(
+        _stream(
             "--hash",
             min=1,
             max=30,
             metavar="BITS",
             help="Hash features, by index or by name, into 2^BITS columns (by default 18).",
-            rich_help_panel="Stream",
         ),
     ] = None,
     features: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Do not hash: features are numbered up to N.",
-            rich_help_panel="Stream",
-        ),
+        int | None, _stream(min=1, metavar="N", help="Do not hash: features are numbered up to N.")
     ] = None,
     names: Annotated[
-        bool,
-        typer.Option(
-            "--names",
-            help="Remember the names of hashed features, for `stepless info`.",
-            rich_help_panel="Stream",
-        ),
+        bool, _stream("--names", help="Remember the names of hashed features, for `stepless info`.")
     ] = False,
     classes: Annotated[
         str | None,
-        typer.Option(
+        _stream(
             metavar="LABELS",
             help="All labels, with commas between; by default those of the first 1000 examples.",
-            rich_help_panel="Stream",
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="The column of labels in a table.", rich_help_panel="Stream"
-        ),
+        str | None, _stream(metavar="COLUMN", help="The column of labels in a table.")
     ] = None,
     categorical: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns whose numbers are categories, with commas between.",
-            rich_help_panel="Stream",
+        _stream(
+            metavar="COLUMNS", help="Columns whose numbers are categories, with commas between."
         ),
     ] = None,
     ignore: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns to leave out, with commas between.",
-            rich_help_panel="Stream",
-        ),
+        str | None, _stream(metavar="COLUMNS", help="Columns to leave out, with commas between.")
     ] = None,
     on_error: Annotated[
         OnError,
-        typer.Option(
+        _stream(
             metavar="stop|skip",
             help="At a line that cannot be used: stop, and keep the model so far, or skip it.",
-            rich_help_panel="Stream",
         ),
     ] = OnError.stop,
     predictions: Annotated[
         Path | None,
-        typer.Option(
+        _stream(
             metavar="OUT",
             help="Write what is predicted of each example before it is learned; the file appears "
             "with the model, at the end; - for standard output.",
-            rich_help_panel="Stream",
         ),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document.", rich_help_panel="Output")
-    ] = False,
-    quiet: Annotated[
-        bool,
-        typer.Option("--quiet", "-q", help="Write nothing but errors.", rich_help_panel="Output"),
-    ] = False,
+    json: Annotated[bool, _output("--json", help="Write one JSON document.")] = False,
+    quiet: Annotated[bool, _output("--quiet", "-q", help="Write nothing but errors.")] = False,
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 
@@ -377,7 +316,8 @@ def fit(
         talk = not (json or quiet)
         streams = isinstance(model, LinearClassifier | LinearRegressor)
         if stream or (streams and str(data) == "-"):
-            from stepless.cli.streaming import Options, learn
+            from stepless.cli.form import Form, names_of
+            from stepless.cli.streaming import Lesson, learn
 
             if not streams:
                 raise ValueError(
@@ -389,20 +329,18 @@ def fit(
                 raise ValueError("a stream is passed over once, and has no --weights")
             if alpha == "auto":
                 raise ValueError("--alpha auto must see all examples; give a number for a stream")
-            how = Options(
-                form,
-                bits,
-                features,
-                zero_based,
-                classes,
-                on_error.value,
-                names,
-                predictions,
-                target,
-                categorical,
-                ignore,
+            columns = {
+                "target": target,
+                "categorical": names_of(categorical),
+                "ignore": names_of(ignore),
+            }
+            rows = Form.of(
+                data, form, bits=bits, features=features, zero_based=zero_based, **columns
             )
-            summary, tally = learn(model, data, how, output, test, talk)
+            lesson = Lesson(
+                model, rows, classes=classes, on_error=on_error.value, remember=names, talk=talk
+            )
+            summary, tally = learn(lesson, data, output, predictions, test)
             if json:
                 facts = about() | summary.as_dict() | tally.as_dict()
                 put(strict_json(facts, indent=2), done=written)

@@ -44,10 +44,10 @@ def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
     return model, about
 
 
-def read_examples(path: Path, zero_based: bool, n_features: int | None = None) -> SvmlightData:
+def read_examples(path: Path, zero_based: bool) -> SvmlightData:
     """Read a file in svmlight format; the remedy is an option's name."""
     try:
-        return read_svmlight(source(path), zero_based=zero_based, n_features=n_features)
+        return read_svmlight(source(path), zero_based=zero_based)
     except DataError as error:
         if "index 0 in a file whose indices start at 1" in str(error):
             raise DataError(f"{error}; for features counted from 0 say --zero-based") from None

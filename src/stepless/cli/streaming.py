@@ -86,7 +86,7 @@ class Lesson:
         model: Model,
         form: Form,
         *,
-        classes: tuple[str, ...] = (),
+        classes: str | None = None,
         on_error: Literal["stop", "skip"] = "stop",
         remember: bool = False,
         talk: bool = False,
@@ -96,7 +96,7 @@ class Lesson:
         self.tally = Tally()
         self.hashing = Hashing(form.bits, remember=True) if remember and form.bits else None
         self.classes: NDArray = np.zeros(0)
-        self._named = classes
+        self._named = names_of(classes)
         self._skip = on_error == "skip"
         self._talk = talk
         self._next = 1  # examples after which the next line is due
@@ -210,48 +210,13 @@ class Lesson:
         self._next = 2 * tally.examples
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the command line says of a stream."""
-
-    form: str
-    bits: int | None
-    features: int | None
-    zero_based: bool
-    classes: str | None
-    on_error: Literal["stop", "skip"]
-    names: bool
-    predictions: Path | None
-    target: str | None
-    categorical: str | None
-    ignore: str | None
-
-
 def learn(
-    model: Model, data: Path, how: Options, output: Path, test: Path | None, talk: bool
+    lesson: Lesson, data: Path, output: Path, predictions: Path | None, test: Path | None
 ) -> tuple[Summary, Tally]:
     """Learn from a stream and write the model, the model so far if a bad line ends it."""
-    form = Form.of(
-        data,
-        how.form,
-        bits=how.bits,
-        features=how.features,
-        zero_based=how.zero_based,
-        target=how.target,
-        categorical=names_of(how.categorical),
-        ignore=names_of(how.ignore),
-    )
-    refuse_small_memory(form.width)
-    lesson = Lesson(
-        model,
-        form,
-        classes=names_of(how.classes),
-        on_error=how.on_error,
-        remember=how.names,
-        talk=talk,
-    )
+    refuse_small_memory(lesson.form.width)
     ended: BaseException | None = None
-    with Output(how.predictions) if how.predictions else nullcontext() as out:
+    with Output(predictions) if predictions else nullcontext() as out:
         try:
             lesson.run(data, out)
         except (Exception, KeyboardInterrupt) as error:
@@ -261,7 +226,7 @@ def learn(
         lost = isinstance(ended, OSError)
         if out is not None and lost:
             out.discard()  # and leave its room to the model
-        with writing(output, how.predictions) as state:
+        with writing(output, predictions) as state:
             _save(lesson, data, output)
             if out is not None and not lost:
                 try:
@@ -271,8 +236,8 @@ def learn(
         if state.interrupted:
             ended = ended or KeyboardInterrupt()
     if ended is None:
-        score = None if test is None else score_model(model, *lesson.form.read(test))
-        return Summary.of(model, score), lesson.tally
+        score = None if test is None else score_model(lesson.model, *lesson.form.read(test))
+        return Summary.of(lesson.model, score), lesson.tally
     kept = f"the model so far, of {counted(lesson.tally.examples, 'example')}, is in {output}"
     if out is not None and lost and not out.direct:
         kept += ", but its predictions are not kept"

@@ -26,6 +26,7 @@ from stepless.estimators import (
     OneClass,
 )
 from stepless.report.text import duration
+from stepless.risks.chains import CHAIN_LOSSES
 
 Task = Callable[[], Any]
 
@@ -86,7 +87,7 @@ def tasks() -> dict[str, Task]:
     }
     chains = {
         f"ChainClassifier, {loss}": partial(ChainClassifier(loss).fit, words, [["x", "y"]] * 3)
-        for loss in ("crf", "hinge")
+        for loss in CHAIN_LOSSES
     }
     others: dict[str, Task] = {
         "reading svmlight text": partial(read_svmlight, BytesIO(b"1 1:1\n-1 2:1\n")),

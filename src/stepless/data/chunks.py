@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -94,12 +93,7 @@ class Chunks(Iterator[Chunk]):
     def __enter__(self) -> Chunks:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Self
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,27 +24,30 @@ class Dense(Term):
     ((0, 2), (0, np.float64(3.0)))
     """
 
+    _rows: ClassVar[str] = "examples"
+
     array: NDArray
 
     @classmethod
-    def of(cls, X: NDArray) -> Dense:
+    def of(cls, X: NDArray) -> Self:
         """Take a two-dimensional array; only another order or type than C and float is copied."""
+        X = np.asarray(X)
         if X.ndim != 2:
-            raise ValueError(f"examples are the rows of a matrix, not of shape {X.shape}")
+            raise ValueError(f"{cls._rows} are the rows of a matrix, not of shape {X.shape}")
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return cls(np.ascontiguousarray(X, dtype=kind))
 
-    def take(self, rows: NDArray) -> Dense:
+    def take(self, rows: NDArray) -> Self:
         """Return a copy of some rows."""
-        return Dense(self.array[rows])
+        return type(self)(self.array[rows])
 
-    def part(self, lo: int, hi: int) -> Dense:
+    def part(self, lo: int, hi: int) -> Self:
         """Return some rows that follow each other; nothing is copied."""
-        return Dense(self.array[lo:hi])
+        return type(self)(self.array[lo:hi])
 
-    def join(self, other: Dense) -> Dense:
+    def join(self, other: Dense) -> Self:
         """Return these rows and then the other's."""
-        return Dense(np.vstack([self.array, other.array]))
+        return type(self)(np.vstack([self.array, other.array]))
 
     def digest(self) -> int:
         """Return a number that tells these rows from others."""

@@ -25,6 +25,7 @@ from stepless.given import shown
 from stepless.problem import Problem
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
+    CHAIN_LOSSES,
     AllPairs,
     ChainHingeRisk,
     ChainRisk,
@@ -38,7 +39,6 @@ from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad
 from stepless.watchers import Watcher
 
-_LOSSES = ("crf", "hinge")
 _PAIRS = ("seen", "all")
 
 
@@ -256,13 +256,13 @@ class ChainClassifier(BaseEstimator):
     def _problem(self) -> Problem:
         if not isinstance(self.loss, str):
             raise TypeError(f"loss must be a name, not {shown(self.loss)}")
-        if self.loss not in _LOSSES:
-            raise UnknownName("loss", self.loss, _LOSSES)
+        if self.loss not in CHAIN_LOSSES:
+            raise UnknownName("loss", self.loss, CHAIN_LOSSES)
         if self.pairs not in _PAIRS:
             raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
-        return Problem.of(self, loss=CRFRisk if _is_crf(self) else ChainHingeRisk)
+        return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
 
     def _costs(self, K: int) -> NDArray:
         if self.cost is None:

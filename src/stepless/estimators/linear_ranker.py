@@ -18,13 +18,9 @@ from stepless.estimators.warm_start import anew, goes_on, minimize_whole
 from stepless.problem import Problem
 from stepless.registry import UnknownName, named
 from stepless.risks.ranking import (
-    NDCG,
-    AssignedNDCG,
-    AveragePrecision,
-    Pairwise,
+    RANKING_LOSSES,
     RankingLoss,
     RankingRisk,
-    ReciprocalRank,
     mean_average_precision,
     mean_reciprocal_rank,
     ndcg_at_k,
@@ -172,11 +168,8 @@ class LinearRanker(SparseEstimator):
         if not isinstance(self.loss, str):
             raise TypeError(f"loss must be a name or a RankingLoss, not {type(self.loss).__name__}")
         known = {
-            "pairwise": Pairwise,
-            "ndcg": partial(NDCG, top),
-            "assigned_ndcg": partial(AssignedNDCG, top),
-            "map": AveragePrecision,
-            "mrr": ReciprocalRank,
+            name: partial(kind, top) if "k" in kind._fields else kind
+            for name, kind in RANKING_LOSSES.items()
         }
         return named("loss", self.loss, known)
 

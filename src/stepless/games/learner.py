@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
 from stepless.games.players.refusals import refuse_nobody
-from stepless.jit import compiled
+from stepless.kernels.rows import spread
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
 from stepless.plane import Plane
@@ -146,8 +146,8 @@ class LearnerFromPlayer:
         loss, X, y, s = risk.problem
         blind = player.feedback == "values"
         for k, i in enumerate(order.tolist()):
-            x = np.zeros(risk.d)
-            _row(X, i, x)
+            x = np.empty(risk.d)
+            spread(X, i, x)
             f = ExampleLoss(loss, x, y[i], s[i])
             cost: Cost = Ridged(f, state.ridge) if state.ridge > 0.0 else f
             points, w = player.play(), player.w
@@ -189,12 +189,3 @@ def _trial_size(objective: Objective) -> int:
         if array is not None:
             return int(array.shape[-1])
     return 4  # a matrix, too
-
-
-@compiled("X[m,d] x[d] i:i[m-1]")
-def _row(X, i, x):  # type: ignore[no-untyped-def]
-    """Write x, row i of X; it must be 0."""
-    first, last = X.span(i)
-    for k in range(first, last):
-        j, value = X.entry(i, k)
-        x[j] = value

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepless.jit import compiled
+
+
+def random_order(m: int, rng: np.random.Generator) -> NDArray:
+    """Return the numbers of m examples, shuffled."""
+    order = np.arange(m, dtype=np.uint32)
+    shuffle(order, rng.integers(2**64, dtype=np.uint64))
+    return order
 
 
 @compiled("order[_]")

@@ -23,3 +23,10 @@ def elastic_shares(penalty: Regularizer | None, weight: float = 1.0) -> tuple[fl
         case ElasticNet(alpha=alpha, ratio=ratio):
             return weight * alpha * ratio, weight * alpha * (1.0 - ratio)
     return None
+
+
+def lasso_share(penalty: Regularizer) -> float:
+    """α of Ω(w) = α‖w‖₁ + β‖w‖²/2, which Ω must be."""
+    shares = elastic_shares(penalty)
+    assert shares is not None
+    return shares[0]

@@ -15,14 +15,15 @@ from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.entropy_in_polytope import inside, least_in_polytope
 from stepless.mirrors.limits import Limits
+from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.roots import falling_root
 from stepless.mirrors.signs import nonnegative
-from stepless.objective import Domain, Polytope, Regularizer, Simplex
+from stepless.objective import Polytope, Regularizer, Simplex
 from stepless.objective.multipliers import absolute_sum
 
 
 @dataclass
-class Entropy:
+class Entropy(Mirror):
     """Φ(w) = M Σ_j (w_j log(w_j/s) − w_j) for w ≥ 0 with Σ_j w_j ≤ M: steps multiply weights.
 
     It is 1-strongly convex in ‖·‖₁, to which ‖·‖_∞ is dual. Its minimum over all w is where every
@@ -37,14 +38,10 @@ class Entropy:
     (array([0.75, 0.25]), 0.6931)
     """
 
-    domain: Domain
-    d: int
     mass: float = field(init=False)  # M
     scale: float = field(init=False)  # s
-    spread: float = field(init=False)
     _limits: Limits | None = field(init=False, repr=False)
     _inside: NDArray = field(init=False, repr=False)  # of a polytope
-    _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "entropy"
 
@@ -71,9 +68,6 @@ class Entropy:
         self.scale = self.mass / d / (1.0 if fixed else math.e)
         self._first = self.nearest(np.zeros(d))
         self.spread = max(self._top() - self.value(self._first), 0.0)
-
-    def first(self) -> NDArray:
-        return self._first.copy()
 
     def dual(self, w: NDArray) -> NDArray:
         return _logarithms(w, self.mass, self.scale)
@@ -175,14 +169,6 @@ class Entropy:
 
 _TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that can be seen
 _MOST_POWER = 300.0  # the square of its exponential is still a number
-
-
-def scaled_to(total: float, powers: NDArray, prior: NDArray | None = None) -> NDArray:
-    """The w ∝ exp(powers), or prior·exp(powers), of a given sum; no power may be large."""
-    w = np.exp(powers)
-    if prior is not None:
-        w *= prior
-    return w * (total / float(w.sum()))
 
 
 def relative_entropy(w: NDArray, z: NDArray) -> float:

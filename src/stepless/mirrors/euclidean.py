@@ -13,12 +13,13 @@ from stepless.kernels import proximal_step
 from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.far import enter_from_afar, has_formula
+from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.signs import nonnegative, shrinks_first
-from stepless.objective import Domain, Regularizer
+from stepless.objective import Regularizer
 
 
 @dataclass
-class Euclidean:
+class Euclidean(Mirror):
     """Φ(w) = ½‖w‖², 1-strongly convex in ‖·‖₂, which is dual to itself: for every domain.
 
     Examples
@@ -29,11 +30,7 @@ class Euclidean:
     (array([0.6, 0.8]), 0.5)
     """
 
-    domain: Domain
-    d: int
-    spread: float = field(init=False)
     size: float = field(init=False, repr=False)
-    _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "euclidean"
 
@@ -44,9 +41,6 @@ class Euclidean:
         self.size = self.domain.reach()
         longest = min(self.domain.radius(), math.sqrt(self.d) * self.size)
         self.spread = max(0.5 * longest**2 - self.value(self._first), 0.0)
-
-    def first(self) -> NDArray:
-        return self._first.copy()
 
     def dual(self, w: NDArray) -> NDArray:
         return w.copy()

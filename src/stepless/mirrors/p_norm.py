@@ -10,23 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.p_norm_roots import between_limits, link, norm, of_sum
+from stepless.mirrors.mirror import Mirror
+from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
 from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
-
-__all__ = [
-    "PNorm",
-    "conjugate_gradient",
-    "divergence",
-    "gradient",
-    "half_square",
-    "norm",
-    "own_exponent",
-    "reflect",
-]
+from stepless.objective.domains.lp_ball import norm
 
 
 @dataclass
-class PNorm:
+class PNorm(Mirror):
     """Φ(w) = ‖w‖_p²/(2(p − 1)), 1 < p ≤ 2, 1-strongly convex in ‖·‖_p, to which ‖·‖_q is dual.
 
     With q = 2 ln d, the default, it is as good as ‖·‖₁ up to a factor ln d; in an ℓ_p ball p is the
@@ -39,12 +30,8 @@ class PNorm:
     array([ 0.8474, -0.1526,  0.    ])
     """
 
-    domain: Domain
-    d: int
     p: float | None = None
     q: float = field(init=False)
-    spread: float = field(init=False)
-    _first: NDArray = field(init=False, repr=False)
 
     name: ClassVar[str] = "p-norm"
 
@@ -56,7 +43,7 @@ class PNorm:
                 f"p-norms do not know {type(domain).__name__} as a domain; use mirror='euclidean'"
             )
         if self.p is None:
-            self.q = own_exponent(domain, d)
+            self.q = _own_exponent(domain, d)
             self.p = self.q / (self.q - 1.0)
         elif not 1.0 < self.p <= 2.0:
             raise ValueError(f"a p-norm needs 1 < p ≤ 2, not {self.p:g}")
@@ -69,14 +56,11 @@ class PNorm:
         self._first = self.nearest(np.zeros(d))
         self.spread = self._top() - self.value(self._first)
 
-    def first(self) -> NDArray:
-        return self._first.copy()
-
     def dual(self, w: NDArray) -> NDArray:
-        return gradient(w, self.q)
+        return link(w, self.q / (self.q - 1.0), self.q - 1.0)
 
     def primal(self, theta: NDArray) -> NDArray:
-        return conjugate_gradient(theta, self.q)
+        return link(theta, self.q, 1.0 / (self.q - 1.0))
 
     def nearest(
         self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
@@ -87,13 +71,14 @@ class PNorm:
                 "beside p-norms the penalties l1 and none are known, not "
                 f"{type(penalty).__name__}; use mirror='euclidean'"
             )
-        return reflect(self.domain, theta, shares[0], self.q)
+        return self._cut_back(theta, shares[0])
 
     def value(self, w: NDArray) -> float:
-        return half_square(w, self.q)
+        return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
 
     def divergence(self, w: NDArray, z: NDArray) -> float:
-        return divergence(w, z, self.q)
+        sizes = self.value(w) - self.value(z)
+        return max(sizes - float(self.dual(z) @ (w - z)), 0.0)
 
     def square(self, v: NDArray) -> float:
         return norm(v, self.q / (self.q - 1.0)) ** 2
@@ -107,74 +92,50 @@ class PNorm:
             case LpBall(bound=bound) | L1Ball(bound=bound) | Simplex(bound=bound):
                 return 0.5 * bound**2 * (self.q - 1.0)
             case Box():
-                return half_square(np.full(self.d, self.domain.reach()), self.q)
+                return self.value(np.full(self.d, self.domain.reach()))
         return math.inf
 
+    def _cut_back(self, theta: NDArray, cut: float) -> NDArray:
+        """argmin_w∈S Φ(w) − ⟨θ, w⟩ + cut‖w‖₁.
 
-def own_exponent(domain: Domain, d: int) -> float:
+        The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of a
+        fixed sum shifts θ.
+        """
+        match self.domain:
+            case LpBall(bound=bound):
+                w = self.primal(_cut(theta, cut))
+                return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
+            case L1Ball(bound=bound):
+                return self._in_diamond(bound, theta, cut)
+            case Simplex(bound=bound):
+                return of_sum(theta, bound, self.q)
+            case Box():
+                return self._in_box(self.domain, _cut(theta, cut))
+            case Nonnegative():
+                return self.primal(np.maximum(theta - cut, 0.0))
+        return self.primal(_cut(theta, cut))
+
+    def _in_diamond(self, bound: float, theta: NDArray, cut: float) -> NDArray:
+        """Outside, the multiplier makes the cut so large that what is left sums to the bound."""
+        w = self.primal(_cut(theta, cut))
+        if float(np.abs(w).sum()) <= bound:
+            return w
+        return np.copysign(of_sum(np.abs(theta), bound, self.q), theta)
+
+    def _in_box(self, domain: Box, theta: NDArray) -> NDArray:
+        limits = np.where(theta > 0.0, domain.high, -domain.low)
+        theta = np.where(limits > 0.0, theta, 0.0)
+        w = self.primal(theta)
+        if (np.abs(w) <= limits).all():
+            return w
+        return np.copysign(between_limits(np.abs(theta), limits, self.q), theta)
+
+
+def _own_exponent(domain: Domain, d: int) -> float:
     """q: that of an ℓ_p ball, or 2 ln d, or 2 if that is less."""
     if isinstance(domain, LpBall):
         return max(2.0, domain.p / (domain.p - 1.0))
     return max(2.0, 2.0 * math.log(d))
-
-
-def half_square(w: NDArray, q: float) -> float:
-    """Φ(w)."""
-    return 0.5 * norm(w, q / (q - 1.0)) ** 2 * (q - 1.0)
-
-
-def gradient(w: NDArray, q: float) -> NDArray:
-    """∇Φ(w)."""
-    return link(w, q / (q - 1.0), q - 1.0)
-
-
-def conjugate_gradient(theta: NDArray, q: float) -> NDArray:
-    """∇Φ*(θ)."""
-    return link(theta, q, 1.0 / (q - 1.0))
-
-
-def divergence(w: NDArray, z: NDArray, q: float) -> float:
-    """Φ(w) − Φ(z) − ⟨∇Φ(z), w − z⟩."""
-    sizes = half_square(w, q) - half_square(z, q)
-    return max(sizes - float(gradient(z, q) @ (w - z)), 0.0)
-
-
-def reflect(domain: Domain, theta: NDArray, cut: float, q: float) -> NDArray:
-    """argmin_w∈S Φ(w) − ⟨θ, w⟩ + cut‖w‖₁.
-
-    The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of a fixed
-    sum shifts θ.
-    """
-    match domain:
-        case LpBall(bound=bound):
-            w = conjugate_gradient(_cut(theta, cut), q)
-            return w * min(1.0, bound / max(norm(w, q / (q - 1.0)), 1e-300))
-        case L1Ball(bound=bound):
-            return _in_diamond(bound, theta, cut, q)
-        case Simplex(bound=bound):
-            return of_sum(theta, bound, q)
-        case Box():
-            return _in_box(domain, _cut(theta, cut), q)
-        case Nonnegative():
-            return conjugate_gradient(np.maximum(theta - cut, 0.0), q)
-    return conjugate_gradient(_cut(theta, cut), q)
-
-
-def _in_diamond(bound: float, theta: NDArray, cut: float, q: float) -> NDArray:
-    """Outside, the multiplier makes the cut so large that what is left sums to the bound."""
-    w = conjugate_gradient(_cut(theta, cut), q)
-    if float(np.abs(w).sum()) <= bound:
-        return w
-    return np.copysign(of_sum(np.abs(theta), bound, q), theta)
-
-
-def _in_box(domain: Box, theta: NDArray, q: float) -> NDArray:
-    limits = np.where(theta > 0.0, domain.high, -domain.low)
-    theta = np.where(limits > 0.0, theta, 0.0)
-    w = conjugate_gradient(theta, q)
-    if (np.abs(w) <= limits).all():
-        return w
-    return np.copysign(between_limits(np.abs(theta), limits, q), theta)
 
 
 def _cut(theta: NDArray, cut: float) -> NDArray:

@@ -8,22 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.objective.domains.lp_ball import norm
 
 _CLOSE = 1e-14  # a step after which, its square being left, no other is needed
 _TRIALS = 300  # Newton takes less than ten
-
-
-@compiled("w[_]")
-def norm(w: NDArray, p: float) -> float:
-    """‖w‖_p, no power of which overflows."""
-    top, powers = 0.0, 0.0
-    for x in w:
-        top = max(top, abs(x))
-    if top == 0.0:
-        return 0.0
-    for x in w:
-        powers += (abs(x) / top) ** p
-    return top * powers ** (1.0 / p)
 
 
 @compiled("w[_]")

@@ -23,11 +23,11 @@ from stepless.games.adagrad_bounds import (
     StronglyConvexMirror,
 )
 from stepless.kernels.metrics import Clock, Square
-from stepless.kernels.rows import extent, longest, spread
+from stepless.kernels.rows import longest, spread
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory
-from stepless.solvers.online.learner import Course, Scale
+from stepless.solvers.online.learner import Course, scale_of_rows
 from stepless.solvers.online.updates import Setting
 
 KNOWN = (AdaGrad, RDA, FOBOS)
@@ -61,7 +61,7 @@ class Replay:
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.risk = risk
-        self.scale = _scale(risk)
+        self.scale = scale_of_rows(risk.source.X, risk.source.s)
         self.averaging = solver.update == "rda" if type(solver) is AdaGrad else type(solver) is RDA
         self.solver = self._steep_enough(solver)
         self.course = self._ready()
@@ -189,8 +189,3 @@ class Replay:
             yield Round(suffered + objective.penalty(w.ravel()), float(best), allowed + left_over)
             w, b = solver.weights(objective, course)
         self.theorem = bound.theorem
-
-
-def _scale(risk: LinearRisk) -> Scale:
-    square, entry, most = extent(risk.source.X, risk.source.s)
-    return Scale(math.sqrt(square / risk.m) or 1.0, entry or 1.0, most or 1.0)

@@ -9,27 +9,14 @@ from stepless.estimators import MetricClassifier
 from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
 from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, MulticlassHinge, Softmax
 from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
-from stepless.risks.ranking import (
-    NDCG,
-    AssignedNDCG,
-    AveragePrecision,
-    Pairwise,
-    ReciprocalRank,
-)
+from stepless.risks.ranking import RANKING_LOSSES
 from stepless.term import Term
 
-RANKINGS: dict[str, type[Term]] = {
-    "pairwise": Pairwise,
-    "ndcg": NDCG,
-    "assigned_ndcg": AssignedNDCG,
-    "map": AveragePrecision,
-    "mrr": ReciprocalRank,
-}
 # A penalty's maker takes the strength, a loss's and a domain's take the parameters.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
     "loss": {
         **LOSSES,
-        **RANKINGS,
+        **RANKING_LOSSES,
         "multiclass_hinge": MulticlassHinge,
         "softmax": Softmax,
     },

@@ -1,6 +1,6 @@
 """Costs: what a round shows, one a file."""
 
-from stepless.games.costs.cost import Cost, Sum, Total, Undefined, total
+from stepless.games.costs.cost import Cost, Total, Undefined, total
 from stepless.games.costs.example_loss import ExampleLoss
 from stepless.games.costs.growth import Growth
 from stepless.games.costs.linear import Linear
@@ -16,7 +16,6 @@ __all__ = [
     "NoGradient",
     "Quadratic",
     "Saddle",
-    "Sum",
     "Total",
     "Undefined",
     "ValuesOnly",

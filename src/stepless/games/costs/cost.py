@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,41 +14,6 @@ from stepless.games.costs.column_sums import column_sums
 
 class Undefined(ValueError):
     """A cost has no value, or no gradient, where it was asked for it; in one sentence."""
-
-
-class Total(Protocol):
-    """The sum of all rounds' costs, for the best fixed decision in hindsight."""
-
-    def value(self, w: NDArray) -> float:
-        """Σ f_t(w)."""
-        ...
-
-    def gradient(self, w: NDArray) -> NDArray:
-        """Σ ∇f_t(w)."""
-        ...
-
-    def hessian(self, w: NDArray) -> NDArray | None:
-        """Σ ∇²f_t(w), or None where it is not known; not to be written into."""
-        ...
-
-    def losses(self, w: NDArray) -> NDArray:
-        """Every f_t(w)."""
-        ...
-
-    def values(self, W: NDArray) -> NDArray:
-        """Every f_t(w_t), w_t a row of W."""
-        ...
-
-    def gradients(self, W: NDArray) -> NDArray:
-        """Every ∇f_t(w_t), a row each."""
-        ...
-
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
-        """What adds up to the value, and to each entry of the gradient, all counted positive.
-
-        Rounding is relative to it. The value's may leave out ⟨gradient's, |w|⟩.
-        """
-        ...
 
 
 class Cost(ABC):
@@ -83,41 +47,54 @@ class Cost(ABC):
     @classmethod
     def total(cls, costs: Sequence[Cost]) -> Total:
         """The sum of costs of this very class."""
-        return Sum(costs)
+        return Total(costs)
 
 
-class Sum:
-    """A sum of any costs, one after the other."""
+class Total:
+    """The sum of all rounds' costs, for the best fixed decision in hindsight; of any, one by one.
+
+    A class of costs whose sum has a closed form has a total of its own.
+    """
 
     def __init__(self, costs: Sequence[Cost]) -> None:
         self.costs = costs
 
     def value(self, w: NDArray) -> float:
+        """Σ f_t(w)."""
         return math.fsum(f.value(w) for f in self.costs)
 
     def gradient(self, w: NDArray) -> NDArray:
+        """Σ ∇f_t(w)."""
         return column_sums(self._gradients(w))
 
     def hessian(self, w: NDArray) -> NDArray | None:
+        """Σ ∇²f_t(w), or None where it is not known; not to be written into."""
         return None
 
     def losses(self, w: NDArray) -> NDArray:
+        """Every f_t(w)."""
         return np.array([f.value(w) for f in self.costs])
 
     def values(self, W: NDArray) -> NDArray:
+        """Every f_t(w_t), w_t a row of W."""
         return np.array([f.value(w) for f, w in zip(self.costs, W, strict=True)])
 
     def gradients(self, W: NDArray) -> NDArray:
+        """Every ∇f_t(w_t), a row each."""
         return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
 
     def rough(self, w: NDArray) -> tuple[float, NDArray]:
+        """What adds up to the value, and to each entry of the gradient, all counted positive.
+
+        Rounding is relative to it. The value's may leave out ⟨gradient's, |w|⟩.
+        """
         return float(np.abs(self.losses(w)).sum()), np.abs(self._gradients(w)).sum(axis=0)
 
     def _gradients(self, w: NDArray) -> NDArray:
         return np.array([f.gradient(w) for f in self.costs])
 
 
-class Mixed:
+class Mixed(Total):
     """Sums of costs of several classes: which rounds, and their sum."""
 
     def __init__(self, parts: Sequence[tuple[NDArray, Total]]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs.column_sums import column_sums
-from stepless.games.costs.cost import Cost, Sum, Total
+from stepless.games.costs.cost import Cost, Total
 from stepless.jit import compiled
 from stepless.objective import Loss
 
@@ -52,12 +52,12 @@ class ExampleLoss(Cost):
     def total(cls, costs: Sequence[Cost]) -> Total:
         losses = {f.loss for f in costs}  # type: ignore[attr-defined]
         if len(losses) > 1:
-            return Sum(costs)
+            return Total(costs)
         X, y, s = (np.array([getattr(f, a) for f in costs]) for a in ("x", "y", "weight"))
         return ExamplesTotal(losses.pop(), X, y, s)
 
 
-class ExamplesTotal:
+class ExamplesTotal(Total):
     """Σ s_t ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
 
     def __init__(self, loss: Loss, X: NDArray, y: NDArray, s: NDArray) -> None:

@@ -56,7 +56,7 @@ class Growth(Cost):
         return GrowthTotal(np.array([f.r for f in costs]))  # type: ignore[attr-defined]
 
 
-class GrowthTotal:
+class GrowthTotal(Total):
     """−Σ log⟨r_t, w⟩, a row of R a day."""
 
     def __init__(self, R: NDArray) -> None:

@@ -42,7 +42,7 @@ class Linear(Cost):
         return LinearTotal(np.array([f.c for f in costs]))  # type: ignore[attr-defined]
 
 
-class LinearTotal:
+class LinearTotal(Total):
     """Σ⟨c_t, w⟩, a row of C a round."""
 
     def __init__(self, C: NDArray) -> None:

@@ -78,11 +78,11 @@ class Quadratic(Cost):
         return QuadraticTotal(costs)  # type: ignore[arg-type]
 
 
-class QuadraticTotal:
+class QuadraticTotal(Total):
     """One bowl for all."""
 
     def __init__(self, costs: Sequence[Quadratic]) -> None:
-        self.costs = costs
+        super().__init__(costs)
         self.H, self.c = _sum(costs, lambda f: f.H), _sum(costs, lambda f: f.c)
         self.k = math.fsum(f.k for f in costs)
         self._sizes = (
@@ -99,15 +99,6 @@ class QuadraticTotal:
 
     def hessian(self, w: NDArray) -> NDArray:
         return self.H
-
-    def losses(self, w: NDArray) -> NDArray:
-        return np.array([f.value(w) for f in self.costs])
-
-    def values(self, W: NDArray) -> NDArray:
-        return np.array([f.value(w) for f, w in zip(self.costs, W, strict=True)])
-
-    def gradients(self, W: NDArray) -> NDArray:
-        return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
 
     def rough(self, w: NDArray) -> tuple[float, NDArray]:
         H, c, k = self._sizes

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs import Cost, Linear, ValuesOnly, total
-from stepless.games.costs.cost import Sum
+from stepless.games.costs import Cost, Linear, Total, ValuesOnly, total
 from stepless.games.hindsight.accelerated import accelerate
 from stepless.games.hindsight.constrained import refuse_unknown, within
 from stepless.games.hindsight.cutting import cut
@@ -138,7 +137,7 @@ def _solve(task: Task) -> tuple[NDArray, float]:
 def _steps(task: Task, least: int, most: int) -> int:
     """How many a search may take: the fewer the longer one takes."""
     arrays, calls = _EFFORT
-    affordable = calls // task.T if isinstance(task.whole, Sum) else arrays // (task.T * task.d)
+    affordable = calls // task.T if type(task.whole) is Total else arrays // (task.T * task.d)
     return min(max(least, affordable), most)
 
 

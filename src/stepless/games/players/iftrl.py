@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
-from stepless.games.players.pace import Pace, with_smoothness
-from stepless.games.players.player import Player, Run
+from stepless.games.players.pace import Pace, Paced
+from stepless.games.players.player import Run
 from stepless.games.players.prox import image
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import mirror_of
 
 
-class IFTRL(Player):
+class IFTRL(Paced):
     """Improved follow-the-regularized-leader: a step ahead of the leader, by the last gradient.
 
     Plays       w_t = argmin_{w∈S} ⟨∇f_{t−1}(z_{t−1}), w⟩ + h_t B(w, z_{t−1}), and after f_t
@@ -59,15 +59,6 @@ class IFTRL(Player):
 
     name = "iftrl"
     theorem = "MAH Theorem 5.3"
-
-    def __init__(
-        self,
-        mirror: str | None = None,
-        smoothness: float | None = None,
-        variation: float | None = None,
-    ) -> None:
-        with_smoothness(smoothness, variation)
-        self.mirror, self.smoothness, self.variation = mirror, smoothness, variation
 
     def begin(self) -> None:
         refuse_penalty(self)

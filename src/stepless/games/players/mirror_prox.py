@@ -7,15 +7,15 @@ from typing import Literal
 from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
-from stepless.games.players.pace import prox_pace, with_smoothness
-from stepless.games.players.player import Player, Run
+from stepless.games.players.pace import Paced, prox_pace
+from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import mirror_of
 
 
-class MirrorProx(Player):
+class MirrorProx(Paced):
     """Online mirror prox: a step ahead by the last gradient, then the same step by the new one.
 
     Plays       w_t = argmin_{w∈S} ⟨∇f_{t−1}(w_{t−1}), w⟩ + h_t B(w, z_{t−1}), and after f_t
@@ -69,10 +69,9 @@ class MirrorProx(Player):
         variation: float | None = None,
         update: Literal["projected", "simplified"] = "projected",
     ) -> None:
-        with_smoothness(smoothness, variation)
+        super().__init__(mirror, smoothness, variation)
         if update not in {"projected", "simplified"}:
             raise ValueError(f"update must be 'projected' or 'simplified', not {update!r}")
-        self.mirror, self.smoothness, self.variation = mirror, smoothness, variation
         self.update = update
 
     @property
@@ -94,11 +93,6 @@ class MirrorProx(Player):
     def bound(self, run: Run, u: NDArray) -> NDArray:
         mirror = self.prox.mirror
         return self.prox.allowed(mirror.divergence(u, mirror.first()))
-
-    @property
-    def looks_back(self) -> bool:
-        """Whether f_t is asked at w_{t−1} too: §5.4.5 counts what changed there."""
-        return bool(self.smoothness) and self.variation is None
 
     def _prox(self) -> Prox:
         mirror = mirror_of(self.mirror, self.domain, self.d)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from stepless.games.players.player import Player
+
 
 class Pace:
     """The height h = 1/η of the next step: it never falls.
@@ -65,13 +67,26 @@ def nonnegative(**given: float | None) -> None:
             raise ValueError(f"{name} must be a number of at least 0, not {value}")
 
 
-def with_smoothness(smoothness: float | None, variation: float | None) -> None:
-    """Raise ValueError unless both constants can be used."""
-    nonnegative(smoothness=smoothness, variation=variation)
-    if variation is not None and smoothness is None:
-        raise ValueError("a known variation is of use with the smoothness only: give both")
-    if variation == 0.0:
-        raise ValueError(
-            "variation counts the first gradient too, ‖∇f_1(w_1)‖², so it is above 0; "
-            "leave it out if it is not known"
-        )
+class Paced(Player):
+    """Who measures how costs change, and may know how smooth they are and how much they vary."""
+
+    def __init__(
+        self,
+        mirror: str | None = None,
+        smoothness: float | None = None,
+        variation: float | None = None,
+    ) -> None:
+        nonnegative(smoothness=smoothness, variation=variation)
+        if variation is not None and smoothness is None:
+            raise ValueError("a known variation is of use with the smoothness only: give both")
+        if variation == 0.0:
+            raise ValueError(
+                "variation counts the first gradient too, ‖∇f_1(w_1)‖², so it is above 0; "
+                "leave it out if it is not known"
+            )
+        self.mirror, self.smoothness, self.variation = mirror, smoothness, variation
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether f_t is asked at the last decision too: §5.4.5 counts what changed there."""
+        return bool(self.smoothness) and self.variation is None

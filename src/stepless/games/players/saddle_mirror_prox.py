@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost, as_cost
 from stepless.games.costs.saddle import Saddle, highest
 from stepless.games.errors import GameError
-from stepless.games.players.pace import prox_pace, with_smoothness
-from stepless.games.players.player import Player, Run
+from stepless.games.players.pace import Paced, prox_pace
+from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox, image
 from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
@@ -19,7 +19,7 @@ from stepless.mirrors import Mirror, mirror_of
 from stepless.objective import Regularizer
 
 
-class SaddleMirrorProx(Player):
+class SaddleMirrorProx(Paced):
     """Online mirror prox in (w, u), for costs f_t(w) = max_{u∈Q} F_t(w, u): w goes down, u up.
 
     Plays       F_t(w, u) = f̂_t(w) + ⟨A_t w, u⟩ − φ̂_t(u), x_t = (w_t, u_t) and y_t = (z_t, v_t) of
@@ -61,15 +61,6 @@ class SaddleMirrorProx(Player):
 
     name = "saddle-mirror-prox"
     theorem = "MAH Corollary 6.7"
-
-    def __init__(
-        self,
-        mirror: str | None = None,
-        smoothness: float | None = None,
-        variation: float | None = None,
-    ) -> None:
-        with_smoothness(smoothness, variation)
-        self.mirror, self.smoothness, self.variation = mirror, smoothness, variation
 
     def begin(self) -> None:
         refuse_penalty(self)
@@ -125,11 +116,6 @@ class SaddleMirrorProx(Player):
         assert self.prox is not None
         return self.prox.w[self.d :]
 
-    @property
-    def looks_back(self) -> bool:
-        """Whether G_t is asked at x_{t−1} too: §5.4.5 counts what changed there."""
-        return bool(self.smoothness) and self.variation is None
-
     def _learn_domain(self, cost: Saddle) -> None:
         self.over = cost.over
         self.uphill = mirror_of(None, cost.over, cost.m)
@@ -165,7 +151,7 @@ class SaddleMirrorProx(Player):
         self.shares.append(self.uphill.divergence(u, self.uphill.first()))
 
 
-class Pair:
+class Pair(Mirror):
     """Φ(w, u) = Φ_1(w) + Φ_2(u), 1-strongly convex in (‖w‖² + ‖u‖²)^½ over S × Q."""
 
     name = "pair"

@@ -6,11 +6,18 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stepless.term import Term
 
 _ULP = 2.0**-52
+
+
+def frozen(values: ArrayLike) -> NDArray:
+    """Return numbers as an array that nobody can change."""
+    values = np.array(values, dtype=np.float64, order="C")
+    values.flags.writeable = False
+    return values
 
 
 class Domain(Term):
@@ -119,3 +126,15 @@ class Domain(Term):
 def is_thin(domain: Domain, *_: object) -> bool:
     """Whether Python may run a function of a domain and other things as it is."""
     return domain.thin
+
+
+class Bounded(Domain):
+    """A domain of which no point is farther from 0 than a bound R, nor any weight larger."""
+
+    bound: float = 1.0
+
+    def radius(self):
+        return self.bound
+
+    def reach(self):
+        return self.bound

@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
 
 _ROUNDING = 1.0 + 2.0**-50  # a projection stays where it is when it is projected again
 
 
-class L1Ball(Domain):
+class L1Ball(Bounded):
     """S = {w : ‖w‖₁ ≤ R}.
 
     Many weights of the minimiser are 0.
@@ -25,8 +25,6 @@ class L1Ball(Domain):
     >>> w
     array([ 0.5, -1.5,  0. ])
     """
-
-    bound: float = 1.0
 
     def _check(self) -> None:
         if not 0.0 < self.bound < math.inf:
@@ -53,12 +51,6 @@ class L1Ball(Domain):
             if abs(g[j]) > abs(g[top]):
                 top = j
         w[top] = -math.copysign(self.bound, g[top])
-
-    def radius(self):
-        return self.bound
-
-    def reach(self):
-        return self.bound
 
 
 @compiled("w[d] h[d]")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import length, secular_root
 
 
-class L2Ball(Domain):
+class L2Ball(Bounded):
     """S = {w : ‖w‖ ≤ R}.
 
     Examples
@@ -20,8 +20,6 @@ class L2Ball(Domain):
     >>> w
     array([0.6, 0.8])
     """
-
-    bound: float = 1.0
 
     def _check(self) -> None:
         if not 0.0 < self.bound < math.inf:
@@ -49,12 +47,6 @@ class L2Ball(Domain):
         scale = -self.bound / math.sqrt(square) if square > 0.0 else 0.0
         for j in range(g.size):
             w[j] = scale * g[j]
-
-    def radius(self):
-        return self.bound
-
-    def reach(self):
-        return self.bound
 
 
 @compiled("w[_]")

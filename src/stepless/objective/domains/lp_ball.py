@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Bounded
 
 _TRIALS = 200  # bisection alone would end by then
 _ULP = 2.0**-52
 
 
-class LpBall(Domain):
+class LpBall(Bounded):
     """S = {w : ‖w‖_p ≤ R}, 1 < p ≤ 2: between the diamond and the ball.
 
     Examples
@@ -24,7 +24,6 @@ class LpBall(Domain):
     (array([ 0.4719, -0.7702,  0.    ]), 1.0)
     """
 
-    bound: float = 1.0
     p: float = 1.5
 
     def _check(self) -> None:
@@ -61,12 +60,6 @@ class LpBall(Domain):
         size = norm(w, self.p)
         for j in range(g.size):
             w[j] *= self.bound / size if size > 0.0 else 0.0
-
-    def radius(self):
-        return self.bound
-
-    def reach(self):
-        return self.bound
 
 
 @compiled("w[_]")

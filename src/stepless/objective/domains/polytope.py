@@ -6,22 +6,16 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.assigning import assign
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Domain, frozen
 
 _MOST_ROUNDS = 100  # of the vertex's search, which takes a few
 _ULP = 2.0**-52
 _LOOSE = 1e-9
-
-
-def _frozen(values: ArrayLike) -> NDArray:
-    values = np.array(values, dtype=np.float64, order="C")
-    values.flags.writeable = False
-    return values
 
 
 class Polytope(Domain):
@@ -44,7 +38,7 @@ class Polytope(Domain):
     """
 
     thin: ClassVar[bool] = True
-    _coerce: ClassVar[dict[str, Any]] = {"A": _frozen, "b": _frozen}
+    _coerce: ClassVar[dict[str, Any]] = {"A": frozen, "b": frozen}
 
     A: NDArray
     b: NDArray
@@ -54,7 +48,7 @@ class Polytope(Domain):
     @classmethod
     def of(cls, A: Any, b: Any) -> Polytope:
         """Scale the inequalities, make sure that they can be met, and see how far they reach."""
-        A, b = _frozen(A), _frozen(b)
+        A, b = frozen(A), frozen(b)
         if A.ndim != 2 or b.shape != A.shape[:1]:
             raise ValueError(
                 "a polytope Aw ≤ b needs a number in b for each row of A, "
@@ -88,14 +82,7 @@ class Polytope(Domain):
             )
 
     def _key(self) -> tuple:
-        return type(self), self.A.shape, self.A.tobytes(), self.b.tobytes()
-
-    # A tuple compares and hashes its members, which arrays do not let it.
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Polytope) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
+        return self.A.shape, self.A.tobytes(), self.b.tobytes()
 
     def __repr__(self) -> str:
         return f"<Polytope: {self.b.size} inequalities for {self.A.shape[1]} weights>"

@@ -6,17 +6,11 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Domain, frozen
 from stepless.objective.multipliers import length
-
-
-def _frozen(values: ArrayLike) -> NDArray:
-    values = np.array(values, dtype=np.float64, order="C")
-    values.flags.writeable = False
-    return values
 
 
 class Shrunk(Domain):
@@ -42,7 +36,7 @@ class Shrunk(Domain):
     array([0.95, 0.05])
     """
 
-    _coerce: ClassVar[dict[str, Any]] = {"share": float, "center": _frozen}
+    _coerce: ClassVar[dict[str, Any]] = {"share": float, "center": frozen}
 
     domain: Domain
     share: float
@@ -64,14 +58,7 @@ class Shrunk(Domain):
             raise ValueError("the center of a shrunk domain must be one of the domain's points")
 
     def _key(self) -> tuple:
-        return type(self), self.domain, self.share, self.center.tobytes()
-
-    # A tuple compares and hashes its members, which arrays do not let it.
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Shrunk) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
+        return self.domain, self.share, self.center.tobytes()
 
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
         """Whether it has these optional methods: those that its domain has."""

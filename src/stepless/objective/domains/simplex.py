@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
 
 _ROUNDING = 2.0**-50  # a projection stays where it is when it is projected again
 
 
-class Simplex(Domain):
+class Simplex(Bounded):
     """S = {w : all w_j ≥ 0, Σ_j w_j = R}; the origin lies outside.
 
     Examples
@@ -23,8 +23,6 @@ class Simplex(Domain):
     >>> w
     array([0.7, 0.3, 0. ])
     """
-
-    bound: float = 1.0
 
     def _check(self) -> None:
         if not 0.0 < self.bound < math.inf:
@@ -43,12 +41,6 @@ class Simplex(Domain):
             if g[j] < g[least]:
                 least = j
         w[least] = self.bound
-
-    def radius(self):
-        return self.bound
-
-    def reach(self):
-        return self.bound
 
     def width(self):
         return self.bound

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective.assigning import assign
-from stepless.objective.domains.domain import Domain
+from stepless.objective.domains.domain import Bounded
 from stepless.objective.domains.psd_cone import (
     admit_square,
     eigenvalues,
@@ -21,7 +21,7 @@ from stepless.objective.domains.simplex import project_simplex
 from stepless.objective.eigenpair import lowest
 
 
-class Spectrahedron(Domain):
+class Spectrahedron(Bounded):
     """S = {X symmetric, X ⪰ 0, tr X ≤ R}, n × n, kept as one array of n² weights, its rows in turn.
 
     c(X) is the larger of λ_max(−X) and (tr X − R)/√n: both have subgradients of length 1.
@@ -36,8 +36,6 @@ class Spectrahedron(Domain):
     array([[2., 0.],
            [0., 0.]])
     """
-
-    bound: float = 1.0
 
     def _check(self) -> None:
         if not 0.0 < self.bound < math.inf:
@@ -86,12 +84,6 @@ class Spectrahedron(Domain):
         for i in range(n):
             for j in range(n):
                 X[i, j] = trace * (u[i] * u[j])
-
-    def radius(self):
-        return self.bound
-
-    def reach(self):
-        return self.bound
 
     def floor(self, a: NDArray) -> float:
         # Of all eigenvalues, and rounding counts against it: a vertex is only nearly the lowest.

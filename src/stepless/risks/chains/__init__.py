@@ -5,4 +5,14 @@ from stepless.risks.chains.crf_risk import CRFRisk
 from stepless.risks.chains.hinge_risk import ChainHingeRisk
 from stepless.risks.chains.pairs import AllPairs, Pairs, SeenPairs
 
-__all__ = ["AllPairs", "CRFRisk", "ChainHingeRisk", "ChainRisk", "Pairs", "SeenPairs"]
+CHAIN_LOSSES: dict[str, type[ChainRisk]] = {"crf": CRFRisk, "hinge": ChainHingeRisk}
+
+__all__ = [
+    "CHAIN_LOSSES",
+    "AllPairs",
+    "CRFRisk",
+    "ChainHingeRisk",
+    "ChainRisk",
+    "Pairs",
+    "SeenPairs",
+]

@@ -128,7 +128,7 @@ class ChainRisk(OracleRisk):
         """Twice Σ s_i Σ_t |x_tj|/m: what the two labelings that are compared may add up to."""
         sizes = np.empty(self.d)
         lengths = np.diff(self.problem.ends)
-        _sizes(sizes, self.problem, self.K)
+        _sizes(sizes, self.problem)
         edges = self.problem.pairs.weights() + self.K**2
         sizes[edges - self.K**2 : edges] = self.problem.s @ (lengths - 1)
         sizes[edges:] = self.problem.s.sum()
@@ -147,7 +147,7 @@ class ChainRisk(OracleRisk):
     "problem.X[n,≤problem.pairs.features] problem.ends[m] problem.s[m-1] "
     "sizes[≥problem.pairs.weights()]",
 )
-def _sizes(sizes: Any, problem: Any, K: int) -> None:
+def _sizes(sizes: Any, problem: Any) -> None:
     """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""
     pairs, X, _, ends, s = problem
     sizes[:] = 0.0

@@ -15,8 +15,17 @@ from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.risks.ranking.ranking_risk import RankingRisk
 from stepless.risks.ranking.reciprocal_rank import ReciprocalRank
 
+RANKING_LOSSES: dict[str, type[RankingLoss]] = {
+    "pairwise": Pairwise,
+    "ndcg": NDCG,
+    "assigned_ndcg": AssignedNDCG,
+    "map": AveragePrecision,
+    "mrr": ReciprocalRank,
+}
+
 __all__ = [
     "NDCG",
+    "RANKING_LOSSES",
     "AssignedNDCG",
     "AveragePrecision",
     "Pairwise",

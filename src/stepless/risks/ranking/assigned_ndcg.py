@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.falling import falling
-from stepless.risks.ranking.gains import admit_gains, discount, gain
-from stepless.risks.ranking.ranking_loss import RankingLoss
-from stepless.risks.ranking.top import MOST
+from stepless.risks.ranking.gains import discount, gain
+from stepless.risks.ranking.ndcg import NDCG
 
 
-class AssignedNDCG(RankingLoss):
+class AssignedNDCG(NDCG):
     """L(z) = max_π 1 − NDCG@k(π) + Σ_i (c_π(i) − c̄_i) z_i, which bounds 1 − NDCG@k.
 
     NDCG@k(π) = Σ_i c_π(i) G_i, G_i = (2^{y_i} − 1)/the largest such sum, with the discounts
@@ -35,18 +34,6 @@ class AssignedNDCG(RankingLoss):
     >>> AssignedNDCG(k=1).plane(a, z, y, np.argsort(-z)), a  # 0.3 is less than G = 1
     (1.0, array([-1.,  1.]))
     """
-
-    k: int = 10
-
-    def _check(self) -> None:
-        if not 1 <= self.k <= MOST:
-            raise ValueError(f"NDCG@k needs 1 ≤ k ≤ 2^53, not {self.k}")
-
-    def admit(self, y: NDArray) -> None:
-        admit_gains(y)
-
-    def tells(self, y: NDArray) -> Any:
-        return gain(y[0]) > gain(y[-1])
 
     def steepness(self, n: int) -> Any:
         most = 0.0

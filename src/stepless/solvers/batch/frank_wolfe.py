@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,24 +13,14 @@ from stepless.kernels import vertices
 from stepless.objective import L1Ball, Penalized, Simplex, SquaredL2, Zero
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_smooth
+from stepless.solvers.batch.gradient import Gradient, State
+from stepless.solvers.batch.smoothness import Smoothness, needs_smooth
 from stepless.solvers.solver import Finding
 
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
-@dataclass
-class State:
-    """Where it is, and the risk there once it has been looked at."""
-
-    metric: FeatureMetric
-    w: NDArray
-    b: Any
-    smoothness: Smoothness | None = None
-    tangent: Tangent | None = None
-
-
-class FrankWolfe:
+class FrankWolfe(Gradient):
     """Steps towards the vertex where the tangent is lowest, so that no projection is needed.
 
     Solves      min_w∈S Ω(w) + R(w), S bounded, ℓ smooth
@@ -55,8 +45,6 @@ class FrankWolfe:
     """
 
     name: ClassVar[str] = "frank-wolfe"
-    online: ClassVar[bool] = False
-    needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:
         domain = objective.domain
@@ -71,27 +59,10 @@ class FrankWolfe:
             return f"needs a `vertex` of {type(domain).__name__}; use solver='auto'"
         return needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
-        w = w.copy()
-        vertices.enter(risk.objective.domain, w)
-        return State(FeatureMetric.of(risk), w, b)
-
     def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
-        if state.tangent is None or state.smoothness is None:
-            state.tangent = risk.tangent(state.w, state.b)
-            steep = state.metric.dual_square(state.tangent.plane.a)
-            state.smoothness = Smoothness.first(state.tangent, steep)
-        else:
-            self._move(risk, state, state.tangent, state.smoothness)
-        found = state.tangent
-        state.b = found.b
-        return Finding(
-            state.w,
-            found.b,
-            objective=risk.objective.penalty(state.w) + found.value,
-            plane=found.plane,
-            lower_bound=lower_bound(risk.objective, state.w, found),
-        )
+        found = super().step(risk, state, rng)
+        assert state.tangent is not None
+        return replace(found, lower_bound=lower_bound(risk.objective, found.w, state.tangent))
 
     @staticmethod
     def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Planes
+from stepless.mirrors.elastic import lasso_share
 from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
@@ -103,7 +104,7 @@ class LBFGS:
 
     def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         objective = risk.objective
-        corner = _corner(objective)
+        corner = lasso_share(objective.regularizer)
         v = self._trial(state, corner)
         tangent = risk.tangent(v, state.b)
         value = objective.penalty(v) + tangent.value
@@ -202,16 +203,6 @@ class LBFGS:
             if not float(steepest @ state.direction) < 0.0:
                 state.direction[against] = 0.0
         state.slope = float(steepest @ state.direction)
-
-
-def _corner(objective: Penalized) -> float:
-    """α of the penalty's α‖w‖₁."""
-    match objective.regularizer:
-        case L1():
-            return objective.regularizer.alpha
-        case ElasticNet():
-            return objective.regularizer.alpha * objective.regularizer.ratio
-    return 0.0
 
 
 def _steepest(w: NDArray, g: NDArray, corner: float) -> NDArray:

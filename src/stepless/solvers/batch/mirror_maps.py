@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.vertices import enter
-from stepless.mirrors import p_norm
-from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.entropy import relative_entropy, scaled_to
-from stepless.objective import Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
+from stepless.mirrors import PNorm
+from stepless.mirrors.elastic import elastic_shares, lasso_share
+from stepless.mirrors.entropy import relative_entropy
+from stepless.objective import L1, Free, L1Ball, LpBall, Nonnegative, Penalized, Simplex
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_prox
 
@@ -21,42 +21,43 @@ Mirror = Literal["euclidean", "entropy", "p-norm"]
 _PRIOR = 0.1  # share of the uniform point in a start, for the entropy never leaves a weight of 0
 
 
-class MirrorMap(Protocol):
+@dataclass(frozen=True)
+class MirrorMap:
     """A function Φ that is 1-strongly convex in some norm, and its divergence B.
 
     `move` takes a share of the penalty as it is; of the rest, `linear` gives the gradient.
     """
 
+    objective: Penalized
+
     def enter(self, w: NDArray) -> NDArray:
         """Return a point of the domain near w, where Φ has a gradient."""
-        ...
+        w = w.copy()
+        enter(self.objective.domain, w)
+        return w
 
     def linear(self, w: NDArray) -> NDArray | float:
-        """The gradient of that part of the penalty which is taken by its tangent."""
-        ...
+        """The gradient of that part of the penalty which is taken by its tangent: the ridge's."""
+        return self.objective.strength * w
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         """argmin_v∈S step (⟨g, v⟩ + the rest of Ω(v)) + B(v, w)."""
-        ...
+        raise NotImplementedError
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
         """B(v, w) = Φ(v) − Φ(w) − ⟨∇Φ(w), v − w⟩."""
-        ...
+        raise NotImplementedError
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
         """The square of the dual norm of g, for points of the size of w."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Euclidean:
+class Euclidean(MirrorMap):
     """Φ(w) = ½Σ h_j w_j², features standardised: for every penalty that has a prox."""
 
-    objective: Penalized
     metric: FeatureMetric
-
-    def enter(self, w: NDArray) -> NDArray:
-        return _entered(self.objective, w)
 
     def linear(self, w: NDArray) -> float:
         return 0.0
@@ -72,31 +73,28 @@ class Euclidean:
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(MirrorMap):
     """Φ(w) = Σ w_j log w_j − w_j, for w ≥ 0: steps multiply weights, and none becomes 0.
 
     It is 1/Σw-strongly convex in ‖·‖₁. What a simplex asks for is a common factor.
     """
 
-    objective: Penalized
     first: float  # a weight where nothing better is known
 
     def enter(self, w: NDArray) -> NDArray:
         domain = self.objective.domain
         if isinstance(domain, Simplex):
             uniform = np.full(w.size, domain.bound / w.size)
-            return uniform + (1.0 - _PRIOR) * (_entered(self.objective, w) - uniform) * w.any()
+            return uniform + (1.0 - _PRIOR) * (super().enter(w) - uniform) * w.any()
         w = np.maximum(w, 0.0)
         return w + _PRIOR * (w.mean() if w.any() else self.first / _PRIOR)
 
-    def linear(self, w: NDArray) -> NDArray:
-        return self.objective.strength * w
-
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
         domain = self.objective.domain
-        powers = -step * (g + _lasso(self.objective))
+        powers = -step * (g + lasso_share(self.objective.regularizer))
         if isinstance(domain, Simplex):
-            return scaled_to(domain.bound, powers - powers.max(), w)
+            v = np.exp(powers - powers.max()) * w
+            return v * (domain.bound / float(v.sum()))
         return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
@@ -107,38 +105,21 @@ class Entropy:
 
 
 @dataclass(frozen=True)
-class PNorm:
-    """Φ(w) = ‖w‖_p²/(2(p − 1)), 1-strongly convex in ‖·‖_p; dual to ‖·‖_q."""
+class Reflected(MirrorMap):
+    """Φ of a map of `stepless.mirrors`: steps are taken in the dual, and reflected."""
 
-    objective: Penalized
-    q: float
-
-    @property
-    def p(self) -> float:
-        return self.q / (self.q - 1.0)
-
-    def enter(self, w: NDArray) -> NDArray:
-        return _entered(self.objective, w)
-
-    def linear(self, w: NDArray) -> NDArray:
-        return self.objective.strength * w
-
-    def mirrored(self, w: NDArray) -> NDArray:
-        """∇Φ(w)."""
-        return p_norm.gradient(w, self.q)
+    mirror: PNorm
 
     def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
-        return self.reflected(self.mirrored(w) - step * g, step * _lasso(self.objective))
-
-    def reflected(self, theta: NDArray, cut: float) -> NDArray:
-        """argmin_v∈S Φ(v) − ⟨θ, v⟩ + cut‖v‖₁."""
-        return p_norm.reflect(self.objective.domain, theta, cut, self.q)
+        alpha = lasso_share(self.objective.regularizer)
+        penalty = L1(alpha) if alpha else None
+        return self.mirror.nearest(self.mirror.dual(w) - step * g, penalty, step)
 
     def divergence(self, v: NDArray, w: NDArray) -> float:
-        return p_norm.divergence(v, w, self.q)
+        return self.mirror.divergence(v, w)
 
     def dual_square(self, g: NDArray, w: NDArray) -> float:
-        return p_norm.norm(g, self.q) ** 2
+        return self.mirror.dual_square(g)
 
 
 def mirror_map(risk: WeightRisk, mirror: Mirror | None) -> MirrorMap:
@@ -148,7 +129,7 @@ def mirror_map(risk: WeightRisk, mirror: Mirror | None) -> MirrorMap:
     if kind == "entropy":
         return Entropy(objective, 1.0 / (float(risk.sizes.sum()) or 1.0))
     if kind == "p-norm":
-        return PNorm(objective, p_norm.own_exponent(objective.domain, risk.d))
+        return Reflected(objective, PNorm(objective.domain, risk.d))
     return Euclidean(objective, FeatureMetric.of(risk))
 
 
@@ -193,16 +174,3 @@ def _elastic(objective: Penalized) -> bool:
 def _rounded(objective: Penalized) -> bool:
     """Whether the domain is an ℓ_p ball whose ‖·‖_p² is strongly convex."""
     return isinstance(objective.domain, LpBall) and 1.0 < objective.domain.p <= 2.0
-
-
-def _lasso(objective: Penalized) -> float:
-    """α of Ω(w) = α‖w‖₁ + β‖w‖²/2."""
-    shares = elastic_shares(objective.regularizer)
-    assert shares is not None  # `needs_mirror` sees to it
-    return shares[0]
-
-
-def _entered(objective: Penalized, w: NDArray) -> NDArray:
-    w = w.copy()
-    enter(objective.domain, w)
-    return w

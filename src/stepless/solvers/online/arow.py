@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.margins import MEAN, regularize_diagonal, regularize_full
-from stepless.objective import FiniteSum, Hinge, MulticlassHinge, Objective
+from stepless.objective import Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Left, Memory
 
@@ -76,12 +76,7 @@ class AROW(Learner):
         return memory
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         memory, r = course.memory, course.knob
         if self.matrix == "full":

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from stepless.kernels import descent
 from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
+from stepless.solvers.online.iterates import Iterate, Iterates, checked
 from stepless.solvers.solver import Finding, needs_euclidean
 
 
@@ -129,9 +129,7 @@ class Descent:
         return False
 
     def step(self, risk: RowRisk, walk: Walk, rng: np.random.Generator) -> Finding:
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return self.walk(risk, walk, order, rng)
+        return self.walk(risk, walk, random_order(risk.m, rng), rng)
 
     def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
@@ -157,9 +155,9 @@ class Descent:
         descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, walk.scores)
         walk.passes += 1
         if self.iterate != "last":
-            summed = Point(kept[1], float(motion[descent.BIASES]), rounds)
-            drawn = Point(kept[2], float(motion[descent.ITS_BIAS]))
-            walk.iterates.keep(self.iterate, summed, drawn, rng)
+            summed = kept[1], float(motion[descent.BIASES])
+            drawn = kept[2], float(motion[descent.ITS_BIAS])
+            walk.iterates.keep(self.iterate, summed, rounds, drawn, rng)
         w, b = self._point(walk)
         rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
         plane = Plane(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Iterate = Literal["last", "random", "average", "suffix"]
 ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
+
+Point = tuple[NDArray, Any]  # weights and intercept, or intercepts
 
 
 def checked(iterate: Iterate, batch: int | None) -> None:
@@ -21,24 +23,33 @@ def checked(iterate: Iterate, batch: int | None) -> None:
 
 
 @dataclass
-class Point:
-    """Weights and intercept; or a sum of them, of `count` iterates."""
+class Total:
+    """A sum of iterates, and how many they are."""
 
-    w: NDArray
-    b: float = 0.0
+    w: Any = 0.0
+    b: Any = 0.0
     count: int = 0
+
+    def add(self, w: Any, b: Any, count: int) -> None:
+        self.w, self.b, self.count = self.w + w, self.b + b, self.count + count
 
 
 @dataclass
 class Iterates:
-    """Sums of iterates, or one that was drawn, over the passes so far."""
+    """Sums of the older and the newer iterates so far, or one that was drawn."""
 
     passes: int = 0
-    older: Point | None = None
-    newer: Point | None = None
+    older: Total = field(default_factory=Total)
+    newer: Total = field(default_factory=Total)
     chosen: Point | None = None
 
-    def keep(self, iterate: Iterate, summed: Point, drawn: Point, rng: np.random.Generator) -> None:
+    @property
+    def count(self) -> int:
+        return self.older.count + self.newer.count
+
+    def keep(
+        self, iterate: Iterate, summed: Point, count: int, drawn: Point, rng: np.random.Generator
+    ) -> None:
         """Take in a pass: the sum of its iterates, and one of them drawn uniformly."""
         self.passes += 1
         if iterate == "random":
@@ -46,20 +57,16 @@ class Iterates:
                 self.chosen = drawn
             return
         if iterate == "suffix" and self.passes & (self.passes - 1) == 0:
-            self.older, self.newer = self.newer, None
-        if self.newer is None:
-            self.newer = summed
-        else:
-            self.newer.w += summed.w
-            self.newer.b += summed.b
-            self.newer.count += summed.count
+            self.turn()
+        self.newer.add(*summed, count)
 
-    def point(self) -> tuple[NDArray, float]:
+    def turn(self) -> None:
+        """Forget the older ones, and let what is new now be old."""
+        self.older, self.newer = self.newer, Total()
+
+    def point(self) -> Point:
         """Return the one that was drawn, or the mean."""
         if self.chosen is not None:
-            return self.chosen.w, self.chosen.b
-        assert self.newer is not None
-        if self.older is None:
-            return self.newer.w / self.newer.count, self.newer.b / self.newer.count
-        count = self.older.count + self.newer.count
-        return (self.older.w + self.newer.w) / count, (self.older.b + self.newer.b) / count
+            return self.chosen
+        w, b = self.older.w + self.newer.w, self.older.b + self.newer.b
+        return w / self.count, b / self.count

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stepless.given import shown
 from stepless.kernels import expansion
 from stepless.kernels.expansion import Rule
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.kernel_risk import KernelRisk
@@ -98,9 +98,7 @@ class KernelPGS:
 
     def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
         """Pass once over the data."""
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        found = self.walk(risk, state, order)
+        found = self.walk(risk, state, random_order(risk.m, rng))
         return state.cuts.look(risk, found.w, found.b, found.plane, self.budget)
 
     def walk(self, risk: KernelRisk, state: State, order: NDArray) -> Finding:

@@ -13,7 +13,7 @@ from stepless.data import Source
 from stepless.design import Design
 from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -101,12 +101,7 @@ class Learner:
         raise NotImplementedError
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         """Learn the rows of an order, and write the predictions before each (m × K)."""
         raise NotImplementedError
@@ -127,9 +122,7 @@ class Learner:
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
     def step(self, risk: RowRisk, course: Course, rng: np.random.Generator) -> Finding:
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return self.walk(risk, course, order, rng)
+        return self.walk(risk, course, random_order(risk.m, rng), rng)
 
     def walk(self, risk: RowRisk, course: Course, order: NDArray, rng: Any = None) -> Finding:
         """Pass over the examples in a given order."""
@@ -180,12 +173,7 @@ class Learner:
         return scores
 
     def _advance(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> None:
         total, offset, rough = self.run(problem, objective, course, order, scores)
         course.memory.clock += order.size

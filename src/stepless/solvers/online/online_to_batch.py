@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
+from stepless.solvers.online.iterates import Iterates, Point
 from stepless.solvers.online.learner import Learner
 from stepless.solvers.solver import Finding
 
@@ -18,21 +19,6 @@ Iterate = Literal["average", "suffix", "random"]
 ITERATES: tuple[Iterate, ...] = ("average", "suffix", "random")
 
 _SHARE = 16  # a stretch is a sixteenth of the rounds so far
-
-Point = tuple[NDArray, NDArray]  # weights (d × K) and intercepts (K)
-
-
-@dataclass
-class Total:
-    """A sum of iterates, each times the rounds that it stands for."""
-
-    w: Any = 0.0
-    b: Any = 0.0
-    rounds: int = 0
-
-    def add(self, point: Point, rounds: int) -> None:
-        self.w, self.b = self.w + rounds * point[0], self.b + rounds * point[1]
-        self.rounds += rounds
 
 
 @dataclass
@@ -47,10 +33,8 @@ class Gathered:
     length: int = 1
     pick: int = 1  # the round before which the stretch's iterate is taken
     drawn: Point | None = None
-    older: Total = field(default_factory=Total)
-    newer: Total = field(default_factory=Total)
+    iterates: Iterates = field(default_factory=Iterates)
     mark: int = 1  # where the older sum ends; it begins at half of that, or before
-    chosen: Point | None = None
 
 
 class OnlineToBatch:
@@ -106,9 +90,7 @@ class OnlineToBatch:
         return Gathered(self.solver.start(risk, w, b))
 
     def step(self, risk: RowRisk, state: Gathered, rng: np.random.Generator) -> Finding:
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return self.walk(risk, state, order, rng)
+        return self.walk(risk, state, random_order(risk.m, rng), rng)
 
     def walk(
         self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator
@@ -147,23 +129,23 @@ class OnlineToBatch:
 
     def weights(self, objective: Objective, state: Gathered) -> Point:
         """Return the weights (d × K) and intercepts (K) that are offered now."""
-        if state.chosen is not None:
-            return state.chosen[0].copy(), state.chosen[1].copy()
-        rounds = state.older.rounds + state.newer.rounds
-        if rounds == 0:  # one example has been seen, and its iterate is the last as well
+        if state.iterates.count == 0:  # one example has been seen: its iterate is the last as well
             return self.solver.weights(objective, state.course)
-        return (state.older.w + state.newer.w) / rounds, (state.older.b + state.newer.b) / rounds
+        w, b = state.iterates.point()
+        return w.copy(), b.copy()
 
     def _close(self, state: Gathered) -> None:
         """Count the stretch's iterate, and begin the next stretch."""
         rng = np.random.default_rng((state.seed, state.stretch))
+        iterates, length = state.iterates, state.length
         if state.drawn is not None:
-            state.newer.add(state.drawn, state.length)
-            seen = state.older.rounds + state.newer.rounds
-            if self.iterate == "random" and rng.random() * seen < state.length:
-                state.chosen = state.drawn
+            w, b = state.drawn
+            iterates.newer.add(length * w, length * b, length)
+            if self.iterate == "random" and rng.random() * iterates.count < length:
+                iterates.chosen = state.drawn
             if self.iterate == "suffix" and state.clock >= 2 * state.mark:
-                state.older, state.newer, state.mark = state.newer, Total(), state.clock
+                iterates.turn()
+                state.mark = state.clock
         state.stretch += 1
         state.begun, state.drawn = state.clock, None
         state.length = max(1, state.clock // _SHARE)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.kernels.margins import correct
-from stepless.objective import (
-    Absolute,
-    EpsilonInsensitive,
-    FiniteSum,
-    Hinge,
-    MulticlassHinge,
-    Objective,
-)
+from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Left, Memory
 
@@ -77,12 +70,7 @@ class PassiveAggressive(Learner):
         return Memory(w.copy(), b.copy() if objective.intercept else np.zeros(0))
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         memory, C = course.memory, course.knob
         cap, soft = (C, 0.0) if self.variant == "I" else (math.inf, 0.5 / C)

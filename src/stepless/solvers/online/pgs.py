@@ -13,11 +13,11 @@ from stepless.kernels import primal_gradient
 from stepless.kernels.links import Linear, Power, Separate
 from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, Point, checked
+from stepless.solvers.online.iterates import Iterate, Iterates, checked
 from stepless.solvers.solver import Finding
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
@@ -131,9 +131,7 @@ class PGS:
         return state
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return self.walk(risk, state, order, rng)
+        return self.walk(risk, state, random_order(risk.m, rng), rng)
 
     def learn(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
@@ -195,10 +193,9 @@ class PGS:
         )
         state.passes += 1
         if self.iterate != "last":
-            biases = float(motion[primal_gradient.BIASES])
-            summed = Point(kept[:, primal_gradient.SUM].copy(), biases, rounds)
-            drawn = Point(picked, float(motion[primal_gradient.ITS_BIAS]))
-            state.iterates.keep(self.iterate, summed, drawn, rng)
+            summed = kept[:, primal_gradient.SUM], float(motion[primal_gradient.BIASES])
+            drawn = picked, float(motion[primal_gradient.ITS_BIAS])
+            state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
         return slopes
 
     def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:

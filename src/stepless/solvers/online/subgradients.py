@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from numpy.typing import NDArray
 
-from stepless.objective import (
-    L1,
-    ElasticNet,
-    FiniteSum,
-    Objective,
-    Regularizer,
-    SquaredL2,
-    Zero,
-)
+from stepless.mirrors.elastic import elastic_shares
+from stepless.objective import Objective
 from stepless.solvers.online.learner import Course, Learner
 from stepless.solvers.online.updates import (
     Averaging,
@@ -72,12 +66,7 @@ class Subgradients(Learner):
         return self.engine(objective).fresh(self._prepared(objective, course), *course.start)
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        course: Course,
-        order: NDArray,
-        scores: NDArray,
+        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> Left:
         setting = self._prepared(objective, course)
         return self.engine(objective).run(problem, setting, course.memory, order, scores)
@@ -103,21 +92,6 @@ def mirror(objective: Objective) -> Update:
 
 def splitting(objective: Objective) -> Update:
     """Composite mirror descent with one step size for all weights, lazily where possible."""
-    elastic = _elastic(objective.regularizer)
+    elastic = elastic_shares(objective.regularizer)
     lazy = objective.domain.separable and elastic is not None
     return Splitting(elastic) if lazy and elastic else Eager(averaging=False)
-
-
-def _elastic(regularizer: Regularizer) -> tuple[float, float] | None:
-    """Return the (α, β) with Ω(w) = α‖w‖₁ + β‖w‖²/2, if there are any."""
-    match regularizer:
-        case Zero():
-            return 0.0, 0.0
-        case L1():
-            return regularizer.alpha, 0.0
-        case SquaredL2():
-            return 0.0, regularizer.alpha
-        case ElasticNet():
-            share = regularizer.ratio
-            return regularizer.alpha * share, regularizer.alpha * (1.0 - share)
-    return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import clipped_descent
 from stepless.kernels.clipped_descent import Stage
 from stepless.kernels.rows import fullest, steepest
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -181,9 +181,7 @@ class ClippedSGD:
     def _order(self, m: int, rng: np.random.Generator) -> NDArray:
         if self.schedule == "theory":
             return rng.integers(m, size=m, dtype=np.uint32)
-        order = np.arange(m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return order
+        return random_order(m, rng)
 
     def _stage(self, risk: RowRisk, state: State, theorem: Theorem | None) -> Stage:
         reach, beta, ball = state.reach, state.scale.smoothness, risk.objective.radius

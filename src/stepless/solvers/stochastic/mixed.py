@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import mixed, mixed_lagged
 from stepless.kernels.mixed import Epoch
 from stepless.kernels.rows import steepest
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
@@ -132,9 +132,7 @@ class Mixed:
     def _draw(self, m: int, count: int, rng: np.random.Generator) -> NDArray:
         if self.schedule == "theory":
             return rng.integers(m, size=count, dtype=np.uint32)
-        order = np.arange(m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        return order[:count]
+        return random_order(m, rng)[:count]
 
     def _arrive(self, risk: RowRisk, state: State, walk: Walk, w: NDArray, b: float) -> Finding:
         """End an epoch at the mean of its iterates."""

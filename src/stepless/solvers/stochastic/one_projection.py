@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import one_projection as kernel
 from stepless.kernels.one_projection import Rule
 from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import shuffle
+from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective, SquaredL2, Zero
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -157,9 +157,7 @@ class OneProjection:
         motion, objective = phases.motion, risk.objective
         if motion[kernel.ROUNDS] >= phases.rounds:
             self._renew(objective, phases)
-        order = np.arange(risk.m, dtype=np.uint32)
-        shuffle(order, rng.integers(2**64, dtype=np.uint64))
-        order = order[: phases.rounds - int(motion[kernel.ROUNDS])]
+        order = random_order(risk.m, rng)[: phases.rounds - int(motion[kernel.ROUNDS])]
         setting = objective.strength, phases.scale.ball, phases.scale.bias
         terms = risk.problem, objective.domain, phases.rule
         kernel.descend(*terms, setting, order, phases.w, phases.total, motion)
