@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.kernels.light import light
+
 
 class Column:
     """Numbers for each row of a source: an array, or a tuple of some, for each block.
@@ -35,6 +37,7 @@ class Column:
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
 
+@light
 def applied(block: Any, function: Any, *given: Any) -> Any:
     """Kernel: what numpy's function makes of columns, say `np.add`, or of one, say `np.sum`."""
     return function(*given)

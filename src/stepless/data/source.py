@@ -25,6 +25,7 @@ from stepless.kernels import oracle, products
 T = TypeVar("T")
 
 _LINE = 16  # numbers: two cache lines
+_MANY = 200_000  # rows, for a light kernel
 _WORTH_A_BLOCK = 100_000  # entries; below, handing work over costs more than doing it
 
 
@@ -110,9 +111,10 @@ class Source:
         blocks = self._blocks
         if len(blocks) == 1:
             return [kernel(blocks[0], *of_block(0, shared))]
-        return map_blocks(
-            lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), threads or self.threads
-        )
+        if threads is None:
+            alone = self.shape[0] < _MANY and getattr(kernel, "light", False)
+            threads = 1 if alone else self.threads
+        return map_blocks(lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), threads)
 
     def column(self, kernel: Callable[..., Any], *shared: Any) -> Column:
         """Make a column of what kernel(block, *shared) returns."""

@@ -8,8 +8,10 @@ take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 from __future__ import annotations
 
 from stepless.jit import FAST, compiled
+from stepless.kernels.light import light
 
 
+@light
 @compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] slopes[m] c[m]", fastmath=FAST)
 def survey(block, slopes, c, terms, centre, width, p, shift):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
@@ -38,6 +40,7 @@ def survey(block, slopes, c, terms, centre, width, p, shift):
     return tilt, bend, gap
 
 
+@light
 @compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] move[m]", fastmath=FAST)
 def along(block, terms, centre, width, p, move, length):
     """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
@@ -54,6 +57,7 @@ def along(block, terms, centre, width, p, move, length):
     return first, second
 
 
+@light
 @compiled("centre[n,m] terms.0[n,m] p[m]", fastmath=FAST)
 def recentre(block, centre, terms, width, p):
     """Write centre: β itself, the dual point so far."""

@@ -17,6 +17,7 @@ from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
+from stepless.kernels.light import light
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.risks.risk import RowRisk
@@ -183,6 +184,7 @@ class LinearRisk(RowRisk):
         return Cut(b, value, slope, offset, self.haze(value, rough))
 
 
+@light
 def _targets(block: Block) -> float:
     """The sum of their sizes."""
     return float(np.abs(block.y).sum())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added
 from stepless.kernels import oracle, smooth
+from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
@@ -160,10 +161,12 @@ class Newton:
         state.kept.follow(source, move, t, state.w, state.b)
 
 
+@light
 def _size(block: Block, slopes: NDArray) -> float:
     return float(np.abs(slopes).sum())
 
 
+@light
 def _divide(
     block: Block, c: NDArray, slopes: NDArray, p: NDArray, m: int
 ) -> tuple[float, float, float]:

@@ -13,6 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from stepless.certificates import Point
 from stepless.data import Block, Column, Source, added, applied
 from stepless.kernels import oracle
+from stepless.kernels.light import light
 from stepless.objective import SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
@@ -207,22 +208,26 @@ def _highest(parts: list[float]) -> float:
     return float(np.max(parts))  # of which NaN is the highest
 
 
+@light
 def _largest(block: Block, p: NDArray) -> float:
     return float(np.abs(p).max(initial=0.0))
 
 
+@light
 def _shift(block: Block, p: NDArray, b: float) -> float:
     """Write p; return the largest |p_i|."""
     p += b
     return _largest(block, p)
 
 
+@light
 def _follow(block: Block, p: NDArray, move: NDArray, t: float) -> float:
     """Write p; return the largest |p_i|."""
     p += t * move
     return _largest(block, p)
 
 
+@light
 def _thinned(block: Block, c: NDArray, stride: int) -> NDArray:
     """One in so many of what is not 0, as many times."""
     rows = np.flatnonzero(c)[::stride]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Block, Column, added
+from stepless.kernels.light import light
 from stepless.objective import Loss, Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import needs_euclidean, needs_ridge
@@ -59,6 +60,7 @@ def _extent(block: Block, loss: Loss, m: int) -> tuple[float, float, float]:
     return float(share @ low), float((share * rise).sum()), float(steep)
 
 
+@light
 def _reach(block: Block, p: NDArray) -> float:
     return float(block.s @ np.abs(p))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added, applied
 from stepless.kernels import oracle, smoothing
+from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -258,10 +259,12 @@ def _sharpen(risk: RowRisk, state: State, objective: float, gap: float) -> None:
         _survey(risk, state, False)
 
 
+@light
 def _middle(block: Block, corners: tuple[NDArray, NDArray]) -> NDArray:
     return np.full(corners[0].shape, 0.5)
 
 
+@light
 def _subtract_from(block: Block, before: NDArray, slopes: NDArray) -> None:
     """Write before: slopes − before."""
     np.subtract(slopes, before, out=before)
