@@ -115,8 +115,9 @@ class RankingRisk(OracleRisk):
     def _highest(self, w: NDArray) -> tuple[float, float, Column, float]:
         """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw; its haze."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
-        level = added(self.source.update(a, _rank, self.loss, z, self._within)) / self.queries
-        square, apart = added(self.source.update(a, _apart, z, self._within, self.queries))
+        given = self.loss, z, self._within, self.queries
+        level, square, apart = added(self.source.update(a, _rank, *given))
+        level /= self.queries
         # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
         haze = self.rounding * math.sqrt(self.m * square)
         return max(level + apart, 0.0), level, a, haze
@@ -137,21 +138,17 @@ def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
     return starts[np.searchsorted(starts, lo) : np.searchsorted(starts, hi) + 1] - lo
 
 
-def _rank(block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray) -> float:
-    """Write a: the slopes of the queries' planes; return the sum of their levels."""
+def _rank(
+    block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray, queries: int
+) -> tuple[float, float, float]:
+    """Write a: the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
     order = np.empty(z.size, dtype=np.int64)
     _sort(order, z, starts)
-    return _planes(a, loss, z, block.y, order, starts)
-
-
-def _apart(
-    block: Block, a: NDArray, z: NDArray, starts: NDArray, queries: int
-) -> tuple[float, float]:
-    """Divide a by the number of queries; return ⟨a, a⟩ and ⟨a, z⟩."""
+    level = _planes(a, loss, z, block.y, order, starts)
     a /= queries
     # slopes of a query add up to 0: what its scores share, they had better not see
     apart = z - np.repeat(z[starts[:-1]], np.diff(starts))
-    return float(a @ a), float(a @ apart)
+    return level, float(a @ a), float(a @ apart)
 
 
 def _largest(X: Any, starts: NDArray) -> NDArray:
