@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from stepless import LinearClassifier, Run
-from stepless.solvers import AdaGrad, Bundle
+from stepless.solvers import AdaGrad, Bundle, ProximalBundle
+from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 from stepless.watchers import Progress
 
@@ -66,3 +67,19 @@ def test_who_is_told():
 def test_refusals(given, message):
     with pytest.raises(ValueError, match=message):
         Run(**given)
+
+
+def test_solvers_that_take_turns_are_a_solver():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    turns = Turns((Bundle(), 2), (ProximalBundle(), 2))
+    assert LinearClassifier(alpha=0.1, solver=turns).fit(X, y).stopped_by_ == "gap"
+
+
+def test_what_is_no_risk_is_said():
+    with pytest.raises(TypeError, match="risk must be a Risk"):
+        Run().minimize(None)
+
+
+def test_classes_that_all_weigh_nothing_are_said():
+    with pytest.raises(ValueError, match="class_weight is zero for every example"):
+        LinearClassifier(class_weight={0: 0.0, 1: 0.0}).fit([[0.0], [1.0]], [0, 1])

@@ -124,7 +124,8 @@ class Run:
     def named_solver(self) -> Solver:
         """Return the solver that is named or given."""
         if not isinstance(self.solver, str):
-            if isinstance(self.solver, type) or not hasattr(self.solver, "step"):
+            works = isinstance(self.solver, Turns) or hasattr(self.solver, "step")
+            if isinstance(self.solver, type) or not works:
                 raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
             return self.solver
         if self.solver not in SOLVERS:

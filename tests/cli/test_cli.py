@@ -632,3 +632,10 @@ def test_only_the_command_line_imports_typer_and_rich():
     for path in root.rglob("*.py"):
         if root / "cli" not in path.parents:
             assert not re.search(r"^\s*(from|import) (typer|rich)\b", path.read_text(), re.M), path
+
+
+def test_the_command_is_a_module_too():
+    found = subprocess.run(
+        [sys.executable, "-m", "stepless", "--version"], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr

@@ -122,3 +122,12 @@ def test_a_result_that_is_not_resumable_is_refused():
     result = minimize(risk, Bundle(), Stopping(gap=1e-3), resumable=False)
     with pytest.raises(ValueError, match="a run goes on from a result on the same examples"):
         minimize(risk, Bundle(), Stopping(gap=1e-3), start=result)
+
+
+def test_examples_that_were_changed_in_place_are_others():
+    mine = X.copy()
+    risk = LinearRisk(Objective(Hinge(), SquaredL2(0.1)), Source(mine, Y))
+    result = minimize(risk, Bundle(), Stopping(gap=1e-3))
+    mine *= 5.0
+    with pytest.raises(ValueError, match="a run goes on from a result on the same examples"):
+        minimize(risk, Bundle(), Stopping(gap=1e-3), start=result)

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from stepless import LinearRisk, Objective, OracleRisk, Source, SquaredL2, Stopping
+from stepless import LinearRisk, Objective, OracleRisk, Run, Source, SquaredL2, Stopping
 from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian
 from stepless.minimize import minimize
-from stepless.objective import Hinge, Logistic, MulticlassHinge
+from stepless.objective import Box, Hinge, L1Ball, L2Ball, Logistic, MulticlassHinge, Simplex
 from stepless.risks.joint_risk import JointRisk
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers import SOLVERS, Bundle, ProximalBundle
@@ -85,6 +85,12 @@ def test_a_solver_runs_or_says_what_it_misses(solver, kind, optimum):
 def test_the_choice_suits_the_kind_and_reaches_its_gap(kind):
     result = minimize(RISKS[kind], choose(RISKS[kind], 1e-3), Stopping(gap=1e-3, passes=500))
     assert result.stopped_by == "gap"
+
+
+@pytest.mark.parametrize("domain", [L1Ball(0.5), Simplex(1.0), L2Ball(0.5), Box(-0.1, 0.2)])
+def test_the_choice_knows_a_smooth_oracle_in_a_domain(domain):
+    risk = Bowl(3, SquaredL2(0.1), domain)
+    assert Run(gap=1e-3, passes=500).minimize(risk).stopped_by == "gap"
 
 
 def test_what_is_needed_is_said_with_those_that_need_less():

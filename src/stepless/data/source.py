@@ -70,7 +70,6 @@ class Source:
             raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
         self._groups = groups
-        self._digests: list[int] = []
 
     @property
     def X(self) -> Design:
@@ -179,7 +178,7 @@ class Source:
 
     def _copy(self, X: Design, y: NDArray, s: NDArray) -> Source:
         other = copy(self)
-        other.whole, other._groups, other._digests = Block(X, y, s), None, []
+        other.whole, other._groups = Block(X, y, s), None
         for name in ("cuts", "sizes"):
             vars(other).pop(name, None)
         return other
@@ -216,9 +215,7 @@ class Source:
 
     def digests(self) -> tuple[int, ...]:
         """A number for each block, of all that its rows hold; those of equal examples are equal."""
-        if not self._digests:  # one list, for copies with other targets too
-            self._digests[:] = self.map(Block.digest)
-        return tuple(self._digests)
+        return tuple(self.map(Block.digest))  # anew: whoever gave the arrays may have changed them
 
 
 def _checked(X: Design, name: str, values: Any) -> NDArray:

@@ -93,6 +93,8 @@ def weighted_classes(
     if class_weight is not None:
         s = s * compute_sample_weight(class_weight, y)
     classes = np.unique(y[s > 0])
+    if not len(classes):
+        raise ValueError("class_weight is zero for every example: nothing is left to learn")
     if len(classes) < 2:
         weighted = "" if (s > 0).all() else "of any weight "
         raise ValueError(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
+from stepless.given import refuse_unless
 from stepless.objective import L1, ElasticNet
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk
@@ -68,14 +71,14 @@ def choose(risk: Risk, gap: float) -> Solver | Turns:
     Where the table's does not know the objective, the first that does takes its place, of sgd-pd,
     accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
     """
+    refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
     if isinstance(risk, KernelRisk):
         curved = risk.gram.table is not None and KernelNewton().lacks(risk.objective) is None
         return KernelNewton() if curved else KernelPGS()
-    if not isinstance(risk, RowRisk):
-        return _of_oracle(risk)
-    first = _first(risk, gap)
-    others = (SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad)
-    each = chain([first], (kind() for kind in others))  # made only if those before do not fit
+    first = _first(risk, gap) if isinstance(risk, RowRisk) else _of_oracle(risk)
+    others: tuple[Any, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
+    suited = (kind() for kind in others if isinstance(risk, kind.needs))
+    each: Iterator[Any] = chain([first], suited)  # made only if those before do not fit
     return next((solver for solver in each if solver.lacks(risk.objective) is None), first)
 
 

@@ -1,0 +1,5 @@
+"""The command, as `python -m stepless`."""
+
+from stepless.cli import main
+
+main()
