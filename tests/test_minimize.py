@@ -8,7 +8,7 @@ from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Objective, Squared, SquaredHinge, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
-from stepless.solvers import Bundle
+from stepless.solvers import AdaGrad, Bundle, InteriorPoint, ProximalBundle
 from stepless.stopping import Stopping
 
 
@@ -86,3 +86,11 @@ def test_a_start_may_hold_numbers_of_any_kind(b):
     risk = LinearRisk(Objective(Squared(), SquaredL2(0.1)), Source(X, z))
     at = minimize(risk, Bundle(), Stopping(gap=1e-6), start=([1, -2, 0, 0], b))
     assert at.objective == pytest.approx(minimize(risk, Bundle(), Stopping(gap=1e-6)).objective)
+
+
+@pytest.mark.parametrize("solver", [Bundle(), ProximalBundle(), InteriorPoint(), AdaGrad()])
+def test_examples_that_are_no_numbers_are_said_and_not_run_for_ever(solver):
+    X, y = np.array([[0.0], [np.nan], [2.0]]), np.array([-1.0, 1.0, 1.0])
+    risk = LinearRisk(Objective(Hinge(), SquaredL2(0.1)), Source(X, y))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="the objective is not a num"):
+        minimize(risk, solver, Stopping(gap=1e-3, passes=50))

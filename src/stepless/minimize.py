@@ -158,6 +158,11 @@ def _run(
             w, b, lowest = finding.w, finding.b, lifted
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
             lowest = _lifted(risk, w, b, risk.penalty(w) + risk.value(w, b))
+            if math.isnan(lowest):
+                raise ValueError(
+                    "the objective is not a number, not even where the run began: look for NaN and "
+                    "for infinite or huge numbers in the examples, and at the loss"
+                )
         bound = -math.inf
         if certifier is not None:
             if finding.plane is not None:
