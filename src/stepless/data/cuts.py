@@ -13,7 +13,7 @@ from typing import Any
 
 _MOST = 16  # blocks
 _BUSY = 4  # times what a block is worth: for less, what a call costs counts with more than two
-_WIDE = 8  # times as many entries as weights, or else sums over blocks cost as much as the blocks
+_WIDE = 20  # times as many entries as weights, or else sums over blocks cost as much as the blocks
 _ROOM = 1 << 24  # numbers that the sums of all blocks may take
 
 
