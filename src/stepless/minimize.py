@@ -139,6 +139,7 @@ def _run(
     began = perf_counter()
     rng = rng or np.random.default_rng(0)
     before = start if isinstance(start, Result) else None
+    risk.begin()
     w, b, lowest = _begin(risk, start)
     seen = math.inf  # the lowest objective as it was computed, by which solvers go
     certifier = None

@@ -69,7 +69,8 @@ class Run:
         refuse_settings(self)
         object.__setattr__(self, "threads", threads_of(self.n_jobs))
         object.__setattr__(self, "watchers", tuple(watching(self.watchers)))
-        unlimited = math.inf if self.seconds is not None else self.patience or PATIENCE
+        patience = PATIENCE if self.patience is None else self.patience
+        unlimited = math.inf if self.seconds is not None else patience
         limits = Stopping(
             gap=self.gap,
             passes=unlimited if self.passes is None else self.passes,

@@ -125,3 +125,11 @@ def test_another_table_of_kernels_is_another_problem():
         other = KernelRisk(RISKS["kernels"].objective, gram, y)
         with pytest.raises(ValueError, match="the same examples"):
             minimize(other, Bundle(), Stopping(gap=1e-3), start=result)
+
+
+@pytest.mark.parametrize("needs", [None, "rows", int])
+def test_needs_are_a_kind_of_risk(needs):
+    solver = Bundle()
+    solver.needs = needs
+    with pytest.raises(TypeError, match="needs of solver 'bundle' must be a kind of Risk"):
+        minimize(RISKS["rows"], solver, Stopping(passes=1))

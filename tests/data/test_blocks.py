@@ -167,3 +167,9 @@ def test_a_lost_block_is_made_again_by_replaying_the_rounds(monkeypatch, loss, s
         again = recorder.replay(risk.source.blocks()[k])
         for key, column in columns.items():
             np.testing.assert_array_equal(again[key], column.parts[k])
+
+
+@pytest.mark.parametrize("groups", [[0, 5], [1, 4], [0, 3, 2, 4], [0, 2.5, 4], [0], "0"])
+def test_groups_rise_to_the_number_of_rows(groups):
+    with pytest.raises(ValueError, match="groups must be whole numbers that rise from 0 to 4"):
+        Source(np.ones((4, 1)), np.ones(4), groups=groups)

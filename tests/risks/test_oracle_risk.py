@@ -163,3 +163,29 @@ def test_a_wrong_oracle_is_caught_and_named(name, wrong):
 def test_a_gradient_that_is_no_number_is_named():
     with pytest.raises(ValueError, match="a gradient not finite"):
         minimize(MeanLogistic(SquaredL2(0.01), off=np.inf), Bundle(), Stopping())
+
+
+def test_data_changed_between_two_runs_are_no_contradiction():
+    class Moved(OracleRisk):
+        centre = 1.0
+
+        def value_and_gradient(self, w):
+            away = w - self.centre
+            return 0.5 * float(away @ away), away
+
+    risk = Moved(2, SquaredL2(0.1))
+    for risk.centre in (1.0, -3.0):
+        result = minimize(risk, Bundle(), Stopping(gap=1e-6, passes=200))
+        np.testing.assert_allclose(result.w, risk.centre / 1.1, rtol=1e-2)
+
+
+@pytest.mark.parametrize(
+    "found", [1.0, (1.0,), (1.0, np.zeros(2), 0), None, (np.ones(1), np.ones(2))]
+)
+def test_what_is_no_value_and_gradient_is_said(found):
+    class Odd(OracleRisk):
+        def value_and_gradient(self, w):
+            return found
+
+    with pytest.raises(ValueError, match="value_and_gradient must give a number and a gradient"):
+        minimize(Odd(2, SquaredL2(0.1)), Bundle(), Stopping(gap=1e-3))

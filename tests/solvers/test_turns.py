@@ -112,3 +112,11 @@ def test_the_estimator_tells_who_worked():
     clf = LinearClassifier().fit(X, y)
     assert clf.solver_ == "interior-point"
     assert {event.solver for event in clf.trace_} == {"interior-point"}
+
+
+@pytest.mark.parametrize(
+    "legs", [(), (Bundle(),), ((Bundle(), 0),), ((Bundle(), 2.5),), ((Turns((Bundle(), 1)), 1),)]
+)
+def test_what_is_no_turn_is_said(legs):
+    with pytest.raises(ValueError, match="turn"):
+        Turns(*legs)

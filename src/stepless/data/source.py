@@ -69,7 +69,7 @@ class Source:
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
-        self._groups = groups
+        self._groups = None if groups is None else _rising(groups, X.shape[0])
 
     @property
     def X(self) -> Design:
@@ -227,6 +227,15 @@ def _checked(X: Design, name: str, values: Any) -> NDArray:
     if column.shape != X.shape[:1]:
         raise ValueError(f"there are {X.shape[0]} examples, but {name} of shape {column.shape}")
     return column
+
+
+def _rising(groups: Any, m: int) -> NDArray:
+    """Where groups of rows begin, and the last one's end: kernels do not look."""
+    starts = np.asarray(groups)
+    whole = starts.ndim == 1 and starts.size > 1 and np.issubdtype(starts.dtype, np.integer)
+    if not (whole and starts[0] == 0 and starts[-1] == m and (np.diff(starts) > 0).all()):
+        raise ValueError(f"groups must be whole numbers that rise from 0 to {m}, the examples")
+    return starts
 
 
 def design_of(X: Any) -> Design:

@@ -64,6 +64,9 @@ class KernelRisk(Risk):
         self.rounding = self._origin.rounding
         self._seen: dict[bytes, _Seen] = {}
 
+    def begin(self) -> None:
+        self._seen.clear()
+
     @property
     def identity(self) -> tuple[Any, ...]:
         rows = design_of(self.gram.X).digest()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.given import shown
 from stepless.intercept import Cut, bottom
 from stepless.objective import Domain, Free, OracleObjective, Regularizer
 from stepless.plane import Plane, Tangent
@@ -71,7 +72,10 @@ class OracleRisk(WeightRisk):
         self.rounding = (m + d + 16) * 2.0**-53
         self.origin = object()  # the same in all risks of the same data: see `under`
         self._steepest = np.zeros(d)
-        self._record = Record(d, self.rounding)
+        self.begin()
+
+    def begin(self) -> None:
+        self._record = Record(self.d, self.rounding)
 
     def under(self, regularizer: Regularizer) -> Self:
         """The same risk under another penalty: planes of the one are true of the other."""
@@ -128,7 +132,12 @@ class OracleRisk(WeightRisk):
 
     def _looked(self, w: NDArray) -> tuple[float, NDArray]:
         """Value and gradient, once they are sure to be such."""
-        value, a = self.value_and_gradient(w)
+        found: Any = self.value_and_gradient(w)
+        if not (isinstance(found, tuple | list) and len(found) == 2 and np.ndim(found[0]) == 0):
+            raise ValueError(
+                f"value_and_gradient must give a number and a gradient, not {shown(found)}"
+            )
+        value, a = found
         if np.shape(a) != (self.d,):
             raise ValueError(
                 f"value_and_gradient gave a gradient of shape {np.shape(a)} for {self.d} weights"

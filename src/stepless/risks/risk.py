@@ -37,6 +37,9 @@ class Risk(ABC):
     def identity(self) -> tuple[Any, ...]:
         """What two risks must have in common for planes and dual points to be true in both."""
 
+    def begin(self) -> None:  # noqa: B027, for most keep nothing
+        """A run begins: what was seen of R before may be of data that were changed since."""
+
     @abstractmethod
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b)."""

@@ -22,6 +22,8 @@ def suited(kind: type) -> list[str]:
 def lack_of(solver: Any, risk: Risk) -> str | None:
     """What of a risk a solver cannot handle, with a remedy; None if it can."""
     needed = getattr(solver, "needs", RowRisk)  # one's own may not say
+    if not (isinstance(needed, type) and issubclass(needed, Risk)):
+        raise TypeError(f"needs of solver {solver.name!r} must be a kind of Risk, not {needed!r}")
     if not isinstance(risk, needed):
         names = ", ".join(map(repr, suited(type(risk))))
         return f"needs a risk that is {needed.kind}; use one of {names}"

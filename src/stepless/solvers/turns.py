@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 from typing import Any
 
+from stepless.given import shown
 from stepless.objective import Penalized
 from stepless.solvers.solver import Solver
 
@@ -33,6 +35,12 @@ class Turns:
     online = False
 
     def __init__(self, *legs: tuple[Solver, int]) -> None:
+        for leg in legs:
+            known = isinstance(leg, tuple) and len(leg) == 2 and hasattr(leg[0], "step")
+            if not (known and isinstance(leg[1], Integral) and leg[1] >= 1):
+                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {shown(leg)}")
+        if not legs:
+            raise ValueError("there must be a turn: (a solver, its steps), such as (Bundle(), 60)")
         self.solvers = [solver for solver, _ in legs]
         self._given = [steps for _, steps in legs]
         self.name = ", ".join(solver.name for solver in self.solvers)
