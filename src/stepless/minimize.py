@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -16,14 +16,18 @@ from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
+from stepless.proof import Interval
+from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
 from stepless.solvers import Solver
 from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.solvers.turns import NEAR, Turns
 from stepless.stopping import Stopping
-from stepless.trace import Event, Trace
+from stepless.trace import Event, Trace, relative
 from stepless.watchers import Watcher, watching
+
+_NOTHING = 2.0**-50  # of the risk at 0
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Result:
     runner: str  # the name of the solver that was last
     remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
     asked: Any = None  # of which problem, but for the strength
+    witness: Witness | None = None  # by which the lower bound can be proved again
 
     @property
     def solver(self) -> str:
@@ -141,10 +146,10 @@ def _run(
     before = start if isinstance(start, Result) else None
     risk.begin()
     w, b, lowest = _begin(risk, start)
-    seen = math.inf  # the lowest objective as it was computed, by which solvers go
     certifier = None
     if risk.unproven is None:
         certifier = Certifier(risk.objective, risk.d, before.planes if before else risk.planes())
+    verdict = Verdict(risk, certifier, stopping.gap)
     turn, state = _first_turn(risk, turns, before, w, b)
     trace, gaps = Trace(), []  # those of this turn
     while True:
@@ -153,67 +158,129 @@ def _run(
         objective = finding.objective
         if objective is None:
             objective = risk.penalty(finding.w) + risk.value(finding.w, finding.b)
-        seen = min(seen, objective)
-        lifted = _lifted(risk, finding.w, finding.b, objective)
-        if lifted < lowest:
-            w, b, lowest = finding.w, finding.b, lifted
+        objective = _lifted(risk, finding.w, finding.b, objective)
+        if objective < lowest:
+            w, b, lowest = finding.w, finding.b, objective
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
-            lowest = _lifted(risk, w, b, risk.penalty(w) + risk.value(w, b))
-            if math.isnan(lowest):
-                raise ValueError(
-                    "the objective is not a number, not even where the run began: look for NaN and "
-                    "for infinite or huge numbers in the examples, and at the loss"
-                )
+            lowest = _number(_lifted(risk, w, b, risk.penalty(w) + risk.value(w, b)))
         bound = -math.inf
         if certifier is not None:
             if finding.plane is not None:
                 certifier.learn(finding.plane, lowest)
-            bound = certifier.lower_bound = max(certifier.lower_bound, finding.lower_bound)
-        # Bounds count on weights whose penalty is no more than an objective that was seen, and so
-        # hold up to there; where an optimum is met exactly, rounding may lift them above.
-        most = min(lowest, seen)
+            certifier.hear(finding.lower_bound, finding.claim)
+            bound = certifier.lower_bound
 
         event = Event(
             passes=len(trace) + 1,
             examples=(len(trace) + 1) * risk.m,
             seconds=perf_counter() - began,
             objective=lowest,
-            lower_bound=min(bound, most),
+            lower_bound=min(bound, lowest),
             norm=risk.norm(w),
             nonzeros=int(np.count_nonzero(w)),
             solver=solver.name,
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
-        reason = "interrupt" if request.heed() else stopping.reason(event)
+        reason = "interrupt" if request.heed() else verdict.asked(stopping).reason(event)
         if reason is None and finding.finished:
             reason = "solver"
-        # an objective that nothing but rounding may keep from 0
-        nothing = event.lower_bound >= 0.0 and seen <= lowest - seen < math.inf
-        if reason is None and (finding.spent or nothing or bound >= most):
+        if reason is None and (finding.spent or bound >= lowest or verdict.nothing(event)):
             reason = "rounding"
         if reason is None and any(stops):
             reason = "watcher"
         if reason is not None:
+            reason = verdict.confirmed(event, reason, w, b)
+        if reason is not None:
+            trace.events[-1] = replace(event, **asdict(verdict.interval))
             return Result(
-                w=w,
-                b=b,
-                objective=lowest,
-                risk=lowest - risk.penalty(w),
-                lower_bound=event.lower_bound,
+                w=verdict.w,
+                b=verdict.b,
+                objective=verdict.interval.objective,
+                risk=verdict.interval.objective - risk.penalty(verdict.w),
+                lower_bound=verdict.interval.lower_bound,
                 trace=trace,
                 stopped_by=reason,
                 state=state,
                 planes=None if certifier is None else certifier.planes,
                 runner=solver.name,
-                remark=_remark(risk, solver, stopping, event.lower_bound),
+                remark=_remark(risk, solver, stopping, verdict.interval.lower_bound),
                 asked=asked,
+                witness=verdict.witness,
             )
         gaps.append(event.rel_gap)
         if turns.ends(turn, gaps, stopping.gap):
             at = (w, b) if gaps[-1] <= NEAR else (np.zeros(risk.d), 0.0)
             turn, gaps = turn + 1, []
             state = turns.solvers[turn].start(risk, *at)
+
+
+def _number(objective: float) -> float:
+    """Refuse an objective that is none."""
+    if math.isnan(objective):
+        raise ValueError(
+            "the objective is not a number, not even where the run began: look for NaN and for "
+            "infinite or huge numbers in the examples, and at the loss"
+        )
+    return objective
+
+
+class Verdict:
+    """What was proved so far of what solvers claim.
+
+    A gap that they claim ends the run if the verifier proves it. If it does not, they are believed
+    again when they claim half as much; from a thousandth of what was asked on, only rounding can
+    be what stands between claim and proof.
+    """
+
+    def __init__(self, risk: Risk, certifier: Certifier | None, gap: float) -> None:
+        self.interval = Interval(math.inf, -math.inf)
+        self.w: NDArray = np.zeros(0)
+        self.b: Any = 0.0
+        self.witness: Witness | None = None
+        self._risk, self._certifier, self._gap = risk, certifier, gap
+        self._believed = gap
+        self._at_zero: float | None = None
+
+    def asked(self, stopping: Stopping) -> Stopping:
+        """When the run ends, with the gap from which on a claim is believed."""
+        return stopping if self._believed == self._gap else replace(stopping, gap=self._believed)
+
+    def nothing(self, event: Event) -> bool:
+        """Whether nothing but rounding keeps the objective from 0."""
+        if event.lower_bound > 0.0 or self._certifier is None:
+            return False
+        if self._at_zero is None:
+            self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
+        return event.objective <= _NOTHING * self._at_zero
+
+    def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
+        """Prove the claims of an event that ends the run; return why it ends then, if it does."""
+        self._prove(event, w, b)
+        gap = relative(self.interval.gap, self.interval.objective)
+        if gap <= self._gap and reason in ("gap", "rounding"):
+            return "gap"
+        if reason != "gap":
+            return reason
+        self._believed = 0.5 * event.rel_gap
+        return "rounding" if self._believed <= 1e-3 * self._gap else None
+
+    def _prove(self, event: Event, w: NDArray, b: Any) -> None:
+        witness = None if self._certifier is None else self._certifier.witness()
+        found = self._risk.verify(w, b, witness)
+        if found is None:
+            found = Interval(event.objective, event.lower_bound)
+        elif self._certifier is not None and not self._certifier.witnessed:
+            found = Interval(found.objective, min(event.lower_bound, found.objective))
+        _number(found.objective)
+        before = self.interval
+        if found.objective < before.objective or not self.w.size:
+            self.w, self.b = w, b
+        if found.lower_bound > before.lower_bound:
+            self.witness = witness
+        highest = min(found.objective, before.objective)
+        lowest = max(found.lower_bound, before.lower_bound)
+        self.interval = Interval(highest, min(lowest, highest))
 
 
 def _remark(risk: Risk, solver: Solver, stopping: Stopping, lower_bound: float) -> str | None:
@@ -246,10 +313,8 @@ def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDAr
     if not risk.objective.intercept:
         b = np.zeros_like(b) if np.ndim(b) else 0.0
     known = isinstance(start, Result) and np.array_equal(w, given)
-    penalty = risk.penalty(w)
-    if known:  # its risk has been lifted
-        return w, b, penalty + start.risk + _blur(risk.d, penalty)  # type: ignore[union-attr]
-    return w, b, _lifted(risk, w, b, penalty + risk.value(w, b))
+    value = start.risk if known else risk.value(w, b)  # type: ignore[union-attr]
+    return w, b, _lifted(risk, w, b, risk.penalty(w) + value)
 
 
 def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
@@ -270,6 +335,8 @@ def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
 
 def _lifted(risk: Risk, w: NDArray, b: Any, objective: float) -> float:
     """The objective, by so much higher that rounding cannot have put it below the truth."""
+    if risk.verified:
+        return objective
     penalty = risk.penalty(w)
     error = risk.rounding_error(w, b, max(objective - penalty, 0.0))
     return objective + error + _blur(risk.d, penalty)

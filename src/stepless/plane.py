@@ -7,6 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from stepless.proof.witness import Witness, blend
+
 
 @dataclass(frozen=True)
 class Plane:
@@ -21,6 +23,7 @@ class Plane:
     tilt: float = 0.0
     haze: float = 0.0
     sizes: NDArray | None = None  # of the features, the same array for all planes of a risk
+    witness: Witness | None = None  # of what the verifier can make it anew
 
     def levelled(self, other: Plane) -> Plane:
         """Blend with a plane tilted the other way into one that is level in b.
@@ -35,6 +38,7 @@ class Plane:
             mine * self.offset + theirs * other.offset,
             haze=mine * self.haze + theirs * other.haze,
             sizes=self.sizes,
+            witness=blend((mine, theirs), (self.witness, other.witness)),
         )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stepless.objective import Penalized
 from stepless.plane import Plane
+from stepless.proof.witness import Witness, blend
 
 _TRIALS = 12  # of a search for the best blend; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -29,6 +30,7 @@ class Aggregate:
         self._haze = 0.0
         self._sizes = np.zeros(d)
         self._new: Plane | None = None
+        self._witness: Witness | None = None
 
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
@@ -41,14 +43,16 @@ class Aggregate:
         if self._new is not None:
             new, self._new = self._new, None
             first = not self._a.any()  # a blend with 0 is sought already
-            self._blend(objective, ceiling, new.a, new.offset, new.haze)
+            share = self._blend(objective, ceiling, new.a, new.offset, new.haze)
+            self._witness = blend((1.0 - share, share), (self._witness, new.witness))
             if not first:
-                self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
+                share = self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
+                self._witness = blend((1.0 - share,), (self._witness,))
         return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
 
     def _blend(
         self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float
-    ) -> None:
+    ) -> float:
         rise, lift, thicker = a - self._a, offset - self._offset, haze - self._haze
 
         def bound(share: float) -> float:
@@ -61,6 +65,11 @@ class Aggregate:
         self._a += share * rise
         self._offset += share * lift
         self._haze += share * thicker
+        return share
+
+    def witness(self) -> Witness | None:
+        """What proves the bound: that of all planes, mixed as they are in it."""
+        return self._witness
 
     def _bound(
         self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import Planes
 from stepless.objective import Penalized
 from stepless.plane import Plane
+from stepless.proof.witness import Witness
 
 _STEEPEST = 1e100  # its square is still a number
 
@@ -29,8 +31,12 @@ class Certifier:
         self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))
         self._rising: Plane | None = None
         self._falling: Plane | None = None
+        self.witnessed = True  # whether all that was heard has a witness
+        self._claim: Any = None  # who has the witness of the best bound, if not the planes
         # no loss is negative, no regularizer either; planes of another run may say more
-        self.lower_bound = max(self.planes.lower_bound(objective)[0], 0.0) if planes else 0.0
+        self.lower_bound = 0.0
+        if planes is not None:
+            self.hear(planes.lower_bound(objective)[0], planes)
 
     def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
         """Take in a plane; return the planes' minimiser, if there is a new one.
@@ -45,9 +51,20 @@ class Certifier:
         if level is None:
             return None
         self.planes.add(level)
+        self.witnessed = self.witnessed and level.witness is not None
         bound, w = self.planes.lower_bound(self._objective, ceiling)
-        self.lower_bound = max(self.lower_bound, bound)
+        self.hear(bound, self.planes)
         return w
+
+    def hear(self, bound: float, claim: Any) -> None:
+        """Take in a bound of whoever has a `witness` for it."""
+        if bound > self.lower_bound:
+            self.witnessed = self.witnessed and claim is not None
+            self.lower_bound, self._claim = bound, claim
+
+    def witness(self) -> Witness | None:
+        """What proves the best bound."""
+        return None if self._claim is None else self._claim.witness()
 
     def _level(self, plane: Plane) -> Plane | None:
         if not self._objective.intercept or plane.tilt == 0.0:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stepless.certificates.simplex_qp import maximise
 from stepless.objective import Penalized
 from stepless.plane import Plane
+from stepless.proof.witness import Witness, blend
 
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes
@@ -40,6 +41,7 @@ class Planes:
         self._gram = np.empty((self.capacity, self.capacity))
         self._duals = np.zeros((duals, self.capacity))
         self._idle = np.zeros(self.capacity, dtype=np.int64)
+        self._witnesses: list[Witness | None] = []
         self._best = -math.inf  # the last bound, and for which objective
         self._proved: Penalized | None = None
 
@@ -75,6 +77,11 @@ class Planes:
         self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.products(plane.a)
         self._duals[:, n] = 0.0
         self._idle[n] = 0
+        self._witnesses.append(plane.witness)
+
+    def witness(self) -> Witness | None:
+        """What proves the bound: the planes' own, mixed as they are in it."""
+        return blend(self._duals[0, : self.size].tolist(), self._witnesses)
 
     def maximise(self, strength: float, linear: NDArray, dual: int = 0) -> NDArray:
         """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
@@ -153,6 +160,8 @@ class Planes:
             products = self.products(self._A[j])
             self._gram[j, : self.size] = self._gram[: self.size, j] = products
             self._duals[:, j] += self._duals[:, i]
+            both_witnesses = self._witnesses[i], self._witnesses[j]
+            self._witnesses[j] = blend((1.0 - theta, theta), both_witnesses)
             leaver = int(i)
         last = self.size - 1
         for row in (
@@ -165,6 +174,8 @@ class Planes:
             self._duals.T,
         ):
             row[leaver] = row[last]
+        self._witnesses[leaver] = self._witnesses[last]
+        del self._witnesses[last:]
         self.size = last
 
 

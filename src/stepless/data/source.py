@@ -132,8 +132,17 @@ class Source:
             column.round += 1
         return self.map(kernel, *columns, *shared)
 
-    def total(self, kernel: Callable[..., None], shape: tuple[int, ...], *shared: Any) -> NDArray:
-        """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape."""
+    def total(
+        self,
+        kernel: Callable[..., None],
+        shape: tuple[int, ...],
+        *shared: Any,
+        join: Callable[[list[NDArray]], NDArray] = added,
+    ) -> NDArray:
+        """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape.
+
+        `join` adds up what blocks have.
+        """
         blocks, size = self._blocks, math.prod(shape)
         if len(blocks) == 1:
             sum_ = np.zeros(shape)
@@ -150,7 +159,7 @@ class Source:
                 kernel(blocks[k], sum_, *of_block(k, shared))
             return sum_
 
-        return added(map_blocks(work, len(groups), self.threads))
+        return join(map_blocks(work, len(groups), self.threads))
 
     def split(self, values: NDArray | Column) -> Column:
         """Take an array with an entry for each row as a column that shares its memory."""

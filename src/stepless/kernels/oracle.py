@@ -53,9 +53,9 @@ def value_at(block, loss, p):
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
 def tangent(block, loss, w):
-    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i) and its sizes, and g = Σ s_i ℓ'_i x_i."""
+    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i) and its sizes, g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""
     X, y, s = block
-    g = np.zeros(w.size)
+    g, slopes = np.zeros(w.size), np.empty(s.size)
     total = 0.0
     offset = 0.0
     rough = 0.0
@@ -66,7 +66,8 @@ def tangent(block, loss, w):
             j, v = X.entry(i, k)
             p += w[j] * v
         here = s[i] * loss.value(p, y[i])
-        a = s[i] * loss.slope(p, y[i])
+        slopes[i] = loss.slope(p, y[i])
+        a = s[i] * slopes[i]
         total += here
         offset += here - a * p
         rough += here + abs(a * p)
@@ -74,7 +75,7 @@ def tangent(block, loss, w):
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[j] += a * v
-    return total, offset, rough, g
+    return total, offset, rough, g, slopes
 
 
 @compiled("block[m,_] z[m]", fastmath=FAST)
@@ -98,10 +99,11 @@ def shifted(block, loss, z, b):
 
 @compiled("block[m,_] z[m]", fastmath=FAST)
 def blend(block, loss, z, shifts, shares):
-    """s_i times the slopes at z_i + shifts, two of each, blended."""
+    """The slopes at z_i + shifts, two of each, blended; and s_i times that."""
     _, y, s = block
-    a = np.zeros(s.size)
+    a, weighted = np.zeros(s.size), np.empty(s.size)
     for i in range(s.size):
         for side in range(2):
-            a[i] += s[i] * shares[side] * loss.slope(z[i] + shifts[side], y[i])
-    return a
+            a[i] += shares[side] * loss.slope(z[i] + shifts[side], y[i])
+        weighted[i] = s[i] * a[i]
+    return a, weighted

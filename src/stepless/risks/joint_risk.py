@@ -14,6 +14,7 @@ from stepless.data import Block, Column, Source, added
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
+from stepless.proof.witness import Witness
 from stepless.risks.linear_risk import LinearRisk
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
@@ -33,6 +34,8 @@ class JointRisk(LinearRisk):
     by degrees, for its p_i sum to the classes' shares at the minimum; what is left of the sum is
     taken up by mixing into all p_i a little of one distribution, so that level is level.
     """
+
+    verified = False
 
     def __init__(self, objective: Objective, source: Source) -> None:
         assert isinstance(objective.loss, JointLoss)
@@ -72,6 +75,9 @@ class JointRisk(LinearRisk):
 
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
+
+    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> None:
+        return None
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at W; free intercepts are minimised out, starting from b."""

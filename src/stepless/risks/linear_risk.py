@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from stepless.kernels import oracle
 from stepless.kernels.light import light
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
+from stepless.proof import Interval, sums
+from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
@@ -42,6 +44,8 @@ class Anchor:
 
 class LinearRisk(RowRisk):
     """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
+
+    verified: ClassVar[bool] = True
 
     def __init__(self, objective: Objective, source: Source) -> None:
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
@@ -83,11 +87,13 @@ class LinearRisk(RowRisk):
         """
         if self.objective.intercept:
             return self._level(w, b)[0]
-        sums = added(self.source.map(oracle.tangent, self.objective.loss, w))
-        total, offset, rough, g = (part / self.m for part in sums)
+        parts = self.source.map(oracle.tangent, self.objective.loss, w)
+        total, offset, rough, g = (part / self.m for part in added([part[:-1] for part in parts]))
+        slopes = Slopes(Column([part[-1] for part in parts]))
         haze = self.haze(total, rough)
         offset -= self.rounding * rough
-        return Tangent(total, 0.0, Plane(g, offset, haze=haze, sizes=self.sizes))
+        plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=slopes)
+        return Tangent(total, 0.0, plane)
 
     def anchor(self, w: NDArray, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
@@ -100,14 +106,19 @@ class LinearRisk(RowRisk):
         low = bottom(cut, b, smooth=self._smooth, free=self.objective.intercept)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
         (left, right), shares = low.cuts, low.shares
-        a = self.source.column(oracle.blend, loss, z, (left.b, right.b), shares)
+        parts = self.source.map(oracle.blend, loss, z, (left.b, right.b), shares)
+        slopes, a = (Column(side) for side in zip(*parts, strict=True))
         g = self.source.combination(a) / self.m
         plane = Plane(np.zeros(self.d), 0.0)
         if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
             haze = shares[0] * left.haze + shares[1] * right.haze
-            plane = Plane(g, offset, haze=haze, sizes=self.sizes)
+            plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
+
+    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+        column = witness.column if isinstance(witness, Slopes) else None
+        return sums.verify(self.objective, self.source, w, b, column)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.

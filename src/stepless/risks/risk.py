@@ -13,6 +13,8 @@ from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
+from stepless.proof import Interval
+from stepless.proof.witness import Witness
 
 if TYPE_CHECKING:
     from stepless.risks.linear_risk import Anchor
@@ -26,6 +28,7 @@ class Risk(ABC):
     """
 
     kind: ClassVar[str] = "convex"
+    verified: ClassVar[bool] = False
 
     objective: Penalized  # the penalty, the domain, the intercept; the loss, if R is a sum of one
     m: int  # examples, or terms that R is a sum of
@@ -47,6 +50,10 @@ class Risk(ABC):
     @abstractmethod
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R at w and a plane under it; a free intercept is minimised out, starting from b."""
+
+    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+        """Prove an objective of (w, b) from above and, by a witness, a bound from below."""
+        return None
 
     @abstractmethod
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:

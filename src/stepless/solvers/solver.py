@@ -21,7 +21,8 @@ class Finding:
     b: Any  # a number, or an array for a joint loss
     objective: float | None = None  # J(w, b), if the step came by it
     plane: Plane | None = None  # a plane under the risk, for the certificate
-    lower_bound: float = -math.inf  # on J*, if the solver proves one itself
+    lower_bound: float = -math.inf  # on J*, if the solver claims one itself
+    claim: Any = None  # who has the `witness` of it
     finished: bool = False  # the solver's own theorem says that it is done
     spent: bool = False  # nothing but rounding is left to gain
 

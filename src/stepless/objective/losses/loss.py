@@ -26,6 +26,9 @@ class Loss(Term):
         `JointLoss`, ``"classes"`` (0, 1, …).
     linked
         Whether `mean` turns a prediction into an expectation: P(y = +1), or E(y).
+    ulps
+        By how much `value` and `conjugate` may be off at most, in units of 2⁻⁵³ of `value_size`
+        and `conjugate_size`.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class Loss(Term):
 
     targets: ClassVar[Targets] = "reals"
     linked: ClassVar[bool] = False
+    ulps: ClassVar[float] = 64.0
 
     def value(self, z, y):
         """ℓ(z, y)."""
@@ -74,6 +78,14 @@ class Loss(Term):
     def conjugate(self, a, y):
         """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
         raise NotImplementedError
+
+    def value_size(self, z, y):
+        """Return what the rounding of `value` is relative to: what cancels in it, if anything."""
+        return self.value(z, y)
+
+    def conjugate_size(self, a, y):
+        """Return what the rounding of `conjugate` is relative to."""
+        return abs(self.conjugate(a, y)) + abs(a * y) + abs(a)
 
     def outputs(self):
         """Return how many predictions an example has: 1 but for a `JointLoss`."""

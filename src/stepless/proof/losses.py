@@ -1,0 +1,99 @@
+"""What a loss is at most, and its conjugate, over a block of rows: rounding counted against us."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from stepless.jit import compiled
+from stepless.proof.arithmetic import UNIT, two_product, two_sum
+
+_NARROWER = 1.0 - 2.0**-48  # of a slope that rounding has put out of its range
+
+
+@compiled("block[m,_] z[3,m]")
+def heights(block, loss, z, rounding, ulps):
+    """Σ s_i ℓ(z_i, y_i), from above: a number, what it lacks, and by how much it may be too low.
+
+    z_i is a number h, what it lacks, and its terms' sizes, of which it may be off by `rounding`.
+    ℓ is convex: from h to h + t it rises by at most t times a slope from beyond.
+    """
+    _, y, s = block
+    high, low, doubt = 0.0, 0.0, 0.0
+    for i in range(s.size):
+        if s[i] == 0.0:
+            continue
+        h, off = z[0, i], rounding * z[2, i]
+        if math.isnan(h):
+            return math.nan, 0.0, 0.0
+        left, right = z[1, i] - off, z[1, i] + off
+        far = 4.0 * (max(abs(left), abs(right)) + UNIT * abs(h))
+        rise = 0.0
+        if right > 0.0:
+            a = loss.slope(h + far, y[i])
+            rise = max(a * right, a * max(left, 0.0))
+        if left < 0.0:
+            a = loss.slope(h - far, y[i])
+            rise = max(rise if right > 0.0 else -math.inf, a * left, a * min(right, 0.0))
+        term, error = two_product(s[i], loss.value(h, y[i]))
+        high, lack = two_sum(high, term)
+        low += error + lack + s[i] * rise
+        doubt += s[i] * (loss.value_size(h, y[i]) * ulps + 1e-3 * abs(rise) / UNIT)
+    return high, low, doubt * UNIT
+
+
+@compiled("block[m,_] slopes[m]")
+def admitted(block, loss, slopes):
+    """Slopes where the conjugate is finite, and Σ s_i a_i of those above and below 0.
+
+    A loss is bounded below: 0 is such a slope, and so are all between it and one.
+    """
+    _, y, s = block
+    a = np.zeros(s.size)
+    sums = np.zeros((2, 2))
+    for i in range(s.size):
+        if s[i] == 0.0 or not math.isfinite(slopes[i]):
+            continue
+        for share in (1.0, _NARROWER):
+            if math.isfinite(loss.conjugate(share * slopes[i], y[i])):
+                a[i] = share * slopes[i]
+                break
+        side = 0 if a[i] > 0.0 else 1
+        term, error = two_product(s[i], a[i])
+        sums[side, 0], lack = two_sum(sums[side, 0], term)
+        sums[side, 1] += error + lack
+    return a, sums
+
+
+@compiled("block[m,_] a[m] shares[2,2]")
+def conjugates(block, loss, a, shares, ulps):
+    """Scale the slopes of one sign by a share; return them, and what is said of their conjugates.
+
+    A share θ is a real number that a double and what it lacks tell to twice the digits. Between two
+    neighbours of θa the conjugate, convex, is no larger than at one of them.
+    Σ s_i ℓ*(θa_i, y_i) from above, and by how much it may be too low; Σ s_i (θa_i)².
+    """
+    _, y, s = block
+    scaled = np.zeros((2, s.size))
+    high, low, doubt, square = 0.0, 0.0, 0.0, 0.0
+    for i in range(s.size):
+        if s[i] == 0.0:
+            continue
+        side = 0 if a[i] > 0.0 else 1
+        v, lacks = two_product(shares[side, 0], a[i])
+        worst = loss.conjugate(v, y[i])
+        if shares[side, 0] != 1.0:
+            for near in (v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)):
+                # no farther than a itself, which is admitted
+                inside = near if abs(near) < abs(a[i]) else a[i]
+                worst = max(worst, loss.conjugate(inside, y[i]))
+            lacks += shares[side, 1] * a[i]
+        term, error = two_product(s[i], worst)
+        high, lack = two_sum(high, term)
+        low += error + lack
+        doubt += s[i] * loss.conjugate_size(v, y[i])
+        square += s[i] * v * v
+        scaled[0, i], error = two_product(s[i], v)
+        scaled[1, i] = error + s[i] * lacks
+    return scaled, high, low, doubt * UNIT * ulps, square
