@@ -267,7 +267,7 @@ class Verdict:
 
     def _prove(self, event: Event, w: NDArray, b: Any) -> None:
         witness = None if self._certifier is None else self._certifier.witness()
-        found = self._risk.verify(w, b, witness)
+        found = self._risk.verify(w, b, witness, self._gap)
         if found is None:
             found = Interval(event.objective, event.lower_bound)
         elif self._certifier is not None and not self._certifier.witnessed:

@@ -14,6 +14,7 @@ from stepless.data import Block, Column, Source, added
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
+from stepless.proof import Interval
 from stepless.proof.witness import Witness
 from stepless.risks.linear_risk import LinearRisk
 
@@ -76,7 +77,9 @@ class JointRisk(LinearRisk):
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         return None
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:

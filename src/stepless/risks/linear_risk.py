@@ -116,9 +116,11 @@ class LinearRisk(RowRisk):
             plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         column = witness.column if isinstance(witness, Slopes) else None
-        return sums.verify(self.objective, self.source, w, b, column)
+        return sums.verify(self.objective, self.source, w, b, column, enough)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.

@@ -51,8 +51,13 @@ class Risk(ABC):
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R at w and a plane under it; a free intercept is minimised out, starting from b."""
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
-        """Prove an objective of (w, b) from above and, by a witness, a bound from below."""
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
+        """Prove an objective of (w, b) from above and, by a witness, a bound from below.
+
+        The proof may be coarser if it is of a relative gap of `enough`.
+        """
         return None
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Quantile(Loss):
     """
 
     tau: float = 0.5
+    ulps: ClassVar[float] = 8.0
 
     def _check(self) -> None:
         if not 0.0 < self.tau < 1.0:
