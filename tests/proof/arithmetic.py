@@ -21,13 +21,18 @@ def exact(number):
         return number
     if isinstance(number, mp.mpf):
         sign, mantissa, exponent, _ = number._mpf_
-        if not mantissa and exponent:
-            raise ValueError(f"{number} is no finite number")
+        if (not mantissa and exponent) or abs(exponent) > _MOST_BITS + mp.prec:
+            raise ValueError(f"{mp.nstr(number)} is no fraction of a bearable length")
         size = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
         return -size if sign else size
     if isinstance(number, int | np.integer):
         return Fraction(int(number))
     return Fraction(float(number))
+
+
+def rounded(number):
+    """Return a real as a fraction; below 2^−20000, which no sum of 600 bits would see, as 0."""
+    return Fraction(0) if abs(number) < mp.mpf(2) ** -_MOST_BITS else exact(number)
 
 
 def real(number):

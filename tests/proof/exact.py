@@ -7,7 +7,7 @@ results are reals of 600 bits, and what cannot be evaluated raises NotImplemente
 
 from fractions import Fraction
 
-from proof.arithmetic import INFINITY, exact, mp, real, rows, vector
+from proof.arithmetic import INFINITY, exact, mp, real, rounded, rows, vector
 from proof.domains import violation
 from proof.losses import base, conjugate, joint, kind, shares, slope_interval, value
 from proof.minimum import least
@@ -69,7 +69,7 @@ def kernel_objective(loss, alpha, kernel, X, y, s, c, b=None):
     columns = [[real(c[i * K + k]) for i in range(m)] for k in range(K)]
     images = [[mp.fdot(row, column) for row in gram] for column in columns]
     square = mp.fsum(mp.fdot(u, v) for u, v in zip(columns, images, strict=True))
-    z = [[exact(image[i]) for image in images] for i in range(m)]
+    z = [[rounded(image[i]) for image in images] for i in range(m)]
     return real(alpha) / 2 * square + _risk(loss, z, y, s, b)
 
 

@@ -143,7 +143,8 @@ def _region(domain):
         case "Intersection":
             inner = _region(domain.domain)
             bound = min(real(domain.bound), inner.constraints.get("l2", INFINITY))
-            return replace(inner, constraints={"l2": bound, **inner.constraints, "l2": bound})
+            # the ball's multiplier is the outer one: it makes the inner minima unique
+            return replace(inner, constraints={"l2": bound} | inner.constraints | {"l2": bound})
     raise NotImplementedError(f"no exact minimum in {kind(domain)}")
 
 

@@ -1,6 +1,7 @@
 """Regularizers, from the formulas of their docstrings."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 from proof.arithmetic import INFINITY, add, entropy, exact, mp, norm, real, vector
 from proof.losses import kind
@@ -60,5 +61,5 @@ def blocks_of(regularizer, size, outputs):
     order, starts = regularizer.order.tolist(), regularizer.starts.tolist()
     return [
         [place for j in order[here:there] for place in features[j]]
-        for here, there in zip(starts, starts[1:], strict=False)
+        for here, there in pairwise(starts)
     ]
