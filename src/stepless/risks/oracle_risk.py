@@ -53,6 +53,7 @@ class OracleRisk(WeightRisk):
     """
 
     smooth: ClassVar[bool] = False  # whether there is a gradient everywhere
+    found_right = False  # whether it has passed a check
 
     def __init__(
         self,
