@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
+    from stepless.warning import NothingLearned
 
 __version__ = "0.1.0"
 
@@ -107,6 +108,7 @@ _NAMES = {  # of each module
     "solvers": "SOLVERS",
     "stopping": "Stopping",
     "structured": "StructuredModel",
+    "warning": "NothingLearned",
 }
 _HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 
@@ -141,6 +143,7 @@ __all__ = [
     "LpBall",
     "MetricClassifier",
     "Nonnegative",
+    "NothingLearned",
     "NuClassifier",
     "Objective",
     "OffsetRisk",

@@ -73,6 +73,10 @@ class JointRisk(LinearRisk):
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
+    def value_at_zero(self) -> float:
+        self._z, b = self.source.column(_zeros, self.K), np.zeros(self.K)
+        return self._value(self._z, self._balance(b)[0] if self.objective.intercept else b)
+
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
@@ -207,6 +211,11 @@ def _numbered(block: Block, loss: JointLoss) -> NDArray | None:
     if strange.size:
         raise ValueError(f"{loss} is of classes 0 to {K - 1}, not {strange[0]:g}")
     return np.where(known, y, 0.0)
+
+
+def _zeros(block: Block, K: int) -> NDArray:
+    """The predictions of weights 0."""
+    return np.zeros((block.y.size, K))
 
 
 def _of_class(block: Block, c: int) -> NDArray:

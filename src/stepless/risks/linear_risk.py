@@ -75,6 +75,11 @@ class LinearRisk(RowRisk):
         p = self.source.split(p)
         return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
 
+    def value_at_zero(self) -> float:
+        """R(0, b) with the best intercept, without a look at X."""
+        cut, free = partial(self._cut, self.source.column(_zeros)), self.objective.intercept
+        return bottom(cut, 0.0, smooth=self._smooth, free=free).best.value
+
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
 
@@ -188,6 +193,11 @@ class LinearRisk(RowRisk):
 def _targets(block: Block) -> float:
     """The sum of their sizes."""
     return float(np.abs(block.y).sum())
+
+
+def _zeros(block: Block) -> NDArray:
+    """The predictions of weights 0."""
+    return np.zeros(block.y.size)
 
 
 def _longest(block: Block) -> int:

@@ -118,6 +118,9 @@ class OracleRisk(WeightRisk):
         self._record.add(w, tangent, self.sizes)
         return tangent
 
+    def value_at_zero(self) -> float:
+        return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
+
     def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w, b), as the oracle has it."""
         return self._looked(w)[0]
