@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from contracts.estimators import ESTIMATORS, examples, quick
-from stepless import LinearClassifier, LinearRegressor, MetricClassifier, NothingLearned, Simplex
+from stepless import (
+    LinearClassifier,
+    LinearRegressor,
+    MetricClassifier,
+    NothingLearned,
+    Objective,
+    Simplex,
+    Source,
+    SquaredL2,
+)
+from stepless.objective import LOSSES, MulticlassHinge, Softmax
+from stepless.risks.joint_risk import risk_of
 
 GAPPED = [name for name, kind in ESTIMATORS.items() if "gap" in kind._get_param_names()]
 HOPELESS = {
@@ -54,7 +65,7 @@ def test_classes_of_which_nothing_was_learned_are_named():
     y = np.array(["red"] * 45 + ["blue"] * 45 + ["far"] * 30)
     X[:45] = X[45:90]  # red and blue are the same
     clf = LinearClassifier("hinge", alpha=1e-2)
-    with pytest.warns(NothingLearned, match=r"nothing was learned of class blue, class red: the"):
+    with pytest.warns(NothingLearned, match=r"can tell was learned of class blue, class red: the"):
         clf.fit(X, y)
 
 
@@ -83,3 +94,21 @@ def test_a_metric_has_a_remedy_of_its_own():
     rng = np.random.default_rng(0)
     with pytest.warns(NothingLearned, match=r"objective is 1, .* fit metric='roc_auc'"):
         MetricClassifier("f1", alpha=1e6).fit(rng.normal(size=(30, 2)), np.arange(30) % 2)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "loss", [*(kind() for kind in LOSSES.values()), MulticlassHinge(3), Softmax(3)], ids=repr
+)
+def test_the_constant_model_costs_what_the_tangent_says(loss, intercept):
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(50, 3)), rng.uniform(0.5, 2.0, 50)
+    y = {
+        "signs": np.where(rng.random(50) < 0.3, 1.0, -1.0),
+        "classes": rng.integers(0, 3, 50).astype(float),
+        "counts": rng.poisson(3.0, 50).astype(float),
+        "reals": 3.0 + rng.normal(size=50),
+    }[loss.targets]
+    risk = risk_of(Objective(loss, SquaredL2(0.1), intercept=intercept), Source(X, y, s))
+    expected = risk.tangent(np.zeros(risk.d), 0.0).value
+    assert risk.at_constant() == pytest.approx(expected, rel=1e-6)

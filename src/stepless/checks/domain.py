@@ -26,7 +26,7 @@ from stepless.jit import compiled
 from stepless.objective import Domain
 
 _WIDTH = 4
-_MANY = 1000  # weights, of which few points are tried
+_MANY = 100  # weights, of which few points are tried
 
 
 def check_domain(domain: Domain) -> None:
@@ -81,7 +81,7 @@ def _check_plain(domain: Domain, d: int, draws: int, vertices: bool) -> _Tried:
     unit = size if size < math.inf else 1.0
     rng = np.random.default_rng(0)
     sizes = np.geomspace(1e-3, 1e3, draws)[:, None] * unit
-    axes = 10.0 * sizes[-1] * np.eye(min(d, _WIDTH), d)
+    axes = 10.0 * sizes[-1] * np.eye(min(d, draws // 3), d)
     w = np.concatenate([np.zeros((1, d)), rng.normal(size=(draws, d)) * sizes, axes, -axes])
     metric = 10.0 ** rng.uniform(-3.0, 3.0, size=w.shape)
     g = rng.normal(size=(draws // 2, d))

@@ -83,14 +83,14 @@ def _warn_of_nothing(
 ) -> None:
     idle = [k for k, at in enumerate(constants) if _is_constant(gap, results[k], at)]
     if idle:
-        J, bound = constants[idle[0]](), results[idle[0]].lower_bound
-        of = ""
+        found, of = results[idle[0]], ""
         if len(results) > 1:
             more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
             of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
         warn(
-            f"nothing was learned{of}: the constant model's objective is {J:.6g}, and no "
-            f"model's is below {bound:.6g}: as good as any within gap={gap:g}. {remedy.learn}",
+            f"nothing that gap={gap:g} can tell was learned{of}: the constant model's objective is "
+            f"{constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, and none is below "
+            f"{found.lower_bound:.6g}. {remedy.learn}",
             NothingLearned,
         )
 

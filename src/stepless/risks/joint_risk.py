@@ -14,7 +14,7 @@ from stepless.data import Block, Column, Source, added
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
-from stepless.risks.linear_risk import LinearRisk
+from stepless.risks.linear_risk import LinearRisk, blank
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
 _FIRST_SHARPNESS = 4.0
@@ -73,8 +73,8 @@ class JointRisk(LinearRisk):
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
-    def value_at_zero(self) -> float:
-        self._z, b = self.source.column(_zeros, self.K), np.zeros(self.K)
+    def _at_zero(self) -> float:
+        self._z, b = self.source.column(blank, self.K), np.zeros(self.K)
         return self._value(self._z, self._balance(b)[0] if self.objective.intercept else b)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
@@ -211,11 +211,6 @@ def _numbered(block: Block, loss: JointLoss) -> NDArray | None:
     if strange.size:
         raise ValueError(f"{loss} is of classes 0 to {K - 1}, not {strange[0]:g}")
     return np.where(known, y, 0.0)
-
-
-def _zeros(block: Block, K: int) -> NDArray:
-    """The predictions of weights 0."""
-    return np.zeros((block.y.size, K))
 
 
 def _of_class(block: Block, c: int) -> NDArray:
