@@ -7,27 +7,47 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from stepless import (
+    Box,
     Constraint,
     ContractError,
     Domain,
+    ElasticNet,
+    Entropy,
+    Free,
+    GroupsL2,
+    GroupsLInf,
+    HyperbolicEntropy,
     Intersection,
+    L1Ball,
     L2Ball,
     LinearClassifier,
     LinearRegressor,
     LinearRisk,
     Loss,
+    LpBall,
+    Nonnegative,
     Objective,
     OracleRisk,
+    PSDCone,
     Regularizer,
+    RowsL2,
+    RowsLInf,
     Simplex,
     Source,
+    Spectrahedron,
     SquaredL2,
+    SquaredLp,
     Stopping,
+    Zero,
 )
+from stepless.checks.constraint import check_constraint_quickly
+from stepless.checks.domain import check_domain_quickly
+from stepless.checks.loss import check_loss_quickly
+from stepless.checks.regularizer import check_regularizer_quickly
 from stepless.games import OGD, ExampleLoss, Game, GameError
 from stepless.games.players import Constant
 from stepless.minimize import minimize
-from stepless.objective import L1, JointLoss, Softmax
+from stepless.objective import L1, LOSSES, JointLoss, Softmax
 from stepless.own import check_own, check_own_terms
 from stepless.solvers import Bundle
 
@@ -428,3 +448,54 @@ def test_a_game_refuses_costs_whose_tangents_cross_them():
     wrong = [ExampleLoss(WrongSlope(), [1.0, 2.0], 3.0)] * 5
     with pytest.raises(GameError, match="not convex, or its gradient is none"):
         Game(Constant([0.9, 0.1]), Simplex()).run(wrong)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e3, 1e6])
+def test_a_quick_look_refuses_no_loss_of_ours(name, scale):
+    loss, rng = LOSSES[name](), np.random.default_rng(0)
+    for shift in (0.0, 5.0):
+        y = scale * (shift + rng.normal(size=5))
+        y = {"signs": np.array([-1.0, 1.0]), "counts": np.abs(y), "reals": y}[loss.targets]
+        check_loss_quickly(loss, y)
+
+
+REGULARIZERS = [
+    L1(1e-6),
+    SquaredL2(1e3),
+    ElasticNet(0.1, 0.5),
+    Entropy(0.1, 0.5),
+    HyperbolicEntropy(0.1, 0.5),
+    SquaredLp(0.3, 1.8),
+    Zero(),
+    RowsL2(0.1),
+    RowsLInf(0.1),
+    GroupsL2.of(0.1, [0, 1, 0, 1]),
+    GroupsLInf.of(0.1, [0, 1, 0, 1]),
+]
+DOMAINS = [
+    Free(),
+    Nonnegative(),
+    Box(-1.0, 2.0),
+    L1Ball(2.0),
+    L2Ball(1e-3),
+    LpBall(2.0, 1.5),
+    Simplex(3.0),
+    PSDCone(),
+    Spectrahedron(1.0),
+    Intersection(1.0, Nonnegative()),
+]
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+def test_a_quick_look_refuses_no_regularizer_of_ours(regularizer):
+    for outputs in (1, 3):
+        check_regularizer_quickly(regularizer, 4, outputs)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_quick_look_refuses_no_domain_of_ours(domain):
+    for d in (4, 400):
+        check_domain_quickly(domain, d)
+        if not domain.free and domain.offers("excess", "outward"):
+            check_constraint_quickly(domain, d)

@@ -62,7 +62,8 @@ def check_domain(domain: Domain) -> None:
 
 def check_domain_quickly(domain: Domain, d: int) -> None:
     """Check a domain of d weights in plain Python, at few points. Raises ContractError."""
-    _check_plain(domain, d, 12 if d <= _MANY else 4, domain.offers("vertex"))
+    bounded = min(constant(domain, "radius"), constant(domain, "reach")) < math.inf
+    _check_plain(domain, d, 12 if d <= _MANY else 4, bounded and domain.offers("vertex"))
 
 
 class _Tried(NamedTuple):

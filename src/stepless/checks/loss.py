@@ -247,7 +247,7 @@ def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDAr
 def _curvature(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     """Compare it with secants of the slope to both sides; at a kink it may lie between the two."""
     own = numbers(loss, "curvature", z, y)
-    h = 1e-6 * np.maximum(np.abs(z), 1.0)
+    h = 1e-6 * np.sqrt(np.maximum(np.abs(z), 1.0))  # far out, kinks lie as close to each other
     far_left, left, right, far_right = (
         numbers(loss, "slope", z + k * h, y) for k in (-2, -1, 1, 2)
     )
