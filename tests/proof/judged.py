@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
 from proof.arithmetic import exact, mp
 from proof.exact import conjugate, dual, objective, violation
 from proof.problems import Problem, problem
-
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.proof.witness import Slopes
