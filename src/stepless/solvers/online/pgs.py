@@ -17,11 +17,13 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, checked
+from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
+from stepless.solvers.online.stretches import first_intercept, stretches
 from stepless.solvers.solver import Finding
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
 _HALVINGS = 200
+_UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
 
 
 @dataclass
@@ -34,7 +36,11 @@ class State:
     level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
+    # of a stream: examples learned, rounds of the stretch under way, what it draws, loss at w = 0
+    clock: int = 0
+    rounds: int = 0
+    picked: NDArray = field(default_factory=lambda: np.zeros(0))
+    lost: float = 0.0
 
 
 class PGS:
@@ -53,7 +59,8 @@ class PGS:
     Differs     Random order without replacement, so that a pass leaves a plane for the certificate.
                 Ω(w*) ≤ R(0), so that weights are kept in the ball that this implies, for every
                 loss. A free intercept moves by DLF Alg. 2 with λ = 0; for the paper's, which the
-                norm sees, add a column of ones
+                norm sees, add a column of ones. In a stream R(0) is that of the examples before,
+                taken anew after 1, 2, 4, 8, … of them; the intercept begins as in Pegasos
 
     Parameters
     ----------
@@ -63,7 +70,8 @@ class PGS:
         the last half.
     batch
         Examples a round. None: 1, but d over the mean number of non-zeros for p < 2 (ZHU §VII), so
-        that a power is taken but once for many entries.
+        that a power is taken but once for many entries; 1 in a stream. Larger ones end there with a
+        chunk: only batches of 1 make it the same however it is cut.
 
     Examples
     --------
@@ -111,36 +119,74 @@ class PGS:
         return None
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
-        columns = 2 if self.iterate == "last" else 4
         origin = risk.tangent(np.zeros(risk.d), 0.0)
-        kept, motion = np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE)
-        state = State(kept, motion, float(origin.value), float(origin.b))
-        state.motion[primal_gradient.UNIT] = 1.0
-        far = _bound(risk.objective, state.first) * longest(risk.source.X, risk.source.s)[0]
-        state.motion[primal_gradient.REACH] = min(1.0, max(far, 1e-30))
-        state.motion[primal_gradient.BIAS] = b if w.any() else origin.b
-        if w.any():
-            # as if it had been reached by a pass: a round alone would count for nothing
-            rounds = -(-risk.m // self._batch(risk))
-            state.motion[primal_gradient.CLOCK] = rounds
-            dual = (rounds + 1.0) * gradient_of(risk.objective.regularizer, w)
-            state.kept[:, primal_gradient.THETA] = dual
-            link = _link(risk.objective, state.first)
-            unit, mass = primal_gradient.refresh(link, state.kept)
-            state.motion[primal_gradient.UNIT], state.motion[primal_gradient.MASS] = unit, mass
+        far = _bound(risk.objective, origin.value) * longest(risk.source.X, risk.source.s)[0]
+        # as if the start had been reached by a pass: a round alone would count for nothing
+        rounds = -(-risk.m // self._batch(risk))
+        level = b if w.any() else origin.b
+        state = self._at(w, level, risk.objective, float(origin.value), rounds)
+        state.level, state.motion[primal_gradient.REACH] = origin.b, min(1.0, max(far, 1e-30))
         return state
+
+    def _at(self, w: NDArray, b: float, objective: Objective, first: float, rounds: int) -> State:
+        """A state as if these weights had been reached in so many rounds."""
+        kept = np.zeros((w.size, 2 if self.iterate == "last" else 4))
+        motion = np.zeros(primal_gradient.SIZE)
+        motion[primal_gradient.UNIT] = motion[primal_gradient.REACH] = 1.0
+        motion[primal_gradient.BIAS] = b
+        if w.any():
+            motion[primal_gradient.CLOCK] = rounds
+            kept[:, primal_gradient.THETA] = (rounds + 1.0) * gradient_of(objective.regularizer, w)
+            primal_gradient.settle(_link(objective, first), kept, motion)
+        return State(kept, motion, first, b)
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> State:
+        strength = objective.strength or 1.0
+        # so many rounds that the next has a step of 1: what was fitted before is not lost at once
+        state = self._at(w, b, objective, _UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
+        state.motion[primal_gradient.STREAM] = 1.0
+        state.picked = np.empty(w.size if self.iterate == "random" else 0)
+        return state
 
     def learn(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        if state.passes:
-            state.first = max(state.first, risk.tangent(np.zeros(risk.d), 0.0).value)
-        self._pass(risk, state, order, rng)
-        return state.scores.reshape(-1, 1)
+        scores, slopes, batch = np.empty(order.size), np.empty(self.batch or 1), self.batch or 1
+        for rows, begins, ends in stretches(state.clock, order.size):
+            part, new = order[rows], False
+            if begins:
+                new = self._widen(risk, state, part[:1])
+                self._begin(state, -(-max(state.clock, 1) // batch), rng)
+            self._descend(risk, state, part, slopes, scores[rows], state.picked)
+            if new:
+                scores[0] = 0.0
+            state.clock += part.size
+            state.rounds += -(-part.size // batch)
+            if ends:
+                self._settle(risk.objective, state, state.rounds, state.picked, rng)
+        return scores.reshape(-1, 1)
+
+    def _widen(self, risk: RowRisk, state: State, part: NDArray) -> bool:
+        """Begin a stretch: R(0) is that of all examples before; say if the intercept begins."""
+        motion, new = state.motion, False
+        if state.clock == 0:
+            b, y = motion[primal_gradient.BIAS], risk.problem.y[part[0]]
+            theta = state.kept[:, primal_gradient.THETA]
+            motion[primal_gradient.BIAS], new = first_intercept(risk.objective, theta, b, y)
+            motion[primal_gradient.FIRST] = motion[primal_gradient.BIAS]
+            lost = risk.problem.s[part[0]] * risk.objective.loss.value(
+                motion[primal_gradient.BIAS], y
+            )
+        else:
+            lost = motion[primal_gradient.LOST] / state.clock
+        state.lost = max(state.lost, float(lost))
+        state.first = state.lost or _UNKNOWN
+        primal_gradient.settle(_link(risk.objective, state.first), state.kept, motion)
+        return new
 
     def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
@@ -179,28 +225,68 @@ class PGS:
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
         """Learn the rows of an order; return the slopes of the last batch."""
-        batch, motion, kept = self._batch(risk), state.motion, state.kept
+        batch = self._batch(risk)
         rounds = -(-order.size // batch)
         picked = np.empty(risk.d if self.iterate == "random" else 0)
-        motion[primal_gradient.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        kept[:, primal_gradient.SUM :] = 0.0
-        slopes, state.scores = np.empty(batch), np.empty(order.size)
-        touched = np.zeros((2, risk.d), dtype=np.uint32)
-        link = _link(risk.objective, state.first)
-        rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
-        primal_gradient.descend(
-            risk.problem, link, rule, order, kept, motion, slopes, touched, picked, state.scores
-        )
+        slopes = np.empty(batch)
+        self._begin(state, rounds, rng)
+        self._descend(risk, state, order, slopes, np.empty(order.size), picked)
         state.passes += 1
-        if self.iterate != "last":
-            summed = kept[:, primal_gradient.SUM], float(motion[primal_gradient.BIASES])
-            drawn = picked, float(motion[primal_gradient.ITS_BIAS])
-            state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
+        self._settle(risk.objective, state, rounds, picked, rng)
         return slopes
+
+    def _begin(self, state: State, rounds: int, rng: np.random.Generator) -> None:
+        """Begin a pass, or a stretch of a stream."""
+        pick = rng.integers(rounds) if self.iterate == "random" else -1
+        state.motion[primal_gradient.PICK] = pick
+        state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
+        state.kept[:, primal_gradient.SUM :] = 0.0
+
+    def _descend(
+        self,
+        risk: RowRisk,
+        state: State,
+        order: NDArray,
+        slopes: NDArray,
+        scores: NDArray,
+        picked: NDArray,
+    ) -> None:
+        """Learn the rows of an order."""
+        objective, bound = risk.objective, _bound(risk.objective, state.first)
+        link, rule = _link(objective, state.first), Rule(bound, slopes.size, objective.intercept)
+        touched, kept = np.zeros((2, risk.d), dtype=np.uint32), state.kept
+        primal_gradient.descend(
+            risk.problem, link, rule, order, kept, state.motion, slopes, touched, picked, scores
+        )
+
+    def _settle(
+        self,
+        objective: Objective,
+        state: State,
+        rounds: int,
+        picked: NDArray,
+        rng: np.random.Generator,
+    ) -> None:
+        """End a pass, or a stretch of a stream."""
+        motion = state.motion
+        primal_gradient.settle(_link(objective, state.first), state.kept, motion)
+        if self.iterate != "last":
+            summed = (
+                state.kept[:, primal_gradient.SUM].copy(),
+                float(motion[primal_gradient.BIASES]),
+            )
+            drawn = picked.copy(), float(motion[primal_gradient.ITS_BIAS])
+            state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
+        state.rounds = 0
 
     def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
         if self.iterate != "last":
-            return state.iterates.point()
+            if state.rounds == 0:
+                return state.iterates.point()
+            _, psi, summed, since = state.kept.T
+            summed = summed + (state.motion[primal_gradient.PASSED] - since) * psi
+            biases = float(state.motion[primal_gradient.BIASES])
+            return state.iterates.point(Total(summed, biases, state.rounds))
         w = np.empty(state.kept.shape[0])
         link, bound = _link(objective, state.first), _bound(objective, state.first)
         primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)
