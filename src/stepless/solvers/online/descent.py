@@ -61,11 +61,10 @@ class Walk:
     extent: Extent
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    # of a stream: examples learned, rounds and sums of the stretch under way, mean loss at w = 0
-    clock: int = 0
-    rounds: int = 0
-    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))
-    lost: float = 0.0
+    clock: int = 0  # examples learned
+    rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
+    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))  # of that stretch
+    lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
 class Descent:
@@ -147,31 +146,25 @@ class Descent:
 
     def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        scores, slopes, motion = np.empty(order.size), np.empty(self.batch), walk.motion
+        scores, new = np.empty(order.size), False
         for rows, begins, ends in stretches(walk.clock, order.size):
-            part = order[rows]
-            new = walk.clock == 0 and self._meet(risk, walk, part)
-            if begins and walk.clock > 0:
+            if walk.clock == 0:
+                new = self._meet(risk, walk, order[:1])
+            elif begins:
                 self._widen(risk.objective, walk)
             rule = self.rule(risk.objective, walk.extent)
             if begins:
-                rounds = -(-max(walk.clock, 1) // self.batch)
-                self.begin(walk, rule, rounds)
-                motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-            descent.descend(
-                risk.problem, rule, part, walk.w, motion, walk.kept, slopes, scores[rows]
-            )
-            if new:
-                scores[0] = 0.0
-            walk.clock += part.size
-            walk.rounds += -(-part.size // self.batch)
+                self._begin(walk, rule, max(walk.clock, 1), rng)
+            scores[rows] = self._descend(risk, walk, rule, order[rows], walk.kept)
             if ends:
-                self._fold(walk, walk.kept, walk.rounds, rng)
+                self._fold(walk, walk.kept, rng)
+        if new:
+            scores[0] = 0.0
         return scores.reshape(-1, 1)
 
-    def _meet(self, risk: RowRisk, walk: Walk, part: NDArray) -> bool:
+    def _meet(self, risk: RowRisk, walk: Walk, first: NDArray) -> bool:
         """Begin with the first example; say whether the intercept begins there too."""
-        row, motion = risk.source.take(part), walk.motion
+        row, motion = risk.source.take(first), walk.motion
         b, new = first_intercept(risk.objective, walk.w, motion[descent.BIAS], row.y[0])
         motion[descent.BIAS] = motion[descent.FIRST] = b
         walk.lost = float(row.s[0] * risk.objective.loss.value(b, row.y[0]))
@@ -203,14 +196,11 @@ class Descent:
     def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
         rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
-        rounds = -(-m // self.batch)
-        self.begin(walk, rule, rounds)
         kept = np.zeros((1 if self.iterate == "last" else 3, risk.d))
-        motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        slopes, scores = np.empty(self.batch), np.empty(m)
-        descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, scores)
+        self._begin(walk, rule, m, rng)
+        self._descend(risk, walk, rule, order, kept)
         walk.passes += 1
-        self._fold(walk, kept, rounds, rng)
+        self._fold(walk, kept, rng)
         w, b = self._point(walk)
         rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
         plane = Plane(
@@ -222,14 +212,30 @@ class Descent:
         )
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
 
-    def _fold(self, walk: Walk, kept: NDArray, rounds: int, rng: np.random.Generator) -> None:
+    def _begin(self, walk: Walk, rule: Rule, count: int, rng: np.random.Generator) -> None:
+        """Begin a pass, or a stretch of a stream, over so many examples."""
+        rounds = -(-count // self.batch)
+        self.begin(walk, rule, rounds)
+        walk.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
+
+    def _descend(
+        self, risk: RowRisk, walk: Walk, rule: Rule, order: NDArray, kept: NDArray
+    ) -> NDArray:
+        """Learn the rows of an order; return their scores."""
+        slopes, scores = np.empty(self.batch), np.empty(order.size)
+        descent.descend(risk.problem, rule, order, walk.w, walk.motion, kept, slopes, scores)
+        walk.clock += order.size
+        walk.rounds += -(-order.size // self.batch)
+        return scores
+
+    def _fold(self, walk: Walk, kept: NDArray, rng: np.random.Generator) -> None:
         """End a pass, or a stretch of a stream."""
         motion = walk.motion
         descent.fold(walk.w, motion, kept)
         if self.iterate != "last":
             summed = kept[1].copy(), float(motion[descent.BIASES])
             drawn = kept[2].copy(), float(motion[descent.ITS_BIAS])
-            walk.iterates.keep(self.iterate, summed, rounds, drawn, rng)
+            walk.iterates.keep(self.iterate, summed, walk.rounds, drawn, rng)
             kept[1:], motion[descent.BIASES] = 0.0, 0.0
         walk.rounds = 0
 

@@ -36,11 +36,10 @@ class State:
     level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    # of a stream: examples learned, rounds of the stretch under way, what it draws, loss at w = 0
-    clock: int = 0
-    rounds: int = 0
-    picked: NDArray = field(default_factory=lambda: np.zeros(0))
-    lost: float = 0.0
+    picked: NDArray = field(default_factory=lambda: np.zeros(0))  # the iterate that is drawn
+    clock: int = 0  # examples learned
+    rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
+    lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
 class PGS:
@@ -138,7 +137,8 @@ class PGS:
             motion[primal_gradient.CLOCK] = rounds
             kept[:, primal_gradient.THETA] = (rounds + 1.0) * gradient_of(objective.regularizer, w)
             primal_gradient.settle(_link(objective, first), kept, motion)
-        return State(kept, motion, first, b)
+        picked = np.zeros(w.size if self.iterate == "random" else 0)
+        return State(kept, motion, first, b, picked=picked)
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
@@ -148,45 +148,41 @@ class PGS:
         # so many rounds that the next has a step of 1: what was fitted before is not lost at once
         state = self._at(w, b, objective, _UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
         state.motion[primal_gradient.STREAM] = 1.0
-        state.picked = np.empty(w.size if self.iterate == "random" else 0)
         return state
 
     def learn(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        scores, slopes, batch = np.empty(order.size), np.empty(self.batch or 1), self.batch or 1
+        scores, batch, new = np.empty(order.size), self.batch or 1, False
         for rows, begins, ends in stretches(state.clock, order.size):
-            part, new = order[rows], False
+            if state.clock == 0:
+                new = self._meet(risk, state, order[0])
             if begins:
-                new = self._widen(risk, state, part[:1])
+                self._widen(risk.objective, state)
                 self._begin(state, -(-max(state.clock, 1) // batch), rng)
-            self._descend(risk, state, part, slopes, scores[rows], state.picked)
-            if new:
-                scores[0] = 0.0
-            state.clock += part.size
-            state.rounds += -(-part.size // batch)
+            scores[rows] = self._descend(risk, state, order[rows], batch)[1]
             if ends:
-                self._settle(risk.objective, state, state.rounds, state.picked, rng)
+                self._settle(risk.objective, state, rng)
+        if new:
+            scores[0] = 0.0
         return scores.reshape(-1, 1)
 
-    def _widen(self, risk: RowRisk, state: State, part: NDArray) -> bool:
-        """Begin a stretch: R(0) is that of all examples before; say if the intercept begins."""
-        motion, new = state.motion, False
-        if state.clock == 0:
-            b, y = motion[primal_gradient.BIAS], risk.problem.y[part[0]]
-            theta = state.kept[:, primal_gradient.THETA]
-            motion[primal_gradient.BIAS], new = first_intercept(risk.objective, theta, b, y)
-            motion[primal_gradient.FIRST] = motion[primal_gradient.BIAS]
-            lost = risk.problem.s[part[0]] * risk.objective.loss.value(
-                motion[primal_gradient.BIAS], y
-            )
-        else:
-            lost = motion[primal_gradient.LOST] / state.clock
-        state.lost = max(state.lost, float(lost))
-        state.first = state.lost or _UNKNOWN
-        primal_gradient.settle(_link(risk.objective, state.first), state.kept, motion)
+    def _meet(self, risk: RowRisk, state: State, i: int) -> bool:
+        """Begin with the first example; say whether the intercept begins there too."""
+        motion, (loss, _, y, s) = state.motion, risk.problem
+        theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
+        b, new = first_intercept(risk.objective, theta, b, y[i])
+        motion[primal_gradient.BIAS] = motion[primal_gradient.FIRST] = b
+        state.lost = float(s[i] * loss.value(b, y[i]))
         return new
+
+    def _widen(self, objective: Objective, state: State) -> None:
+        """Begin a stretch: R(0) is that of all examples before."""
+        lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
+        state.lost = max(state.lost, lost)
+        state.first = state.lost or _UNKNOWN
+        primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
     def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
@@ -198,9 +194,13 @@ class PGS:
     ) -> Finding:
         """Pass over the examples in a given order."""
         m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
-        slopes = self._pass(risk, state, order, rng)
+        batch = self._batch(risk)
+        self._begin(state, -(-m // batch), rng)
+        slopes, _ = self._descend(risk, state, order, batch)
+        state.passes += 1
+        self._settle(risk.objective, state, rng)
         # θ holds means of batches, of which the last may be smaller
-        batch, last = slopes.size, m % slopes.size or slopes.size
+        last = m % batch or batch
         a = np.zeros(risk.m)
         a[order[m - last :]] = slopes[:last] * (1.0 - batch / last)
         passed = batch * (before - state.kept[:, primal_gradient.THETA])
@@ -221,20 +221,6 @@ class PGS:
             w, b, objective = nothing, state.level, least
         return Finding(w, b, objective=objective, plane=plane)
 
-    def _pass(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
-    ) -> NDArray:
-        """Learn the rows of an order; return the slopes of the last batch."""
-        batch = self._batch(risk)
-        rounds = -(-order.size // batch)
-        picked = np.empty(risk.d if self.iterate == "random" else 0)
-        slopes = np.empty(batch)
-        self._begin(state, rounds, rng)
-        self._descend(risk, state, order, slopes, np.empty(order.size), picked)
-        state.passes += 1
-        self._settle(risk.objective, state, rounds, picked, rng)
-        return slopes
-
     def _begin(self, state: State, rounds: int, rng: np.random.Generator) -> None:
         """Begin a pass, or a stretch of a stream."""
         pick = rng.integers(rounds) if self.iterate == "random" else -1
@@ -243,40 +229,27 @@ class PGS:
         state.kept[:, primal_gradient.SUM :] = 0.0
 
     def _descend(
-        self,
-        risk: RowRisk,
-        state: State,
-        order: NDArray,
-        slopes: NDArray,
-        scores: NDArray,
-        picked: NDArray,
-    ) -> None:
-        """Learn the rows of an order."""
-        objective, bound = risk.objective, _bound(risk.objective, state.first)
-        link, rule = _link(objective, state.first), Rule(bound, slopes.size, objective.intercept)
-        touched, kept = np.zeros((2, risk.d), dtype=np.uint32), state.kept
-        primal_gradient.descend(
-            risk.problem, link, rule, order, kept, state.motion, slopes, touched, picked, scores
-        )
+        self, risk: RowRisk, state: State, order: NDArray, batch: int
+    ) -> tuple[NDArray, NDArray]:
+        """Learn the rows of an order; return the slopes of the last batch, and all scores."""
+        slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
+        touched = np.zeros((2, risk.d), dtype=np.uint32)
+        link = _link(risk.objective, state.first)
+        rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
+        room = slopes, touched, state.picked, scores
+        primal_gradient.descend(risk.problem, link, rule, order, kept, state.motion, *room)
+        state.clock += order.size
+        state.rounds += -(-order.size // batch)
+        return slopes, scores
 
-    def _settle(
-        self,
-        objective: Objective,
-        state: State,
-        rounds: int,
-        picked: NDArray,
-        rng: np.random.Generator,
-    ) -> None:
+    def _settle(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
         """End a pass, or a stretch of a stream."""
-        motion = state.motion
-        primal_gradient.settle(_link(objective, state.first), state.kept, motion)
+        motion, kept = state.motion, state.kept
+        primal_gradient.settle(_link(objective, state.first), kept, motion)
         if self.iterate != "last":
-            summed = (
-                state.kept[:, primal_gradient.SUM].copy(),
-                float(motion[primal_gradient.BIASES]),
-            )
-            drawn = picked.copy(), float(motion[primal_gradient.ITS_BIAS])
-            state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
+            summed = kept[:, primal_gradient.SUM].copy(), float(motion[primal_gradient.BIASES])
+            drawn = state.picked.copy(), float(motion[primal_gradient.ITS_BIAS])
+            state.iterates.keep(self.iterate, summed, state.rounds, drawn, rng)
         state.rounds = 0
 
     def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
