@@ -175,8 +175,8 @@ def test_regret_is_below_the_lemma(p):
     assert regret <= paper.lemma_1(thetas, alpha, p)
     total = 0.0
     for order in orders:
-        solver.walk(risk, state, order.astype(np.uint32), rng)
-        total += state.motion[7]
+        z = solver.learn(risk, state, order.astype(np.uint32), rng)[:, 0]
+        total += s[order] @ [Hinge().value(*at) for at in zip(z, y[order], strict=True)]
     losses = sum(
         paper.value_of_batch(X, y, LOSSES["hinge"][1], rows, iterates[t], s)
         for t, rows in enumerate(parts)

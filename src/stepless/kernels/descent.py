@@ -17,7 +17,8 @@ _SMALL = 1e-9  # scale below which it is folded into the weights
 
 # Positions in the `motion` array: what a pass reads and changes besides the weights.
 SCALE, SQUARE, CURVATURE, RADIUS, PHASE, BIAS, BIAS_CURVATURE = range(7)
-OFFSET, TILT, PICK, ITS_BIAS, BIASES, ROUGH = range(7, 13)
+PICK, ITS_BIAS, BIASES = range(7, 10)
+SIZE = 10
 
 
 class Rule(Term):
@@ -36,28 +37,22 @@ class Rule(Term):
 
 
 @compiled(
-    "problem[m,d,_] order[n] w[d] motion[13] kept[1|3,d] slopes[≥min(rule.batch,n)] scores[≥n]",
+    "problem[m,d,_] order[n] w[d] motion[SIZE] kept[0|2,d] slopes[≥min(rule.batch,n)] scores[≥n]",
     fastmath=FAST,
 )
 def descend(problem, rule, order, w, motion, kept, slopes, scores):
-    """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch), `scores` (of all rows).
+    """Write w, `motion`, `kept` (0 × d or 2 × d), `slopes` (of a batch), `scores` (of all rows).
 
-    Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane; rows 1
-    and 2, if there are any, the sum of the iterates before each round, and that before round PICK.
+    Visits the rows of `order`, `rule.batch` a round; `scores` gets the predictions before. `kept`,
+    if it has rows, gets the sum of the iterates before each round, and that before round PICK.
 
-    w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried
-    along. An example's tangent, wherever it was taken, lies under its loss: so the sum of a pass's
-    tangents (kept[0], OFFSET, TILT) lies under the sum of the losses.
+    w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried along.
     """
     loss, X, y, s = problem
-    keep = kept.shape[0] > 1
-    plane = kept[0]
+    keep = kept.shape[0] > 0
     scale, square, S = motion[SCALE], motion[SQUARE], motion[CURVATURE]
     radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
-    weight = 0.0  # Σ w_t = weight · w + kept[1]
-    offset = 0.0
-    rough = 0.0  # Σ of the sizes that cancel in the offset: what its rounding is relative to
-    tilt = 0.0
+    weight = 0.0  # Σ w_t = weight · w + kept[0]
     biases = 0.0
     rounds = 0
     kept[:] = 0.0
@@ -69,7 +64,7 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             biases += b
             if rounds == motion[PICK]:
                 for j in range(w.size):
-                    kept[2, j] = scale * w[j]
+                    kept[1, j] = scale * w[j]
                 motion[ITS_BIAS] = b
         rounds += 1
 
@@ -90,14 +85,10 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             z = scale * p + b
             scores[t] = z
             a = s[i] * loss.slope(z, y[i])
-            here = s[i] * loss.value(z, y[i])
-            offset += here - a * z
-            rough += here + abs(a * z)
             slopes[t - start] = a
             slope += share * a
             steepness += share * abs(a) * math.sqrt(length)
             along += share * a * scale * p
-        tilt += slope * (stop - start)
 
         S += rule.strength
         G = rule.gradient
@@ -116,7 +107,7 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             fold = max(shrink, 0.0) * scale
             if keep:
                 for j in range(w.size):
-                    kept[1, j] += weight * w[j]
+                    kept[0, j] += weight * w[j]
                 weight = 0.0
             for j in range(w.size):
                 w[j] *= fold
@@ -134,12 +125,11 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
                     j, v = X.entry(i, k)
                     longer += v * (2.0 * scale * w[j] + move * v)
                     w[j] += part * v
-                    plane[j] += a * v
                 square += move * longer
                 if keep:
                     for k in range(first, last):
                         j, v = X.entry(i, k)
-                        kept[1, j] -= weight * part * v
+                        kept[0, j] -= weight * part * v
         if square > rule.ball * rule.ball:
             scale *= rule.ball / math.sqrt(square)
             square = rule.ball * rule.ball
@@ -160,10 +150,9 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
     square = 0.0
     for j in range(w.size):
         if keep:
-            kept[1, j] += weight * w[j]
+            kept[0, j] += weight * w[j]
         w[j] *= scale
         square += w[j] * w[j]
     motion[SCALE], motion[SQUARE], motion[CURVATURE] = 1.0, square, S
     motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
-    motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases
-    motion[ROUGH] = rough
+    motion[BIASES] = biases

@@ -14,8 +14,8 @@ _DRIFT = 1e-3  # share of its peak below which a carried sum is summed again
 THETA, PSI, SUM, SINCE = range(4)
 # Positions in `motion`.
 CLOCK, MASS, UNIT, PEAK, BIAS, BIAS_CURVATURE, REACH = range(7)
-TOTAL, OFFSET, ROUGH, TILT, PICK, ITS_BIAS, BIASES = range(7, 14)
-SIZE = 14
+PICK, ITS_BIAS, BIASES = range(7, 10)
+SIZE = 10
 
 
 class Rule(Term):
@@ -27,7 +27,7 @@ class Rule(Term):
 
 
 @compiled(
-    "problem[m,d,_] order[n] kept[d,2|4] motion[14] slopes[≥min(rule.batch,n)] touched[2,d] "
+    "problem[m,d,_] order[n] kept[d,2|4] motion[SIZE] slopes[≥min(rule.batch,n)] touched[2,d] "
     "picked[0|d] scores[≥n]",
     fastmath=FAST,
 )
@@ -42,7 +42,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
     keep = kept.shape[1] > 2
     t, mass, unit = motion[CLOCK], motion[MASS], motion[UNIT]
     b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
-    total, offset, rough, tilt, biases = 0.0, 0.0, 0.0, 0.0, 0.0
+    biases = 0.0
     passed = 0.0  # Σκ of this pass
     rounds = 0
     for start in range(0, order.size, rule.batch):
@@ -71,13 +71,8 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             scores[n] = z
             reach = max(reach, abs(p))
             a = s[i] * loss.slope(z, y[i])  # ZHU Fig. 1, line 6
-            here = s[i] * loss.value(z, y[i])
-            total += here
-            offset += here - a * z
-            rough += here + abs(a * z)
             slopes[n - start] = a
             slope += share * a
-        tilt += slope * (stop - start)
 
         rows = order[start:stop]
         if rule.batch == 1 or not link.costly():
@@ -105,7 +100,6 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
     unit, mass = refresh(link, kept)
     motion[CLOCK], motion[MASS], motion[UNIT], motion[PEAK] = t, mass, unit, mass
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
-    motion[TOTAL], motion[OFFSET], motion[ROUGH], motion[TILT] = total, offset, rough, tilt
     motion[BIASES] = biases
 
 
@@ -192,7 +186,7 @@ def refresh(link, kept):
     return unit, mass
 
 
-@compiled("kept[d,2|4] motion[14] w[d]")
+@compiled("kept[d,2|4] motion[SIZE] w[d]")
 def weights(link, rule, kept, motion, w):
     """Write w."""
     kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +14,9 @@ from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, checked
+from stepless.solvers.online.tangents import found
 from stepless.solvers.solver import Finding, needs_euclidean
 
 
@@ -58,7 +58,6 @@ class Walk:
     extent: Extent
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
 
 
 class Descent:
@@ -94,7 +93,7 @@ class Descent:
         return None
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
-        walk = Walk(w.copy(), np.zeros(13), Extent(0.0, 0.0, 0.0))
+        walk = Walk(w.copy(), np.zeros(descent.SIZE), Extent(0.0, 0.0, 0.0))
         best_bias = self.meet(risk, walk)
         motion, square = walk.motion, float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
@@ -135,8 +134,7 @@ class Descent:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         if walk.passes:
             self.meet(risk, walk)
-        self.walk(risk, walk, order, rng)
-        return walk.scores.reshape(-1, 1)
+        return self._pass(risk, walk, order, rng).reshape(-1, 1)
 
     def weights(self, objective: Objective, walk: Walk) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
@@ -145,29 +143,25 @@ class Descent:
 
     def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
-        rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
-        rounds = -(-m // self.batch)
+        scores = self._pass(risk, walk, order, rng)
+        finished = self.finished(walk, self.rule(risk.objective, walk.extent))
+        return replace(found(risk, *self._point(walk), order, scores), finished=finished)
+
+    def _pass(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
+        """Learn the rows of an order; return the predictions before each was learned."""
+        rule, motion = self.rule(risk.objective, walk.extent), walk.motion
+        rounds = -(-order.size // self.batch)
         self.begin(walk, rule, rounds)
-        kept = np.empty((1 if self.iterate == "last" else 3, risk.d))
+        kept = np.empty((0 if self.iterate == "last" else 2, risk.d))
         motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        walk.scores = np.empty(m)
-        slopes = np.empty(self.batch)
-        descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, walk.scores)
+        slopes, scores = np.empty(self.batch), np.empty(order.size)
+        descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, scores)
         walk.passes += 1
         if self.iterate != "last":
-            summed = kept[1], float(motion[descent.BIASES])
-            drawn = kept[2], float(motion[descent.ITS_BIAS])
+            summed = kept[0], float(motion[descent.BIASES])
+            drawn = kept[1], float(motion[descent.ITS_BIAS])
             walk.iterates.keep(self.iterate, summed, rounds, drawn, rng)
-        w, b = self._point(walk)
-        rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
-        plane = Plane(
-            kept[0] / m,
-            float(motion[descent.OFFSET]) / m - risk.rounding * rough,
-            float(motion[descent.TILT]) / m,
-            risk.haze(rough, rough),
-            risk.sizes,
-        )
-        return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
+        return scores
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
         bias_reach = 0.0

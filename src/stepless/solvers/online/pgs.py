@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,9 +15,9 @@ from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, checked
+from stepless.solvers.online.tangents import found
 from stepless.solvers.solver import Finding
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
@@ -34,7 +34,6 @@ class State:
     level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
 
 
 class PGS:
@@ -139,8 +138,7 @@ class PGS:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         if state.passes:
             state.first = max(state.first, risk.tangent(np.zeros(risk.d), 0.0).value)
-        self._pass(risk, state, order, rng)
-        return state.scores.reshape(-1, 1)
+        return self._pass(risk, state, order, rng).reshape(-1, 1)
 
     def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
@@ -151,52 +149,37 @@ class PGS:
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> Finding:
         """Pass over the examples in a given order."""
-        m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
-        slopes = self._pass(risk, state, order, rng)
-        # θ holds means of batches, of which the last may be smaller
-        batch, last = slopes.size, m % slopes.size or slopes.size
-        a = np.zeros(risk.m)
-        a[order[m - last :]] = slopes[:last] * (1.0 - batch / last)
-        passed = batch * (before - state.kept[:, primal_gradient.THETA])
-        rough = float(state.motion[primal_gradient.ROUGH]) / m
-        plane = Plane(
-            (passed + risk.source.combination(a)) / m,
-            float(state.motion[primal_gradient.OFFSET]) / m - risk.rounding * rough,
-            float(state.motion[primal_gradient.TILT]) / m,
-            # θ is the sum of all passes, of which this one is a difference
-            risk.haze(rough, rough) * (1.0 + state.passes),
-            risk.sizes,
-        )
-        w, b = self._point(risk.objective, state)
-        objective = risk.objective.penalty(w) + risk.value(w, b)
+        scores = self._pass(risk, state, order, rng)
+        finding = found(risk, *self._point(risk.objective, state), order, scores)
+        assert finding.objective is not None
         nothing = np.zeros(risk.d)
         least = risk.objective.penalty(nothing) + state.first
-        if not objective <= least:  # early rounds may go far astray
-            w, b, objective = nothing, state.level, least
-        return Finding(w, b, objective=objective, plane=plane)
+        if not finding.objective <= least:  # early rounds may go far astray
+            return replace(finding, w=nothing, b=state.level, objective=least)
+        return finding
 
     def _pass(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
-        """Learn the rows of an order; return the slopes of the last batch."""
+        """Learn the rows of an order; return the predictions before each was learned."""
         batch, motion, kept = self._batch(risk), state.motion, state.kept
         rounds = -(-order.size // batch)
         picked = np.empty(risk.d if self.iterate == "random" else 0)
         motion[primal_gradient.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
         kept[:, primal_gradient.SUM :] = 0.0
-        slopes, state.scores = np.empty(batch), np.empty(order.size)
+        slopes, scores = np.empty(batch), np.empty(order.size)
         touched = np.zeros((2, risk.d), dtype=np.uint32)
         link = _link(risk.objective, state.first)
         rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
         primal_gradient.descend(
-            risk.problem, link, rule, order, kept, motion, slopes, touched, picked, state.scores
+            risk.problem, link, rule, order, kept, motion, slopes, touched, picked, scores
         )
         state.passes += 1
         if self.iterate != "last":
             summed = kept[:, primal_gradient.SUM], float(motion[primal_gradient.BIASES])
             drawn = picked, float(motion[primal_gradient.ITS_BIAS])
             state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
-        return slopes
+        return scores
 
     def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
         if self.iterate != "last":
