@@ -68,7 +68,7 @@ class Learner:
     """Learns from one example a round; says what it would have predicted before.
 
     Each solver has one number that nobody should have to choose, its *knob*. After 100, 400 and
-    4000 rounds the examples so far are run through again, the knob doubled and halved for as long
+    4000 rounds the examples so far are learned anew, the knob doubled and halved for as long
     as the progressive loss of their latter half falls (the last time: the mistakes, where there are
     classes), and the best of these memories is kept. What has been learned after n rounds is thus a
     function of the first n examples alone, however they were cut in chunks; and no score ever used
