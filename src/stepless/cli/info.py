@@ -21,8 +21,9 @@ def info(
         from stepless.cli.heaviest import heaviest
         from stepless.cli.outputs import put
         from stepless.report import Summary, describe
-        from stepless.report.model_file import damage_told, read_model
+        from stepless.report.model_file import read_model
         from stepless.report.strict_json import strict_json
+        from stepless.report.tensors import damage_told
 
         fitted, header = read_model(model)
         with damage_told(model):

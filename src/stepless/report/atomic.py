@@ -9,7 +9,7 @@ import re
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 Path = str | os.PathLike[str]
@@ -73,12 +73,18 @@ class Output:
                     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 rest = rest[count:]
 
-    def finish(self) -> None:
-        """Give the file its name."""
+    def sync(self) -> None:
+        """Bring to the disk what was written: where there is no room for it, raise now."""
         if self._temporary:
             with self._named():
                 self._file.flush()
                 os.fsync(self._file.fileno())
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        self.sync()
+        if self._temporary:
+            with self._named():
                 with suppress(FileNotFoundError):
                     os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
                 os.replace(self._temporary, self._target)
@@ -110,9 +116,18 @@ class Output:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, see `Output`."""
-    with Output(path) as output:
-        output.write(data)
-        output.finish()
+    write_together({path: data})
+
+
+def write_together(files: dict[Path, bytes]) -> None:
+    """Write files, all of them or none: none has its name before all are on the disk."""
+    with ExitStack() as stack:
+        outputs = [stack.enter_context(Output(path)) for path in files]
+        for output, data in zip(outputs, files.values(), strict=True):
+            output.write(data)
+            output.sync()
+        for output in outputs:
+            output.finish()
 
 
 def refuse_output(path: Path) -> None:
