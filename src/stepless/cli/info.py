@@ -29,12 +29,17 @@ def info(
         with damage_told(model):
             summary = Summary.of(fitted)
             if json:
-                told = {key: header.get(key) for key in ("format", "stepless", "about", "trace")}
+                parts = ("format", "stepless", "about", "proof", "trace")
+                told = {key: header.get(key) for key in parts}
                 text = strict_json({"model": str(model)} | told | summary.as_dict(), indent=2)
             else:
                 about = header["about"]
                 made = f"by stepless {header['stepless']}"
                 if "data" in about:
                     made += f" from {about['data']}"
-                text = describe(summary, {"made": made} | heaviest(fitted, about))
+                proof = {}
+                if "proof" in header:
+                    file, digest = header["proof"]["file"], header["proof"]["sha256"]
+                    proof = {"proof": f"{file}, sha256 {digest}"}
+                text = describe(summary, {"made": made} | proof | heaviest(fitted, about))
         put(text)

@@ -37,6 +37,8 @@ class Proof:
         What is claimed of them.
     witnesses
         Slopes of the loss, or points of an oracle; None where a run proved nothing.
+    name
+        What messages call it: its file, if it is read from one.
     """
 
     kind: str
@@ -46,6 +48,7 @@ class Proof:
     objective: float
     lower_bound: float
     witnesses: tuple[Witness | None, ...] = field(repr=False)
+    name: str = "the proof"
 
 
 @dataclass(frozen=True)

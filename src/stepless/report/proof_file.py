@@ -8,6 +8,7 @@ numbers that it proves are computed from the data, whatever it holds.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def read_proof(path: Path) -> Proof:
             float(restored(header["objective"])),
             float(restored(header["lower_bound"])),
             tuple(_witness(arrays, k, name) for k, name in enumerate(header["runs"])),
+            name=os.fspath(path),
         )
 
 

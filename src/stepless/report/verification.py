@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.data import DataError
+from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
 from stepless.proof import Interval
-from stepless.proof.witness import Slopes, Witness
+from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
 from stepless.report.proof_file import read_proof
@@ -96,20 +95,14 @@ def verify(
     if type(model) not in [known.make for known in KINDS.values()]:
         raise TypeError(f"what is verified is one of {', '.join(KINDS)}, not a {kind}")
     check_is_fitted(model)
-    if model.stopped_by_ == "stream":
-        raise ValueError(
-            "a model that learned from a stream claims no objective: nothing is to be verified"
-        )
-    name, known = "the proof", getattr(model, "proof_", None) if proof is None else proof
+    refuse_stream(model)
+    known = getattr(model, "proof_", None) if proof is None else proof
     if not isinstance(known, Proof | None):
-        name, known = os.fspath(known), read_proof(known)
+        known = read_proof(known)
     posed: Posed = model._posed(X, y, sample_weight, **queries)
     if known is not None:
-        _refuse_other(name, known, model, posed)
-    intervals = [
-        _interval(name, kind, risk, w, b, witness)
-        for (risk, w, b), witness in _with_witnesses(name, posed, known)
-    ]
+        _refuse_other(known, model, posed)
+    intervals = [_interval(kind, *run) for run in _with_witnesses(posed, known)]
     objective = float(sum(found.objective for found in intervals))
     bound = float(sum(found.lower_bound for found in intervals))
     if known is None:
@@ -120,66 +113,74 @@ def verify(
     return Verification(objective, bound, gap, rel_gap, holds, sentence)
 
 
-def _refuse_other(name: str, known: Proof, model: Any, posed: Posed) -> None:
+def refuse_stream(model: Any) -> None:
+    """Refuse a model that claims nothing."""
+    if model.stopped_by_ == "stream":
+        raise ValueError(
+            "a model that learned from a stream claims no objective: there is nothing to verify"
+        )
+
+
+def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
     """Say what a proof is of, if it is not of this."""
     kind = type(model).__name__
     if known.kind != kind:
-        raise DataError(f"{name}: is a proof of a {known.kind}, but the model is a {kind}")
+        raise DataError(f"{known.name}: is a proof of a {known.kind}, but the model is a {kind}")
     for part in sorted(posed.problem.keys() | known.problem.keys()):
         other, own = known.problem.get(part, "none"), posed.problem.get(part, "none")
         if other != own:
-            raise DataError(f"{name}: is a proof for the {part} {other}, but the model's is {own}")
+            raise DataError(
+                f"{known.name}: is a proof for the {part} {other}, but the model's is {own}"
+            )
     here = sized(posed.data)
     for part in here:
         other = known.data.get(part, "none")
         if other != here[part]:
-            raise DataError(f"{name}: is a proof of other {part} ({other}, not {here[part]})")
+            raise DataError(f"{known.name}: is a proof of other {part} ({other}, not {here[part]})")
     claims = known.objective, known.lower_bound
     if known.model != model_digest(model) or claims != (model.objective_, model.lower_bound_):
-        raise DataError(f"{name}: is a proof of another model of these data, with other weights")
+        raise DataError(f"{known.name}: is a proof of another model, whose weights are others")
 
 
 def _with_witnesses(
-    name: str, posed: Posed, known: Proof | None
-) -> Iterator[tuple[tuple[Risk, NDArray, Any], Witness | None]]:
-    """Each run, and its witness."""
-    runs = 0
-    for runs, run in enumerate(posed.runs, 1):
-        if known is not None and len(known.witnesses) < runs:
-            break
-        yield run, None if known is None else known.witnesses[runs - 1]
-    if known is not None and len(known.witnesses) != runs:
-        raise DataError(
-            f"{name}: is a proof of {len(known.witnesses)} runs, not of as many as here"
-        )
-
-
-def _interval(
-    name: str, kind: str, risk: Risk, w: NDArray, b: Any, witness: Witness | None
-) -> Interval:
-    found = risk.verify(w, b, _fitting(name, risk, witness))
-    if found is None:
-        raise ValueError(f"a {kind} of this kind cannot be verified yet")
-    return found
+    posed: Posed, known: Proof | None
+) -> Iterator[tuple[Risk, NDArray, Any, Witness | None]]:
+    """Each run, and its witness in blocks of the risk's own."""
+    if known is None:
+        yield from ((*run, None) for run in posed.runs)
+        return
+    left = list(known.witnesses)
+    for risk, w, b in posed.runs:
+        if not left:
+            raise DataError(f"{known.name}: is a proof of fewer runs than the model has")
+        yield risk, w, b, _fitting(known.name, risk, left.pop(0))
+    if left:
+        raise DataError(f"{known.name}: is a proof of more runs than the model has")
 
 
 def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
-    """The witness in blocks of the risk's own; kernels do not look whether it fits."""
+    """A witness cut as the risk's rows are; its size is looked at here, for kernels do not."""
     if witness is None:
         return None
-    source = getattr(risk, "source", None)
-    if not isinstance(witness, Slopes):
+    if isinstance(witness, Points):
         _refuse_shape(name, "points", witness.w, (len(witness.w), risk.d))
         return witness
-    whole = np.ascontiguousarray(witness.column.whole)
-    K = risk.objective.outputs
-    _refuse_shape(name, "slopes", whole, (risk.m,) if K == 1 else (risk.m, K))
-    return witness if source is None else Slopes(source.split(whole))
+    slopes, K = np.ascontiguousarray(witness.column.whole), risk.objective.outputs
+    _refuse_shape(name, "slopes", slopes, (risk.m,) if K == 1 else (risk.m, K))
+    source = getattr(risk, "source", None)
+    return Slopes(Column([slopes]) if source is None else source.split(slopes))
 
 
 def _refuse_shape(name: str, what: str, array: NDArray, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise DataError(f"{name}: has {what} of shape {array.shape}, but {shape} are needed")
+
+
+def _interval(kind: str, risk: Risk, w: NDArray, b: Any, witness: Witness | None) -> Interval:
+    found = risk.verify(w, b, witness)
+    if found is None:
+        raise ValueError(f"a {kind} of this kind cannot be verified yet")
+    return found
 
 
 def _compared(model: Any, objective: float, bound: float, proved: bool) -> tuple[bool, str]:
