@@ -31,7 +31,7 @@ def digest(part: Any) -> str:
     """
     if isinstance(part, Source):
         return f"{_of_rows(part):016x}"
-    if sparse.issparse(part) or isinstance(part, Design) or np.ndim(part) == 2:
+    if sparse.issparse(part) or isinstance(part, Design) or getattr(part, "ndim", 0) == 2:
         return digest(Source(part, np.zeros(part.shape[0])))
     if isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf":
         kind = np.float64 if part.dtype.kind == "f" else np.int64

@@ -26,6 +26,7 @@ from stepless.estimators.proof import (
     Posed,
     in_words,
     keep_proof,
+    numbered,
     refuse_other_labels,
     strength_of,
 )
@@ -286,4 +287,4 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
 
 
 def _data(source: Source, y: NDArray, classes: NDArray) -> dict[str, Any]:
-    return {"examples": source, "labels": np.searchsorted(classes, y), "weights": source.s}
+    return {"examples": source, "labels": numbered(y, classes), "weights": source.s}

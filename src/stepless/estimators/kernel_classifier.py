@@ -21,7 +21,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels
+from stepless.estimators.proof import Posed, in_words, keep_proof, numbered, refuse_other_labels
 from stepless.estimators.several_classes import coded, most_plausible, positives
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
@@ -253,4 +253,4 @@ def _average(X: Any, s: NDArray | None) -> float:
 
 
 def _data(X: Any, y: NDArray, classes: NDArray, s: NDArray) -> dict[str, Any]:
-    return {"examples": X, "labels": np.searchsorted(classes, y), "weights": s}
+    return {"examples": X, "labels": numbered(y, classes), "weights": s}

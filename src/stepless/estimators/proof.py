@@ -139,6 +139,11 @@ def strength_of(estimator: Any) -> dict[str, Any]:
     return {"alpha": estimator.alpha_} if isinstance(alpha, str) and alpha == "auto" else {}
 
 
+def numbered(y: NDArray, classes: NDArray) -> NDArray:
+    """Labels as numbers, which a digest is of: of strings, their places among the classes."""
+    return y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
+
+
 def refuse_other_labels(known: NDArray, classes: NDArray) -> None:
     """Refuse examples of other classes than a model tells apart."""
     if not np.array_equal(known, classes):

@@ -53,7 +53,7 @@ class Output:
     def __init__(self, path: Path) -> None:
         self._name = os.fspath(path)
         self._target = os.path.realpath(self._name)
-        self._temporary = ""
+        self._temporary, self._synced = "", False
         self.direct = is_direct(self._name)
         with self._named():
             if self.direct:
@@ -65,7 +65,7 @@ class Output:
 
     def write(self, data: bytes) -> None:
         """Write all of the bytes."""
-        rest = memoryview(data)
+        rest, self._synced = memoryview(data), False
         with self._named():
             while rest:  # what is not buffered may take a part of them only
                 count = self._file.write(rest)
@@ -75,10 +75,11 @@ class Output:
 
     def sync(self) -> None:
         """Bring to the disk what was written: where there is no room for it, raise now."""
-        if self._temporary:
+        if self._temporary and not self._synced:
             with self._named():
                 self._file.flush()
                 os.fsync(self._file.fileno())
+                self._synced = True
 
     def finish(self) -> None:
         """Give the file its name."""

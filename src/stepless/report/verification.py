@@ -192,6 +192,11 @@ def _compared(model: Any, objective: float, bound: float, proved: bool) -> tuple
             f"what the model claims does not hold: its objective on these data is {objective:.9g}, "
             f"which is {objective - claimed:.2g} above the {claimed:.9g} that it claims"
         )
+    if objective < least - slack:
+        return False, (
+            f"what the model claims does not hold: its objective on these data is {objective:.9g}, "
+            f"which is {least - objective:.2g} below the lower bound that it claims, {least:.9g}"
+        )
     if not proved:
         return True, (
             f"the objective holds: on these data it is {objective:.9g}; without a proof the lower "
