@@ -99,7 +99,7 @@ class ChainClassifier(ProvenEstimator):
     weights_
         All of them, as they are learned and kept.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Notes
     -----

@@ -117,6 +117,9 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         ``"seconds"``, ``"watcher"``; ``"rounding"`` or ``"solver"`` if nothing is left to gain;
         ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning, whereas
         a second one raises and changes nothing. ``"stream"`` after `partial_fit`.
+    proof_
+        By what `verify` computes the certificate anew: a number for each example, for each run. Not
+        after `partial_fit`, nor in pickled copies; `save_model` keeps it in a file of its own.
 
     Examples
     --------

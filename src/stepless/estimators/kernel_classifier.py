@@ -93,7 +93,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     kernel_, loss_
         The kernel function and the loss.
     objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Notes
     -----

@@ -68,7 +68,7 @@ class LinearRanker(SparseEstimator):
     n_queries_, n_queries_left_out_
         How many queries the mean loss is of, and how many have no loss.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         The certificate: the optimum lies between `lower_bound_` and `objective_`, which is that of
         the weights with the intercept that is best for the risk.
     trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
         in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class OneClass(OutlierMixin, SparseEstimator):
         The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------

@@ -53,7 +53,7 @@ warm_start, shuffle, verbose
     coef_, intercept_
         Weights and intercept.
     loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class StructuredClassifier(ProvenEstimator):
     coef_
         Weights, one for each feature of the model.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
