@@ -92,7 +92,7 @@ def weighted_classes(
     s = sample_weights(sample_weight, len(y))
     if class_weight is not None:
         s = s * compute_sample_weight(class_weight, y)
-    classes = np.unique(y[s > 0])
+    classes = np.unique(y if (s > 0).all() else y[s > 0])
     if not len(classes):
         raise ValueError("class_weight is zero for every example: nothing is left to learn")
     if len(classes) < 2:
