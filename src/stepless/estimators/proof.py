@@ -114,7 +114,7 @@ def spelled(part: Any) -> str:
     --------
     >>> from stepless.objective import SquaredL2
     >>> spelled(SquaredL2(0.1)), spelled("crf"), spelled(np.zeros(1))
-    ('SquaredL2(alpha=0.1)', 'crf', '#8b50d14c54e0a3c7')
+    ('SquaredL2(alpha=0.1)', 'crf', '#80198df6369425b7')
     """
     if isinstance(part, Term):
         fields = zip(part._fields, part, strict=True)
