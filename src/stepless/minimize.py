@@ -274,6 +274,7 @@ class Verdict:
             found = Interval(event.objective, event.lower_bound)
         elif self._certifier is not None and not self._certifier.witnessed:
             found = Interval(found.objective, min(event.lower_bound, found.objective))
+            witness = None
         _number(found.objective)
         before = self.interval
         if found.objective < before.objective or not self.w.size:
