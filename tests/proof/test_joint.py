@@ -182,6 +182,53 @@ def test_losses_next_to_nothing_keep_their_digits(name, far):
     assert truth <= found <= truth * (1 + mp.mpf("1e-12")) + mp.mpf("1e-15") * (name == "hinge")
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_outputs_that_rise_together(name):
+    """Predictions of 10¹³, differences of 1."""
+    risk = problem(name, offset=2.0**36)
+    exact, rng = Exact(risk), np.random.default_rng(9)
+    for _ in range(10):
+        W = 100.0 * rng.normal(size=(3, 1)) + 1e-11 * rng.normal(size=(3, 3))
+        truth, found = (of(W.ravel(), np.ones(3)) for of in (exact.mean, mean_of(risk)))
+        assert truth <= found <= truth * (1 + mp.mpf("1e-12"))
+
+
+def test_differences_are_rounded_up():
+    """e⁻⁶⁰⁰ changes by hundreds of roundings where its exponent does by one."""
+    rng = np.random.default_rng(10)
+    for _ in range(30):
+        source = Source(rng.normal(size=(1, 3)), np.zeros(1), threads=1)
+        risk = JointRisk(Objective(Softmax(2), SquaredL2(1.0), intercept=False), source)
+        w = np.outer(source.X.array[0], [1.0, -1.0])
+        w *= rng.uniform(250.0, 300.0) / float(source.X.array[0] @ w[:, 0])
+        truth = Exact(risk).mean(w, 0.0)
+        assert truth <= mean_of(risk)(w.ravel(), np.zeros(2)) <= truth * (1 + mp.mpf("1e-11"))
+
+
+def mean_of(risk):
+    return lambda w, b: joint.risk(risk.objective, risk.source, w, b)
+
+
+def test_the_rest_is_a_distribution_whatever_rounding_left_of_sums():
+    rng = np.random.default_rng(11)
+    for tilted in (0.0, 1e-30, 1e-9, 0.5):
+        counts = rng.uniform(0.1, 30.0, size=4)
+        tilt = tilted * rng.normal(size=4)
+        tilt -= tilt.mean()
+        precision = 1e-26
+        pairs = (np.stack([part, np.zeros(4)], axis=1) for part in (tilt, counts))
+        rest = joint.Rest.of(*pairs, precision)
+        ratio = (1 - Fraction(rest.share)) / Fraction(rest.share)
+        assert sum(Fraction(q) for q in rest.rounded) == 1
+        for _ in range(20):
+            t, n = fractions(tilt), fractions(counts)
+            t = t + fractions(rng.choice([-1.0, 1.0], 4)) * Fraction(precision) * n.sum()
+            Q = (n - t * ratio) / n.sum()
+            assert min(Q) >= 0
+            assert all((1 - Fraction(rest.missed)) * fractions(rest.rounded) <= Q)
+        assert tilted < 1e-6 or rest.missed < 1e-12
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_bound_is_what_the_witness_proves(name, case):

@@ -105,10 +105,11 @@ class Rest:
         """From t and n as numbers and what they lack, known to `precision` of S and of n_c."""
         t, n = ([Fraction(a) + Fraction(b) for a, b in pairs.tolist()] for pairs in (tilt, counts))
         S, known = sum(n), Fraction(precision)
-        room = max((tc + 4 * known * S) / (nc * (1 - 4 * known)) for tc, nc in zip(t, n) if nc)
+        both = list(zip(t, n, strict=True))
+        room = max((tc + 4 * known * S) / (nc * (1 - 4 * known)) for tc, nc in both if nc)
         share = min(float(room / (1 + room)) * (1.0 + 4.0 * UNIT), 1.0)
         ratio = (1 - Fraction(share)) / Fraction(share)
-        Q = [(nc - ratio * tc) / S if nc else Fraction(0) for tc, nc in zip(t, n)]
+        Q = [(nc - ratio * tc) / S if nc else Fraction(0) for tc, nc in both]
         # in grains, each a little less than surely is there; the largest has what they leave
         surely = [max(q - 8 * known / Fraction(share), Fraction(0)) for q in Q]
         grains = [math.floor(q * _GRAIN) for q in surely]
@@ -125,7 +126,7 @@ class Rest:
         )
 
     def base(self, objective: Objective, m: int) -> float:
-        """Σ n_c base(Q, c)/m from below: Q is a mix of `rounded` and of another distribution."""
+        """Bound the mean of base(Q, y) from below: Q mixes `rounded` and another distribution."""
         loss, total = objective.loss, 0.0
         assert isinstance(loss, JointLoss)
         corners = np.eye(objective.outputs)
