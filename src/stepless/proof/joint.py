@@ -66,7 +66,7 @@ def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) 
         mixed = Rest.of(tilt, counts, precision)
         share, rest = mixed.share, mixed.numbers
         offset = (1.0 - share) * offset + 4.0 * UNIT * abs(offset)
-        offset -= share * mixed.base(objective, m)
+        offset -= share * mixed.offset(objective, m)
     sums = source.total(distributions.combination, (d, K, 2), p, share, rest, join=joined)
     g = (sums[..., 0] + sums[..., 1]) / m
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
@@ -125,7 +125,7 @@ class Rest:
             counts[:, 0],
         )
 
-    def base(self, objective: Objective, m: int) -> float:
+    def offset(self, objective: Objective, m: int) -> float:
         """Bound the mean of base(Q, y) from below: Q mixes `rounded` and another distribution."""
         loss, total = objective.loss, 0.0
         assert isinstance(loss, JointLoss)

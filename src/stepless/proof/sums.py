@@ -65,10 +65,25 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) -> float:
     """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
+    m, d = source.shape
+    given, offset, square = levelled(objective, source, slopes)
+    sums = source.total(products.combination, (d, 2), given, join=joined)
+    g = (sums[:, 0] + sums[:, 1]) / m
+    # of sums over m examples, and of a share that is a quotient of such
+    size = math.sqrt(square) * 1.01
+    blur = 8.0 * second_order(m) * size * (1.01 * source.sizes + TINY**0.5)
+    return floor(objective, g, blur + 4.0 * UNIT * np.abs(g), ceiling) - offset
+
+
+def levelled(objective: Objective, source: Source, slopes: Column) -> tuple[Column, float, float]:
+    """Slopes with finite conjugates, level where the intercept is free.
+
+    Return s_i a_i, each a number and what it lacks, Σ s_i ℓ*(a_i, y_i)/m from above, Σ s_i a_i²/m.
+    """
     loss: Loss = (
         objective.loss if objective.loss.offers("conjugate") else ByTangents(objective.loss)
     )
-    m, d = source.shape
+    m = source.shape[0]
     parts = source.map(losses.admitted, loss, slopes)
     a = Column([part for part, _ in parts])
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
@@ -77,15 +92,7 @@ def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) 
     found = source.map(losses.conjugates, loss, a, shares, loss.ulps)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
-    given = Column([part[0] for part in found])
-    g = source.total(products.combination, (d, 2), given, join=joined) / m
-    # of sums over m examples, and of a share that is a quotient of such
-    size = math.sqrt(square) * 1.01
-    blur = 8.0 * second_order(m) * size * (1.01 * source.sizes + TINY**0.5)
-    return (
-        floor(objective, g[:, 0], blur + np.abs(g[:, 1]) + 4.0 * UNIT * np.abs(g[:, 0]), ceiling)
-        - offset
-    )
+    return Column([part[0] for part in found]), offset, square
 
 
 def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> float:
