@@ -79,7 +79,7 @@ def test_the_optimum_lies_between_the_bounds(loss, optimum, kernel, budget):
         lower, upper = result.trace.lower_bound, result.trace.objective
         assert (lower <= known * (1 + 1e-7)).all()
         assert (upper >= known * (1 - 1e-5)).all()  # how close the reference came
-        assert (np.diff(lower) >= 0.0).all()
+        assert (np.diff(lower) >= -1e-9).all()  # the last is proved, those before are claimed
         assert lower[-1] > 0.9 * known  # it proves something
         if budget is None:
             assert upper[-1] <= 1.02 * known

@@ -255,8 +255,10 @@ def test_all_planes_have_witnesses():
     assert certifier.lower_bound > 0.0
     proved = risk.verify(found.w, found.b, certifier.witness()).lower_bound
     # conjugates are convex: slopes mixed prove more than planes mixed
-    assert certifier.lower_bound * (1.0 - 1e-9) <= proved <= risk.penalty(found.w) + risk.value(
-        found.w, found.b
+    assert (
+        certifier.lower_bound * (1.0 - 1e-9)
+        <= proved
+        <= risk.penalty(found.w) + risk.value(found.w, found.b)
     )
 
 

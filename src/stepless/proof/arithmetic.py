@@ -60,7 +60,7 @@ def joined(parts: list[NDArray]) -> NDArray:
     return total
 
 
-def two_sums(a: NDArray, b: NDArray) -> NDArray:
+def two_sums(a: NDArray, b: NDArray | float) -> NDArray:
     """Return the rounded sums and their errors, along a new last axis."""
     total = a + b
     late = total - a

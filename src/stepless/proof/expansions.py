@@ -67,7 +67,7 @@ def risk(
     """Σ s_i ℓ(f_i + b, y_i)/m, from above, for the predictions f = Kc."""
     rounding = second_order(gram.size)
     z = f.copy()
-    z[0], lacks = two_sums(f[0], np.float64(b)).T
+    z[0], lacks = two_sums(f[0], b).T
     z[1] += lacks
     z[2] += abs(b) + 1.01 * gram.rounding * float(np.abs(c).sum()) / rounding
     column = Column([np.ascontiguousarray(z[:, lo:hi]) for lo, hi in source.cuts])

@@ -18,7 +18,7 @@ class KernelCuts:
     """The best point of a run, and planes that bound the objective, where that can be done.
 
     Planes come from the solver, from the points that it ends at, and from their own minimisers,
-    which are offered too.
+    which are offered too. Where there is no table of all kernels, slopes alone are kept.
     """
 
     def __init__(self, risk: KernelRisk) -> None:
@@ -26,6 +26,7 @@ class KernelCuts:
         if risk.unproven is None:
             self._certifier = Certifier(risk.objective, risk.d, risk.planes())
         self._best = Finding(np.zeros(risk.d), 0.0, objective=math.inf)
+        self._mean, self._looks = np.zeros(risk.d), 0  # of slopes, later ones more
 
     def look(
         self,
@@ -41,11 +42,22 @@ class KernelCuts:
         if certifier is None:
             return self._best
         if risk.gram.table is None:  # planes would cost all kernels, each time anew
-            # f is itself made of slopes: f = −Σ s_i a_i φ(x_i)/(λm)
-            certifier.hear(*risk.claim(-risk.objective.strength * risk.m * w))
+            self._claim(risk, certifier, w, plane)
         else:
             self._learn(risk, certifier, tangent, plane, most)
         return replace(self._best, lower_bound=certifier.lower_bound, claim=certifier)
+
+    def _claim(
+        self, risk: KernelRisk, certifier: Certifier, w: NDArray, plane: Plane | None
+    ) -> None:
+        """Claim what slopes prove: those f is made of, and, ever less often, a mean of planes'."""
+        # f = −Σ s_i a_i φ(x_i)/(λm), unless a budget cut it short
+        certifier.hear(*risk.claim(-risk.objective.strength * risk.m * w))
+        if plane is not None:
+            self._looks += 1
+            self._mean += (2.0 / (self._looks + 1.0)) * (risk.m * plane.a - self._mean)
+            if self._looks & (self._looks - 1) == 0:  # it takes all kernels
+                certifier.hear(*risk.claim(self._mean))
 
     def _learn(
         self,
