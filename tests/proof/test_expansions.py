@@ -15,6 +15,7 @@ from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian, Kernel, LinearKernel, Polynomial
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
+from stepless.proof import expansions
 from stepless.proof.witness import Slopes
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers import Bundle
@@ -89,8 +90,11 @@ class Exact:
         c = [real(v) for v in c]
         f = self.times(c)
         penalty = self.strength / 2 * mp.fsum(ci * fi for ci, fi in zip(c, f, strict=True))
-        each = zip(self.s, f, self.y, strict=True)
-        return penalty + mp.fsum(s * self.value(fi + real(b), y) for s, fi, y in each) / self.m
+        return penalty + self.mean(c, b)
+
+    def mean(self, c, b):
+        each = zip(self.s, self.times(c), self.y, strict=True)
+        return mp.fsum(s * self.value(fi + real(b), y) for s, fi, y in each) / self.m
 
     def dual(self, slopes):
         a = [real(v) for v in slopes]
@@ -172,6 +176,32 @@ def test_rows_far_from_0_cost_tightness_not_truth(kernel):
             found = risk.verify(c, 0.1, witness)
             assert exact.objective(c, 0.1) <= found.objective
             assert found.lower_bound <= max(exact.dual(witness.column.whole), 0)
+
+
+def test_predictions_are_as_rough_as_kernels():
+    """The risk alone: the penalty's part of it would do for both."""
+    rng = np.random.default_rng(7)
+    for shift in (1e5, 1e6, 1e7):
+        risk = problem("gaussian", "squared", shift=shift)
+        exact = Exact(risk)
+        for _ in range(5):
+            c = rng.normal(size=risk.m)
+            f, _ = expansions.predictions(risk.gram, c, c)
+            given = risk.objective, risk.gram, risk._origin.source, c, f, 0.3
+            truth = exact.mean([real(v) for v in c], 0.3)
+            assert truth <= expansions.risk(*given)
+
+
+def test_an_intercept_much_larger_than_predictions():
+    """Targets are as large: what is left has all its digits."""
+    few = problem("gaussian", "squared")
+    y = 2.0**40 + few.y
+    objective = Objective(Squared(), SquaredL2(1e-9))
+    risk = KernelRisk(objective, few.gram, y, few.s)
+    c = 1e-3 * np.random.default_rng(8).normal(size=risk.m)
+    truth = Exact(risk).objective(c, 2.0**40)
+    found = risk.verify(c, 2.0**40, None).objective
+    assert truth <= found <= truth * (1 + mp.mpf("1e-6"))
 
 
 @pytest.mark.parametrize("solver", [KernelNewton, KernelPGS])
