@@ -96,7 +96,8 @@ warm_start, shuffle, verbose
         result = run.minimize(risk, start, stopping, resumable=False)
         self.coef_, self.intercept_ = result.w, result.b
         self.loss_, self.alpha_ = problem.loss, problem.strength
-        certify(self, run, [result])
+        varied = bool(np.ptp(source.y))  # of equal targets there is nothing else to learn
+        certify(self, run, [result], constants=[risk.at_constant] if varied else [])
         self.__dict__.pop("_streams", None)
         return self
 
@@ -108,7 +109,8 @@ warm_start, shuffle, verbose
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
 
-        After `fit`, learning goes on from the fitted weights.
+        After `fit`, learning goes on from the fitted weights. How the stream is cut makes as little
+        difference as to `LinearClassifier`.
         """
         self.predict_and_learn(X, y, sample_weight)
         return self

@@ -57,7 +57,7 @@ def predictions(gram: Gram, c: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         none = np.zeros(rows.size)
         block = Block(Dense(gram.block(rows, used)), none, none)
         for of, numbers in zip((c, v), found, strict=True):
-            numbers.append(products.predictions(block, of[used], 0.0))
+            numbers.append(products.careful_predictions(block, of[used], 0.0))
     return np.concatenate(found[0], axis=1), np.concatenate(found[1], axis=1)
 
 

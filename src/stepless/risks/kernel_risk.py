@@ -105,7 +105,9 @@ class KernelRisk(Risk):
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
         return FiniteSum(self.objective.loss, Dense(table), y, s)
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         if self.unproven is not None:
             return None
         column = witness.column if isinstance(witness, Slopes) else None
@@ -127,6 +129,9 @@ class KernelRisk(Risk):
 
     def penalty(self, w: NDArray) -> float:
         return 0.5 * self.objective.strength * self._at(w).square
+
+    def value_at_zero(self) -> float:
+        return self._origin.value_at_zero()
 
     def norm(self, w: NDArray) -> float:
         """The length of f."""
