@@ -60,10 +60,11 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     kernel's space, y_i = ±1. There is no step size to choose. More than two classes are set against
     the rest one by one. A support vector machine's C is 1/(alpha · m).
 
-    Up to 5000 examples there is a certificate, as on every fit of a linear model. It is that of the
-    problem without a budget: where the budget is short, the gap stays open. With more examples it
-    would take too many kernels: `gap_` is infinite, which a warning says unless gap=0, and the run
-    ends by its passes or seconds.
+    There is a certificate, as on every fit of a linear model. It is that of the problem without a
+    budget: where the budget is short, the gap stays open. It takes the kernels of all pairs of
+    examples, which above 5000 examples are not kept: then bounds are looser, and each costs them
+    anew. Of a kernel that does not say its steepness `gap_` is infinite, which a warning says
+    unless gap=0, and the run ends by its passes or seconds.
 
     Parameters
     ----------
