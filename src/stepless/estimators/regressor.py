@@ -16,6 +16,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import measured
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.settled import store_settled
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
@@ -50,7 +51,8 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, \
+stopped_by_, coef_error_, intercept_range_, certain_zeros_
         As in `LinearClassifier`.
 
     Examples
@@ -98,6 +100,7 @@ warm_start, shuffle, verbose
         self.loss_, self.alpha_ = problem.loss, problem.strength
         varied = bool(np.ptp(source.y))  # of equal targets there is nothing else to learn
         certify(self, run, [result], constants=[risk.at_constant] if varied else [])
+        store_settled(self, [risk], [result])
         self.__dict__.pop("_streams", None)
         return self
 

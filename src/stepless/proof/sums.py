@@ -43,10 +43,12 @@ def verify(
     found = Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
-        lowest = 0.0
+        lowest, steepness = 0.0, None
         if slopes is not None and highest < math.inf:
-            lowest = max(lowest, bound(objective, source, slopes, highest, care))
-        found = Interval(highest, min(lowest, highest))
+            proved, sizes = bound(objective, source, slopes, highest, care)
+            if proved > 0.0:
+                lowest, steepness = proved, sizes
+        found = Interval(highest, min(lowest, highest), steepness)
         if found.gap <= enough * highest:
             break
     return found
@@ -80,8 +82,11 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 def bound(
     objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
-) -> float:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
+) -> tuple[float, NDArray]:
+    """A number below J at all w and b, proved by slopes; `ceiling` is J at one.
+
+    And |Σ s_i a_i x_i|/m of these slopes, from above.
+    """
     loss = objective.loss
     if not loss.offers("conjugate"):
         loss = ByTangents(loss)
@@ -98,7 +103,9 @@ def bound(
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
     blur = (care.rounding(m) + 8.0 * second_order(m)) * size
-    return floor(objective, high, blur + np.abs(low) + 4.0 * UNIT * np.abs(high), ceiling) - offset
+    blur += np.abs(low) + 4.0 * UNIT * np.abs(high) + TINY
+    lowest = floor(objective, high, blur, ceiling) - offset
+    return lowest, (np.abs(high) + blur) * (1.0 + 4.0 * UNIT)
 
 
 def _joined(parts: list[NDArray]) -> NDArray:
