@@ -22,10 +22,11 @@ from stepless.run import threads_of
 
 def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result]) -> None:
     """Store how far from a fit's weights and intercepts its optimum's can be."""
-    found = [
-        settled(risk.objective, risk.source, r.w, r.b, r.objective - r.lower_bound)
+    posed = [
+        (risk.objective, risk.source, r, r.objective - r.lower_bound)
         for risk, r in zip(risks, results, strict=True)
     ]
+    found = [settled(J, source, r.w, r.b, gap) for J, source, r, gap in posed]
     errors = np.array([one.radius for one in found])
     ranges = np.array([one.intercept for one in found])
     estimator.coef_error_ = float(errors[0]) if len(found) == 1 else errors
@@ -35,16 +36,9 @@ def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result
     estimator.intercept_range_ = np.array(np.broadcast_to(ranges, shape))
     estimator.__dict__.pop("certain_zeros_", None)
     if isinstance(risks[0].objective.regularizer, L1):
-        parts = [(_zeros(risk, r), 0.0) for risk, r in zip(risks, results, strict=True)]
-        each = rows(parts, risks[0].objective.loss)[0]
-        estimator.certain_zeros_ = each.reshape(np.shape(estimator.coef_))
-
-
-def _zeros(risk: RowRisk, result: Result) -> NDArray:
-    if result.steepness is None:
-        return np.zeros(result.w.shape, dtype=bool)
-    gap = result.objective - result.lower_bound
-    return zeros(risk.objective, risk.source, result.steepness, gap)
+        each = [(zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
+        known = rows(each, risks[0].objective.loss)[0]
+        estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
 
 
 def settled_labels(estimator: Any, X: Any, z: NDArray) -> NDArray:

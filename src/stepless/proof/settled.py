@@ -25,7 +25,8 @@ from stepless.objective import L1, Loss, Objective, SquaredL2
 from stepless.proof.arithmetic import TINY, UNIT
 from stepless.proof.products import PLAIN
 
-_TRIALS = 40  # of an end of the intercept's range, each twice as far as the one before
+_TRIALS = 40  # of an end of the intercept's range …
+_FARTHER = 4.0  # … each so many times as far as the one before
 _HALVINGS = 3  # towards its true end
 _NUDGE = 8.0 * UNIT  # of what is added up: more than the rounding of a score, and of a slope there
 _EVERYWHERE = -math.inf, math.inf
@@ -55,7 +56,7 @@ def settled(objective: Objective, source: Source, w: NDArray, b: float, gap: flo
     if not any(certain for _, certain in parts):
         return Settled(radius, _EVERYWHERE)
     typical = math.sqrt(math.fsum(square for square, _ in parts) / source.shape[0])
-    step = max(off * typical, UNIT * (1.0 + abs(b)))
+    step = max(off * typical, _NUDGE * (1.0 + abs(b)))
     low, high = (_end(objective.loss, source, rows, off, b, side * step) for side in (-1.0, 1.0))
     return Settled(radius, (low, high))
 
@@ -99,7 +100,7 @@ def _end(loss: Loss, source: Source, rows: Column, off: float, b: float, step: f
     for _ in range(_TRIALS):
         if beyond(far):
             break
-        near, far = far, 2.0 * far
+        near, far = far, _FARTHER * far
     else:
         return math.copysign(math.inf, step)
     for _ in range(_HALVINGS):
@@ -155,14 +156,15 @@ def _tilt(block, loss, rows, b, shift):
     return total, (s.size + 64) * UNIT * size
 
 
-def zeros(objective: Objective, source: Source, steepness: NDArray, gap: float) -> NDArray:
-    """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss.
+def zeros(objective: Objective, source: Source, steepness: NDArray | None, gap: float) -> NDArray:
+    """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss; none for others.
 
     `steepness` bounds |Σ s_i a_i x_ij|/m from above, for slopes that prove the gap.
     """
     penalty, smoothness = objective.regularizer, objective.loss.smoothness()
-    if not isinstance(penalty, L1) or not objective.domain.free or objective.outputs > 1:
-        return np.zeros(steepness.shape, dtype=bool)
+    scalar = objective.domain.free and objective.outputs == 1
+    if steepness is None or type(penalty) is not L1 or not scalar:
+        return np.zeros(source.shape[1] * objective.outputs, dtype=bool)
     # the factor is for the rounding of roots, and of long sums of squares
     reach = 1.01 * math.sqrt(2.0 * smoothness * gap) * (source.sizes + TINY**0.5)
-    return steepness + reach < penalty.alpha * (1.0 - _NUDGE)
+    return steepness + reach < float(penalty.value(1.0)) * (1.0 - _NUDGE)

@@ -78,7 +78,7 @@ class Linear(Kind):
             facts["loss"] = plain_object("loss", estimator.loss_)
         if hasattr(estimator, "pos_label_"):
             facts["positive"] = estimator.classes_.tolist().index(estimator.pos_label_)
-        if hasattr(estimator, "coef_error_"):
+        if _fits(estimator, "intercept_range_", (*np.shape(estimator.coef_)[:-1], 2)):
             facts["optimum"] = {
                 name: [plain(number, name) for number in np.ravel(getattr(estimator, f"{name}_"))]
                 for name in _OPTIMUM
@@ -87,7 +87,7 @@ class Linear(Kind):
 
     def arrays(self, estimator: Any) -> Arrays:
         arrays = {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
-        if hasattr(estimator, "certain_zeros_"):
+        if _fits(estimator, "certain_zeros_", np.shape(estimator.coef_)):
             arrays["certain_zeros"] = estimator.certain_zeros_
         return arrays
 
@@ -273,6 +273,11 @@ def _settle_inputs(estimator: Any, facts: Facts) -> None:
         names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
         _refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
         estimator.feature_names_in_ = names
+
+
+def _fits(estimator: Any, name: str, shape: tuple[int, ...]) -> bool:
+    """Whether such numbers are known, and of weights that were not put in the place of a fit's."""
+    return hasattr(estimator, name) and np.shape(getattr(estimator, name)) == shape
 
 
 def _settle_optimum(estimator: Any, facts: Facts, rows: tuple[int, ...]) -> None:
