@@ -30,3 +30,11 @@ def test_the_page_of_proofs_runs(tmp_path, monkeypatch, capsys):
     exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), scope)
     assert capsys.readouterr().out.startswith("what the model claims holds: ")
     assert scope["again"] == scope["found"]
+
+
+def test_the_page_of_what_a_gap_settles_runs():
+    page = (PAGE.parent / "settled.md").read_text(encoding="utf-8")
+    scope = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), scope)
+    assert scope["clf"].settled(scope["X"]).mean() > 0.5
+    assert scope["lasso"].certain_zeros_.any()

@@ -30,6 +30,7 @@ from stepless.estimators.proof import (
     refuse_other_labels,
     strength_of,
 )
+from stepless.estimators.settled import refuse_unknown, settled_labels, store_settled
 from stepless.estimators.several_classes import (
     coded,
     columns,
@@ -118,6 +119,13 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
+    coef_error_, intercept_range_
+        No optimum has weights farther from these than `coef_error_`, √(2·gap/α), in the Euclidean
+        norm (one number, or one per class against the rest), nor an intercept outside of its range,
+        a row (least, most) of `intercept_range_`. Both are infinite where the gap does not tell.
+    certain_zeros_
+        With ``penalty="l1"``: which weights are 0 in every optimum for certain. Of a loss that is
+        not smooth, none.
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
@@ -184,6 +192,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         certify(self, run, results, constants=constants, labels=named_positives(classes))
         data = _data(source, y, classes)
         keep_proof(self, results, in_words(problem.objective, problem.loss), data)
+        store_settled(self, risks, results)
         self.__dict__.pop("_streams", None)
         return self
 
@@ -290,6 +299,15 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     def predict(self, X: Any) -> NDArray:
         """Return the most plausible class of each example."""
         return most_plausible(self.decision_function(X), self.classes_)
+
+    def settled(self, X: Any) -> NDArray:
+        """Return for which examples every optimum predicts the class that `predict` does.
+
+        Only the gap of ``penalty="l2"`` tells, and of a joint loss only without intercepts.
+        """
+        check_is_fitted(self)
+        refuse_unknown(self)
+        return settled_labels(self, X, self.decision_function(X))
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:

@@ -18,6 +18,7 @@ from stepless.estimators.certificate import certify
 from stepless.estimators.examples import measured
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.proof import Posed, in_words, keep_proof, strength_of
+from stepless.estimators.settled import store_settled
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
@@ -52,8 +53,9 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`; so is `proof_`.
+    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, \
+stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
+        As in `LinearClassifier`.
 
     Examples
     --------
@@ -101,6 +103,7 @@ warm_start, shuffle, verbose
         varied = bool(np.ptp(source.y))  # of equal targets there is nothing else to learn
         certify(self, run, [result], constants=[risk.at_constant] if varied else [])
         keep_proof(self, [result], in_words(problem.objective, problem.loss), _data(source))
+        store_settled(self, [risk], [result])
         self.__dict__.pop("_streams", None)
         return self
 

@@ -43,10 +43,12 @@ def verify(
     found = Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
-        lowest = 0.0
+        lowest, steepness = 0.0, None
         if slopes is not None and highest < math.inf:
-            lowest = max(lowest, bound(objective, source, slopes, highest, care))
-        found = Interval(highest, min(lowest, highest))
+            proved, sizes = bound(objective, source, slopes, highest, care)
+            if proved > 0.0:
+                lowest, steepness = proved, sizes
+        found = Interval(highest, min(lowest, highest), steepness)
         if found.gap <= enough * highest:
             break
     return found
@@ -80,16 +82,18 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 def bound(
     objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
-) -> float:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
+) -> tuple[float, NDArray]:
+    """A number below J at all w and b, proved by slopes; `ceiling` is J at one.
+
+    And |Σ s_i a_i x_i|/m of these slopes, from above.
+    """
     m, d = source.shape
     given, offset, square = levelled(objective, source, slopes)
-    sums = source.total(care.combination, (2, d), given, join=_joined)
-    g = sums.sum(axis=0) / m
+    g = source.total(care.combination, (2, d), given, join=_joined).sum(axis=0) / m
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
-    blur = (care.rounding(m) + 8.0 * second_order(m)) * size
-    return floor(objective, g, blur + 4.0 * UNIT * np.abs(g), ceiling) - offset
+    blur = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
+    return floor(objective, g, blur, ceiling) - offset, (np.abs(g) + blur) * (1.0 + 4.0 * UNIT)
 
 
 def _joined(parts: list[NDArray]) -> NDArray:
