@@ -202,7 +202,7 @@ class OffsetRisk(OracleRisk):
 
         def cut(at: float) -> Cut:
             value, slope = section.cut(at)
-            return Cut(at, value, slope, 0.0, 0.0)
+            return Cut(at, value, slope, 0.0)
 
         low = bottom(cut, float(b), smooth=False, free=True)
         a, offset = np.zeros(self.d), 0.0
