@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
-from stepless.proof import losses, products
+from stepless.proof import losses, products, reach
 from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
 from stepless.proof.interval import Interval
 from stepless.proof.products import CAREFUL, PLAIN, Care
@@ -45,7 +45,7 @@ def verify(
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
         lowest = 0.0
         if slopes is not None and highest < math.inf:
-            lowest = max(lowest, bound(objective, source, slopes, highest, care))
+            lowest = max(lowest, bound(objective, source, (w, b), slopes, highest, care))
         found = Interval(highest, min(lowest, highest))
         if found.gap <= enough * highest:
             break
@@ -79,9 +79,14 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 
 def bound(
-    objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
+    objective: Objective,
+    source: Source,
+    at: tuple[NDArray, float],
+    slopes: Column,
+    ceiling: float,
+    care: Care = CAREFUL,
 ) -> float:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
+    """A number below J at all w and b, proved by slopes; `ceiling` is J `at` one."""
     loss = objective.loss
     if not loss.offers("conjugate"):
         loss = ByTangents(loss)
@@ -98,7 +103,12 @@ def bound(
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
     blur = (care.rounding(m) + 8.0 * second_order(m)) * size
-    return floor(objective, high, blur + np.abs(low) + 4.0 * UNIT * np.abs(high), ceiling) - offset
+    blur = blur + np.abs(low) + 4.0 * UNIT * np.abs(high)
+    if reach.unbounded(objective):
+        plane = reach.Plane(high, blur + TINY, offset, given)
+        free = objective.intercept
+        return reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
+    return floor(objective, high, blur, ceiling) - offset
 
 
 def _joined(parts: list[NDArray]) -> NDArray:

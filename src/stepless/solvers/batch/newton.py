@@ -14,12 +14,16 @@ from stepless.data import Block, Column, added
 from stepless.kernels import oracle, smooth
 from stepless.kernels.light import light
 from stepless.objective import Objective
+from stepless.proof.witness import Slopes as Witnesses
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
-from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
+from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
+from stepless.solvers.batch.orthogonal import Orthogonal, lifted, system, unpenalized
+from stepless.solvers.solver import Finding, needs_euclidean, needs_free
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
+_LIFTED = 0.1  # of the largest curvature, where there is none and no ridge either, at most
+_LEAST = 1e-300
 
 
 @dataclass
@@ -34,6 +38,7 @@ class State:
     c: Column  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
     decrease: float = math.inf  # that the last step's model promised
+    height: float = math.inf  # the objective
     moving: bool = False  # the first step only looks
 
 
@@ -43,11 +48,13 @@ class Newton:
     Solves      min_w (λ/2)‖w‖² + R(w, b), ℓ with a curvature
     Algorithm   (XᵀCX/m + λI) δ = −∇J, C = diag(s_i ℓ''_i), by Cholesky factors or conjugate
                 gradients (see `System`); w += tδ, t where d/dt J(w + tδ) has fallen to a tenth
-    Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end
+    Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end;
+                with λ = 0, about ⟨∇J(w), δ⟩, which `proof.reach` verifies
     Cost        two passes and a Hessian (or as many products with it as it takes) a step, O(m) a
                 trial of t: predictions are kept; O(m + d²) memory
-    Needs       λ > 0, no domain, `curvature` of the loss
-    Differs     begins on an eighth of the examples, and there on an eighth of those. A free
+    Needs       no domain, `curvature` of the loss
+    Differs     with λ = 0 the system is solved by an orthogonal factor of the rows (`Orthogonal`),
+                and squares are fitted in one step and a correction. Begins on an eighth of the examples, and there on an eighth of those. A free
                 intercept is a variable of each step, and minimised out exactly after it.
 
     Examples
@@ -63,7 +70,7 @@ class Newton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_ridge(objective)
+        lack = needs_euclidean(objective) or needs_free(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("curvature"):
@@ -92,12 +99,11 @@ class Newton:
         return finding.w, finding.b
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        if state.moving:
-            self._move(risk, state)
+        solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state)
+        return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
         source, loss, p = risk.source, risk.objective.loss, state.kept.p
         sums = [0.0, 0.0, 0.0, 0.0]
@@ -118,6 +124,12 @@ class Newton:
         objective = sums[0] + risk.objective.penalty(state.w)
         parts = source.update(state.c, _divide, state.slopes, p, risk.m)
         square, bend = added([part[:2] for part in parts])
+        state.height = objective
+        if risk.objective.strength == 0.0:
+            gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
+            bound = unpenalized(objective, 0.0, gradient, solved)
+            claim = Witnesses(source.column(_unweighted, state.slopes))
+            return Finding(state.w, state.b, objective=objective, lower_bound=bound, claim=claim)
         heaviest = max(part[2] for part in parts)
         proof = Slopes(
             spread=0.0,
@@ -137,12 +149,16 @@ class Newton:
             spent=objective <= bend / risk.m * drift**2,
         )
 
-    def _move(self, risk: RowRisk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:
             gradient = np.concatenate((gradient, [state.tilt]))
-        delta = System(source, state.c, ridge(risk), free).solve(-gradient)
+        c = state.c
+        if strength == 0.0:
+            c = lifted(risk, c, min(_LIFTED, state.decrease / max(state.height, _LEAST)))
+        solved = system(risk, c)
+        delta = solved.solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
@@ -159,11 +175,18 @@ class Newton:
         state.w = state.w + t * turn
         state.b += t * turn_b
         state.kept.follow(source, move, t, state.w, state.b)
+        return solved
 
 
 @light
 def _size(block: Block, slopes: NDArray) -> float:
     return float(np.abs(slopes).sum())
+
+
+@light
+def _unweighted(block: Block, slopes: NDArray) -> NDArray:
+    """The a_i of s_i a_i; 0 where s_i is."""
+    return np.divide(slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
 
 
 @light
