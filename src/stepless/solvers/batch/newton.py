@@ -23,6 +23,8 @@ from stepless.solvers.solver import Finding, needs_euclidean, needs_free
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
 _LIFTED = 0.1  # of the largest curvature, where there is none and no ridge either, at most
+_KEPT = 0.25  # of a promised decrease: by how much it may be missed
+_ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
 
 
@@ -54,8 +56,9 @@ class Newton:
                 trial of t: predictions are kept; O(m + d²) memory
     Needs       no domain, `curvature` of the loss
     Differs     with λ = 0 the system is solved by an orthogonal factor of the rows (`Orthogonal`),
-                and squares are fitted in one step and a correction. Begins on an eighth of the examples, and there on an eighth of those. A free
-                intercept is a variable of each step, and minimised out exactly after it.
+                and squares are fitted in one step. Begins on an eighth of the examples, and there
+                on an eighth of those. A free intercept is a variable of each step, and minimised
+                out exactly after it.
 
     Examples
     --------
@@ -124,10 +127,12 @@ class Newton:
         objective = sums[0] + risk.objective.penalty(state.w)
         parts = source.update(state.c, _divide, state.slopes, p, risk.m)
         square, bend = added([part[:2] for part in parts])
-        state.height = objective
+        # only where the last step's model has kept its promise it says how much is left
+        gained, state.height = state.height - objective, objective
+        kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
         if risk.objective.strength == 0.0:
             gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
-            bound = unpenalized(objective, 0.0, gradient, solved)
+            bound = unpenalized(objective, 0.0, gradient, solved if kept else None)
             claim = Witnesses(source.column(_unweighted, state.slopes))
             return Finding(state.w, state.b, objective=objective, lower_bound=bound, claim=claim)
         heaviest = max(part[2] for part in parts)
