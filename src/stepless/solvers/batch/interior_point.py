@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added, applied
 from stepless.kernels import barrier, oracle
+from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, ridge
+from stepless.solvers.batch.newton_step import Predictions, System
+from stepless.solvers.batch.orthogonal import Orthogonal, system, unpenalized
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -67,8 +69,9 @@ class InteriorPoint:
     Guarantee   J − J* ≤ Σ σ(max(0, t) − βt) + ‖λw + g‖²/(2λ), t = p − k, at every step: β is a
                 dual point
     Cost        a Hessian of all rows and five passes a step; some 10 to 50 steps, whatever λ
-    Needs       λ > 0, no domain, `corners` of the loss
-    Differs     from the textbook: steps of β and of the rest have lengths of their own, for λ is
+    Needs       no domain, `corners` of the loss
+    Differs     from the textbook: with λ = 0 the system is solved by an orthogonal factor of the
+                rows, and `proof.reach` bounds what ‖g‖ costs. Steps of β and of the rest have lengths of their own, for λ is
                 small; second-order terms are believed up to μ. A free intercept is one more
                 variable; for the certificate β is made level in it.
 
@@ -85,7 +88,7 @@ class InteriorPoint:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        return lacks(objective)
+        return lacks(objective, ridge=False)
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
@@ -96,12 +99,11 @@ class InteriorPoint:
         return State(w.copy(), b, kept, terms, *columns, terms.base)
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        if state.moving:
-            self._move(risk, state)
+        solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state)
+        return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
@@ -109,7 +111,7 @@ class InteriorPoint:
         state.steps = 0.0, 0.0
         state.product, gap, tilt, room, way = added(parts)
         state.g = terms.base + source.combination(state.slopes)
-        residual = risk.objective.strength * state.w + state.g
+        residual, slopes = risk.objective.strength * state.w + state.g, state.slopes
         if risk.objective.intercept:
             state.tilt = tilt + terms.tilt
             # each β gives way by β(1 − β) times the same, until they are level in b
@@ -117,9 +119,15 @@ class InteriorPoint:
             if abs(share) < 1.0:
                 gap += share * way
                 residual = residual - share * source.combination(state.give)
+                slopes = source.column(_given_way, slopes, state.give, share)
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
+        if risk.objective.strength == 0.0:
+            right = np.append(residual, 0.0) if risk.objective.intercept else residual
+            bound = unpenalized(objective, gap, right, solved)
+            claim = terms.claim(risk, slopes)
+            return Finding(state.w, state.b, objective=objective, lower_bound=bound, claim=claim)
         proof = Slopes(
             spread=gap,
             residual=residual,
@@ -130,25 +138,26 @@ class InteriorPoint:
         objective += state.kept.drift * terms.steepness
         return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
-    def _move(self, risk: RowRisk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal | None:
         """Predictor, corrector, step."""
         mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
-            return
+            return None
         target = 0.0, 0.0
         _weigh(risk, state, target)
-        system = System(risk.source, state.c, ridge(risk), risk.objective.intercept, thrifty=False)
-        course = _course(risk, state, system, target)
+        solved = system(risk, state.c, thrifty=False)
+        course = _course(risk, state, solved, target)
         r, t, (A, B, C) = 1.0 / max(course.dual, 1.0), 1.0 / max(course.primal, 1.0), course.bends
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
         _weigh(risk, state, target)
-        course = _course(risk, state, system, target)
+        course = _course(risk, state, solved, target)
         r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
         state.steps = r, t
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
         state.kept.follow(risk.source, course.move, t, state.w, state.b)
+        return solved
 
 
 def _distances(block: Block, corners: tuple[NDArray, NDArray], p: NDArray) -> tuple[float, int]:
@@ -169,6 +178,11 @@ def _central(
     return gamma / (alpha + gamma), alpha, gamma
 
 
+@light
+def _given_way(block: Block, slopes: NDArray, give: NDArray, share: float) -> NDArray:
+    return slopes - share * give
+
+
 def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...]:
     return tuple(np.zeros((3, *corners[0].shape)))
 
@@ -178,14 +192,16 @@ def _weigh(risk: RowRisk, state: State, target: tuple[float, float]) -> None:
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
-def _course(risk: RowRisk, state: State, system: System, target: tuple[float, float]) -> Course:
+def _course(
+    risk: RowRisk, state: State, solved: System | Orthogonal, target: tuple[float, float]
+) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
         tilt = state.tilt + added(source.map(applied, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
-    delta = system.solve(right)
+    delta = solved.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
     move = source.column(oracle.predictions, turn, turn_b)
     read = state.terms.corners, state.point, state.kept.p, move
