@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -53,7 +53,9 @@ def certify(
         estimator.stopped_by_ = "rounding"  # of an objective that is larger than the unit
     if "interrupt" in reasons:
         estimator.stopped_by_ = "interrupt"
-    hidden = not told and any(r.objective > _NOTHING for r in results)
+    hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)
+    if getattr(estimator, "penalty", "") in ("none", None) and remedy.easier == Remedy.easier:
+        remedy = replace(remedy, easier="use penalty='l2' with a small alpha")
     advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
     if advice is not None:
         ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"

@@ -52,6 +52,7 @@ from stepless.objective import Loss, Penalized, Zero
 from stepless.proof.arithmetic import TINY, UNIT
 from stepless.proof.products import CAREFUL, Care
 
+REMEDY = "penalty='l2' with a small alpha"
 _MANY = 4000  # columns up to which
 _LARGEST = 2e11  # and products with them up to which an optimum's distance is verified
 _NARROWER = 1.0 - 2.0**-40  # of a curvature as computed, at a prediction as computed
@@ -150,6 +151,53 @@ def _coercive(loss: Loss, source: Source, free: bool, plane: Plane, ceiling: flo
     wide, root = math.fsum(part[1] for part in parts), frame.least()
     r = 2.0 * (ceiling + wide) / root * _WIDER if root > 0.0 else math.inf
     return frame.slope(plane) * r
+
+
+def lacking(loss: Loss, source: Source, free: bool, w: NDArray, b: float) -> str | None:
+    """Why no bound was verified near weights that a solver left, and what to do."""
+    (m, d), n = source.shape, source.shape[1] + free
+    if _too_large(m, n):
+        return (
+            f"without a penalty a gap is certified up to {_MANY} features and {_LARGEST:g} products"
+            f" of them, not for {d} features of {m} examples; use {REMEDY}"
+        )
+    curved = loss.offers("curvature") and loss.unimodal
+    if not (curved or loss.offers("corners")):
+        return (
+            "without a penalty a gap is certified for losses with corners or with a unimodal "
+            f"curvature, and {type(loss).__name__} says neither; use {REMEDY}"
+        )
+    margins = source.column(CAREFUL.predictions, w, float(b))
+    least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
+    if loss.targets == "signs" and least > 0.0:
+        return (
+            "the classes are separable: all examples lie on their side of the weights found, by "
+            f"{least:.2g} at least, so that larger weights are always better and none are best; "
+            f"use {REMEDY}"
+        )
+    left = independent(triangle(source, source.column(_even), free)[1], free)[1]
+    if left.size:
+        named = f"feature {left[0]} depends" if left.size == 1 else f"{left.size} features depend"
+        return (
+            f"{named} on others to within rounding (rank {n - left.size} of {n}"
+            f"{', with the intercept' if free else ''}), so that weights may be large without "
+            f"changing a prediction; drop {'it' if left.size == 1 else 'them'}, or use {REMEDY}"
+        )
+    return (
+        "no distance of an optimum from the weights found could be verified: the loss is flat along"
+        " some direction, and perhaps no weights are best, as where classes are separable but for "
+        f"a few examples; use {REMEDY}"
+    )
+
+
+def _margin(block: Block, z: NDArray, rounding: float) -> float:
+    """The least y_i z_i, from below, of examples that count."""
+    margins = block.y * (z[0] + z[1]) - 2.0 * (rounding + 4.0 * UNIT) * z[2]
+    return float(margins[block.s > 0.0].min(initial=math.inf))
+
+
+def _even(block: Block) -> NDArray:
+    return np.sqrt(block.s)
 
 
 @dataclass(frozen=True)

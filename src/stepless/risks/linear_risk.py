@@ -20,7 +20,7 @@ from stepless.kernels import oracle
 from stepless.kernels.light import light
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
-from stepless.proof import Interval, sums
+from stepless.proof import Interval, reach, sums
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
@@ -121,6 +121,11 @@ class LinearRisk(RowRisk):
     ) -> Interval | None:
         column = witness.column if isinstance(witness, Slopes) else None
         return sums.verify(self.objective, self.source, w, b, column, enough)
+
+    def shortfall(self, w: NDArray, b: Any) -> str | None:
+        if not reach.unbounded(self.objective):
+            return None
+        return reach.lacking(self.objective.loss, self.source, self.objective.intercept, w, b)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.
