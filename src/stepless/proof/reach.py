@@ -67,9 +67,9 @@ def unbounded(objective: Penalized) -> bool:
 
 @dataclass(frozen=True)
 class Plane:
-    """⟨v, w⟩ − offset, which is below the risk for some v within blur of g, and its slopes s_i a_i.
+    """⟨v, w⟩ − offset, which is below the risk for some v within blur of g.
 
-    Each of these, and g too, is a number and what it lacks.
+    Its slopes are s_i a_i: numbers, and what they lack.
     """
 
     g: NDArray
@@ -153,9 +153,23 @@ def _coercive(loss: Loss, source: Source, free: bool, plane: Plane, ceiling: flo
     return frame.slope(plane) * r
 
 
-def lacking(loss: Loss, source: Source, free: bool, w: NDArray, b: float) -> str | None:
-    """Why no bound was verified near weights that a solver left, and what to do."""
+def lacking(
+    loss: Loss, source: Source, free: bool, w: NDArray, b: float, fitted: bool
+) -> str | None:
+    """Why no bound was verified near weights that a solver left, and what to do.
+
+    None where they are `fitted`, so that there is nothing to prove, unless classes are separable.
+    """
     (m, d), n = source.shape, source.shape[1] + free
+    margins = source.column(CAREFUL.predictions, w, float(b))
+    least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
+    if loss.targets == "signs" and least > 0.0:
+        return (
+            "the classes are separable: all examples lie on their side of the weights found, by "
+            f"{least:.2g} at least, and the risk falls towards 0 as weights grow; use {REMEDY}"
+        )
+    if fitted:
+        return None
     if _too_large(m, n):
         return (
             f"without a penalty a gap is certified up to {_MANY} features and {_LARGEST:g} products"
@@ -166,14 +180,6 @@ def lacking(loss: Loss, source: Source, free: bool, w: NDArray, b: float) -> str
         return (
             "without a penalty a gap is certified for losses with corners or with a unimodal "
             f"curvature, and {type(loss).__name__} says neither; use {REMEDY}"
-        )
-    margins = source.column(CAREFUL.predictions, w, float(b))
-    least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
-    if loss.targets == "signs" and least > 0.0:
-        return (
-            "the classes are separable: all examples lie on their side of the weights found, by "
-            f"{least:.2g} at least, so that larger weights are always better and none are best; "
-            f"use {REMEDY}"
         )
     left = independent(triangle(source, source.column(_even), free)[1], free)[1]
     if left.size:

@@ -103,12 +103,12 @@ def bound(
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
     blur = (care.rounding(m) + 8.0 * second_order(m)) * size
-    blur = blur + np.abs(low) + 4.0 * UNIT * np.abs(high)
+    g, blur = high + low, blur + 4.0 * UNIT * (np.abs(high) + np.abs(low))
     if reach.unbounded(objective):
-        plane = reach.Plane(high, blur + TINY, offset, given)
+        plane = reach.Plane(g, blur + TINY, offset, given)
         free = objective.intercept
         return reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
-    return floor(objective, high, blur, ceiling) - offset
+    return floor(objective, g, blur, ceiling) - offset
 
 
 def _joined(parts: list[NDArray]) -> NDArray:

@@ -25,6 +25,7 @@ from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
+_FITTED = 1e-14  # of the risk at 0: what rounding leaves of one that is 0
 _CURVATURE = 0.25  # of a loss, as a guess
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
 
@@ -125,7 +126,9 @@ class LinearRisk(RowRisk):
     def shortfall(self, w: NDArray, b: Any) -> str | None:
         if not reach.unbounded(self.objective):
             return None
-        return reach.lacking(self.objective.loss, self.source, self.objective.intercept, w, b)
+        fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
+        loss, free = self.objective.loss, self.objective.intercept
+        return reach.lacking(loss, self.source, free, w, b, fitted)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.

@@ -23,6 +23,7 @@ from stepless.solvers.solver import Finding, needs_euclidean, needs_free
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
 _LIFTED = 0.1  # of the largest curvature, where there is none and no ridge either, at most
+_STALE = 5  # steps without a gain that show that rounding is all that is left
 _KEPT = 0.25  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
@@ -40,7 +41,8 @@ class State:
     c: Column  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
     decrease: float = math.inf  # that the last step's model promised
-    height: float = math.inf  # the objective
+    height: float = math.inf  # the lowest objective
+    stale: int = 0  # steps since then
     moving: bool = False  # the first step only looks
 
 
@@ -128,13 +130,20 @@ class Newton:
         parts = source.update(state.c, _divide, state.slopes, p, risk.m)
         square, bend = added([part[:2] for part in parts])
         # only where the last step's model has kept its promise it says how much is left
-        gained, state.height = state.height - objective, objective
+        gained, state.height = state.height - objective, min(objective, state.height)
         kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
         if risk.objective.strength == 0.0:
             gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
             bound = unpenalized(objective, 0.0, gradient, solved if kept else None)
-            claim = Witnesses(source.column(_unweighted, state.slopes))
-            return Finding(state.w, state.b, objective=objective, lower_bound=bound, claim=claim)
+            state.stale = 0 if gained > 0.0 else state.stale + 1
+            return Finding(
+                state.w,
+                state.b,
+                objective=objective,
+                lower_bound=bound,
+                claim=Witnesses(source.column(_unweighted, state.slopes)),
+                spent=state.stale >= _STALE,
+            )
         heaviest = max(part[2] for part in parts)
         proof = Slopes(
             spread=0.0,
