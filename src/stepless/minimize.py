@@ -16,6 +16,7 @@ from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
+from stepless.own import check_own
 from stepless.proof import Interval
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
@@ -104,6 +105,7 @@ def minimize(
         lack = lack_of(one, risk)
         if lack is not None:
             raise ValueError(f"solver {one.name!r} {lack}")
+    check_own(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
         asked = _asked(risk, start, resumable)
         return _run(risk, turns, stopping, start, asked, watching(watchers), rng, request)

@@ -51,7 +51,7 @@ def value(loss, z, y):
             return real(max(Fraction(0), abs(r) - exact(loss.epsilon)))
         case "Quantile":
             tau = exact(loss.tau)
-            return real((1 - tau) * r if r > 0 else -tau * r)
+            return real(exact(1.0 - loss.tau) * r if r > 0 else -tau * r)
         case "Huber":
             delta = exact(loss.delta)
             return real(r * r / 2 if abs(r) <= delta else delta * (abs(r) - delta / 2))
@@ -99,7 +99,7 @@ def slope_interval(loss, z, y):
             if over == 0 and r == 0:
                 ends = [-1, 1]
         case "Quantile":
-            low, high = -exact(loss.tau), 1 - exact(loss.tau)
+            low, high = -exact(loss.tau), exact(1.0 - loss.tau)
             ends = [high] if r > 0 else ([low] if r < 0 else [low, high])
         case "Huber":
             delta = exact(loss.delta)
@@ -151,7 +151,7 @@ def conjugate(loss, a, y):
             return real(a * y + exact(loss.epsilon) * abs(a)) if abs(a) <= 1 else INFINITY
         case "Quantile":
             tau = exact(loss.tau)
-            return real(a * y) if -tau <= a <= 1 - tau else INFINITY
+            return real(a * y) if -tau <= a <= exact(1.0 - loss.tau) else INFINITY
         case "Huber":
             return real(a * a / 2 + a * y) if abs(a) <= exact(loss.delta) else INFINITY
         case "Poisson":

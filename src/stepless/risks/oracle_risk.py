@@ -53,6 +53,7 @@ class OracleRisk(WeightRisk):
     """
 
     smooth: ClassVar[bool] = False  # whether there is a gradient everywhere
+    found_right = False  # whether it has passed a check
 
     def __init__(
         self,
@@ -116,6 +117,9 @@ class OracleRisk(WeightRisk):
         tangent = self.oracle_tangent(w, b)
         self._record.add(w, tangent, self.sizes)
         return tangent
+
+    def value_at_zero(self) -> float:
+        return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
 
     def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w, b), as the oracle has it."""

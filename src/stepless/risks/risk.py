@@ -71,6 +71,17 @@ class Risk(ABC):
         """Ω(w)."""
         return self.objective.penalty(w)
 
+    def at_constant(self) -> float:
+        """J of weights 0 with the best intercept; NaN where the domain does not hold them."""
+        w, domain = np.zeros(self.d), self.objective.domain
+        if not (domain.free or domain.separable):
+            domain.project(w)
+        return math.nan if w.any() else self.objective.penalty(w) + self.value_at_zero()
+
+    def value_at_zero(self) -> float:
+        """R(0, b) with the best intercept."""
+        return float(self.tangent(np.zeros(self.d), 0.0).value)
+
     def norm(self, w: NDArray) -> float:
         """The length of w."""
         return math.sqrt(float(w @ w))

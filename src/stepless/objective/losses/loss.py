@@ -17,7 +17,7 @@ class Loss(Term):
     constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at
     native speed. Newton's method asks for `curvature` too, or, of a piecewise-linear loss, for its
     `corners`; dual ascent for `implicit_slope` and `conjugate`.
-    :func:`stepless.check_loss` says in one line what is wrong with it.
+    :func:`stepless.check_loss` says in one line what is wrong with it; a fit looks at a few points.
 
     Attributes
     ----------
