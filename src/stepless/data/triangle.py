@@ -12,7 +12,7 @@ from scipy.linalg import qr, solve_triangular
 from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.source import Source
-from stepless.jit import compiled
+from stepless.kernels import products
 
 _NUMBERS = 2**19  # in as many rows as are made dense at a time, unless there are very many features
 _FAINT = 1e-14  # of a column's length: what rounding leaves of one that depends on others
@@ -32,7 +32,7 @@ def chunks(
             rows = slice(first, min(first + most, block.shape[0]))
             part = block.part(rows.start, rows.stop)
             A = np.zeros((part.shape[0], n))
-            _write(part, A)
+            products.spread(part, A)
             A[:, : centre.size] -= centre
             A[:, centre.size :] = 1.0
             yield k, rows, part, A
@@ -57,10 +57,14 @@ def triangle(source: Source, h: Column, ones: bool) -> tuple[NDArray, NDArray]:
         centre = source.combination(squares) / mass
     R = np.zeros((n, n))
     for k, rows, _, A in chunks(source, centre, ones):
-        A *= h.parts[k][rows, None]
-        found = np.linalg.qr(np.vstack((R, A)), mode="r")
-        R[: found.shape[0]] = found
+        R = upper(np.vstack((R, h.parts[k][rows, None] * A)))
     return centre, R
+
+
+def upper(A: NDArray) -> NDArray:
+    """The triangular factor of a matrix with as many rows as columns, or more."""
+    R: NDArray = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
+    return R
 
 
 def independent(R: NDArray, free: bool) -> tuple[NDArray, NDArray, NDArray]:
@@ -73,22 +77,11 @@ def independent(R: NDArray, free: bool) -> tuple[NDArray, NDArray, NDArray]:
     scale = np.where(whole > 0.0, whole, 1.0)[:d]
     columns = R[:, :d] / scale
     if free:
-        columns = np.linalg.qr(np.column_stack((R[:, d], columns)), mode="r")[1:, 1:]
-    turned, order = qr(columns, mode="r", pivoting=True)
+        columns = upper(np.column_stack((R[:, d], columns)))[1:, 1:]
+    turned, order = qr(columns, mode="r", pivoting=True, check_finite=False)
     rank = int((np.abs(turned.diagonal()) > _FAINT * math.sqrt(d + 1)).sum())
     kept, left = order[:rank], order[rank:]
     if not rank:
         return kept, left, np.zeros((0, left.size))
     shares = solve_triangular(turned[:rank, :rank], turned[:rank, rank:])
     return kept, left, shares * scale[left] / scale[kept, None]
-
-
-@compiled("block[m,d] A[m,≥d]")
-def _write(block, A):
-    """Write A, which is 0: the block's entries."""
-    X, _, s = block
-    for i in range(s.size):
-        first, last = X.span(i)
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            A[i, j] = v

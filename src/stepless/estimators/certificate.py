@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stepless.certificates import Planes
 from stepless.minimize import Result
 from stepless.objective import Zero
-from stepless.proof import reach
+from stepless.proof.shortfall import REMEDY
 from stepless.run import Run
 from stepless.trace import Trace, relative
 from stepless.warning import NothingLearned, warn
@@ -66,7 +66,7 @@ def certify(
     hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)
     penalty = getattr(estimator, "penalty", "l2")
     if remedy.easier == Remedy.easier and (penalty in ("none", None) or isinstance(penalty, Zero)):
-        remedy = replace(remedy, easier=f"use {reach.REMEDY}")
+        remedy = replace(remedy, easier=f"use {REMEDY}")
     advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
     if advice is not None:
         ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"

@@ -21,6 +21,7 @@ from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
 from stepless.proof import losses, products, reach
 from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
+from stepless.proof.frame import Plane
 from stepless.proof.interval import Interval
 from stepless.proof.products import CAREFUL, PLAIN, Care
 from stepless.proof.tangents import ByTangents
@@ -105,7 +106,7 @@ def bound(
     blur = (care.rounding(m) + 8.0 * second_order(m)) * size
     g, blur = high + low, blur + 4.0 * UNIT * (np.abs(high) + np.abs(low))
     if reach.unbounded(objective):
-        plane = reach.Plane(g, blur + TINY, offset, given)
+        plane = Plane(g, blur + TINY, offset, given)
         free = objective.intercept
         return reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
     return floor(objective, g, blur, ceiling) - offset

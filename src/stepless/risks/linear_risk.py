@@ -21,6 +21,7 @@ from stepless.kernels.light import light
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, reach, sums
+from stepless.proof.shortfall import shortfall
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
@@ -137,7 +138,7 @@ class LinearRisk(RowRisk):
             return None
         fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
         loss, free = self.objective.loss, self.objective.intercept
-        return reach.lacking(loss, self.source, free, w, b, fitted)
+        return shortfall(loss, self.source, free, w, b, fitted)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.

@@ -14,6 +14,7 @@ from stepless.data import Column, Source
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
 from stepless.proof import Interval, reach
+from stepless.proof.shortfall import REMEDY
 from stepless.proof.witness import Witness
 
 if TYPE_CHECKING:
@@ -96,10 +97,10 @@ class Risk(ABC):
         return None
 
     def shortfall(self, w: NDArray, b: Any) -> str | None:
-        """Why a gap was not proved at weights that a solver left, and what to do, if it is known."""
+        """Why a gap was not proved at weights that a solver left, and what to do, if known."""
         if not reach.unbounded(self.objective):
             return None
-        return "without a penalty no bound is known for such a risk; use " + reach.REMEDY
+        return "without a penalty no bound is known for such a risk; use " + REMEDY
 
     def planes(self, duals: int = 1) -> Planes | Aggregate:
         """Room for planes under R, which prove a bound."""

@@ -71,9 +71,9 @@ class InteriorPoint:
     Cost        a Hessian of all rows and five passes a step; some 10 to 50 steps, whatever λ
     Needs       no domain, `corners` of the loss
     Differs     from the textbook: with λ = 0 the system is solved by an orthogonal factor of the
-                rows, and `proof.reach` bounds what ‖g‖ costs. Steps of β and of the rest have lengths of their own, for λ is
-                small; second-order terms are believed up to μ. A free intercept is one more
-                variable; for the certificate β is made level in it.
+                rows, and `proof.reach` bounds what ‖g‖ costs. Steps of β and of the rest have
+                lengths of their own, for λ is small; second-order terms are believed up to μ. A
+                free intercept is one more variable; for the certificate β is made level in it.
 
     Examples
     --------

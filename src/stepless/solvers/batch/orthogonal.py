@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from stepless.data import Block, Column, Source
-from stepless.data.triangle import independent, triangle
-
+from stepless.data.triangle import independent, triangle, upper
 from stepless.kernels.light import light
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import System, ridge
@@ -33,7 +32,7 @@ class Orthogonal:
         self.order = independent(R, ones)[0]
         if ones and R[:, -1].any():
             self.order = np.append(self.order, self.centre.size)
-        R = np.linalg.qr(R[:, self.order], mode="r")
+        R = upper(R[:, self.order])
         self.scale = np.linalg.norm(R, axis=0)
         self.R = R / self.scale
 
