@@ -66,7 +66,8 @@ def certify(
     hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)
     penalty = getattr(estimator, "penalty", "l2")
     if remedy.easier == Remedy.easier and (penalty in ("none", None) or isinstance(penalty, Zero)):
-        remedy = replace(remedy, easier=f"use {REMEDY}")
+        learn = "Look at the scale of the features, or ask for a smaller gap="
+        remedy = replace(remedy, easier=f"use {REMEDY}", learn=learn)
     advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
     if advice is not None:
         ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"

@@ -81,7 +81,7 @@ class Newton:
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; use "
-                "solver='smoothed-newton' for a piecewise-linear loss, or 'proximal-bundle'"
+                "solver='interior-point' for a piecewise-linear loss, or 'proximal-bundle'"
             )
         return None
 
