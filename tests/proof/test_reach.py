@@ -310,6 +310,23 @@ def test_sparse_rows_are_certified_as_dense_ones_are(loss):
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-8)
 
 
+@pytest.mark.parametrize("loss", ["squared", "huber", "absolute"])
+def test_several_blocks_are_certified(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 4))
+    y = X @ np.ones(4) + rng.normal(size=60_000)
+    assert len(Source(X, y).blocks()) > 1
+    assert LinearRegressor(loss, penalty="none", gap=1e-6).fit(X, y).rel_gap_ <= 1e-6
+
+
+def test_many_features_are_certified():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 1510))
+    model = LinearRegressor("squared", penalty="none").fit(X, X[:, 0] + rng.normal(size=3000))
+    assert model.solver_ == "lbfgs"
+    assert model.rel_gap_ <= 1e-3
+
+
 def told(model, X, y):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -15,6 +15,8 @@ from stepless.data.source import Source
 from stepless.kernels import products
 
 _NUMBERS = 2**19  # in as many rows as are made dense at a time, unless there are very many features
+_WORTH = 4  # rows a column, to be factored at a time
+_PLAIN = 1e-6  # of a column's length: what is left of it, if more, shows that it is independent
 _FAINT = 1e-14  # of a column's length: what rounding leaves of one that depends on others
 
 
@@ -55,14 +57,18 @@ def triangle(source: Source, h: Column, ones: bool) -> tuple[NDArray, NDArray]:
     mass = math.fsum(float(part.sum()) for part in squares.parts)
     if ones and mass > 0.0:
         centre = source.combination(squares) / mass
-    R = np.zeros((n, n))
+    waiting = [np.zeros((n, n))]  # rows, until they are worth a factor
     for k, rows, _, A in chunks(source, centre, ones):
-        R = upper(np.vstack((R, h.parts[k][rows, None] * A)))
-    return centre, R
+        waiting.append(h.parts[k][rows, None] * A)
+        if sum(map(len, waiting)) >= _WORTH * n:
+            waiting = [upper(np.vstack(waiting))]
+    return centre, upper(np.vstack(waiting))
 
 
 def upper(A: NDArray) -> NDArray:
     """The triangular factor of a matrix with as many rows as columns, or more."""
+    if A.shape[0] == A.shape[1] and not np.tril(A, -1).any():
+        return A
     R: NDArray = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
     return R
 
@@ -78,6 +84,8 @@ def independent(R: NDArray, free: bool) -> tuple[NDArray, NDArray, NDArray]:
     columns = R[:, :d] / scale
     if free:
         columns = upper(np.column_stack((R[:, d], columns)))[1:, 1:]
+    if d and (np.abs(columns.diagonal()) > _PLAIN).all():  # no need to look for the best order
+        return np.arange(d), np.arange(0), np.zeros((d, 0))
     turned, order = qr(columns, mode="r", pivoting=True, check_finite=False)
     rank = int((np.abs(turned.diagonal()) > _FAINT * math.sqrt(d + 1)).sum())
     kept, left = order[:rank], order[rank:]

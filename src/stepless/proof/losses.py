@@ -116,11 +116,11 @@ def near(block, z, rounding):
 
 
 @compiled("block[m,_] ends[2,m]")
-def roots(block, loss, ends, m):
-    """Numbers whose squares are below s_i/m times the curvature anywhere in an interval."""
+def roots(block, loss, ends, total):
+    """Numbers whose squares are below s_i/total times the curvature anywhere in an interval."""
     _, y, s = block
     h = np.empty(s.size)
     for i in range(s.size):
         c = min(loss.curvature(ends[0, i], y[i]), loss.curvature(ends[1, i], y[i]))
-        h[i] = math.sqrt(s[i] * c / m) * _SURE if 1e-280 < c < math.inf else 0.0
+        h[i] = math.sqrt(s[i] * c / total) * _SURE if 1e-280 < c < math.inf else 0.0
     return h
