@@ -29,6 +29,7 @@ from stepless.trace import Event, Trace, relative
 from stepless.watchers import Watcher, watching
 
 _NOTHING = 2.0**-50  # of the risk at 0
+_REFUTED = 1e-6  # of an objective: a bound so much above it is no rounding of a true one
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,8 @@ def _run(
             if finding.plane is not None:
                 certifier.learn(finding.plane, lowest)
             certifier.hear(finding.lower_bound, finding.claim)
+            if certifier.lower_bound > lowest * (1.0 + _REFUTED):
+                certifier.forget()
             bound = certifier.lower_bound
 
         event = Event(

@@ -24,7 +24,7 @@ _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it 
 _SAMPLED = 20  # steps on a sample at most
 _LIFTED = 0.1  # of the largest curvature, where there is none and no ridge either, at most
 _STALE = 5  # steps without a gain that show that rounding is all that is left
-_KEPT = 0.25  # of a promised decrease: by how much it may be missed
+_KEPT = 0.1  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
 
