@@ -34,13 +34,13 @@ _DYADIC = 16.0  # denominator of the numbers by which a feature may be made of o
 
 @dataclass(frozen=True)
 class Plane:
-    """⟨v, w⟩ − offset, which is below the risk for some v within blur of g.
+    """⟨v, w⟩ − offset, which is below the risk for some v within error of g.
 
     Its slopes are s_i a_i: numbers, and what they lack.
     """
 
     g: NDArray
-    blur: NDArray
+    error: NDArray
     offset: float
     slopes: Column
 
@@ -82,8 +82,8 @@ class Frame:
         """γ = ‖Tᵀg‖, from above."""
         kept = self.kept[: self.kept.size - self.free]
         g, n = plane.g[kept], kept.size
-        blur = plane.blur[kept] + 2.0 * (n + 4) * UNIT * np.abs(g)
-        length = float(np.linalg.norm(g @ self.T[:n])) + float(blur @ self.lengths[:n])
+        error = plane.error[kept] + 2.0 * (n + 4) * UNIT * np.abs(g)
+        length = float(np.linalg.norm(g @ self.T[:n])) + float(error @ self.lengths[:n])
         return length * WIDER + TINY
 
     def least(self, loss: Loss | None = None, near: Column | None = None, r: float = 0.0) -> float:

@@ -65,7 +65,7 @@ def bound(
     m, d = source.shape
     if too_large(m, d + free):
         return -math.inf
-    doubt = float((plane.blur + (d + 4) * UNIT * np.abs(plane.g)) @ np.abs(w)) * WIDER
+    doubt = float((plane.error + (d + 4) * UNIT * np.abs(plane.g)) @ np.abs(w)) * WIDER
     rise = float(plane.g @ w)
     here = rise - doubt - plane.offset - 8.0 * UNIT * (abs(rise) + doubt + abs(plane.offset))
     E = (ceiling - here) * WIDER + 4.0 * UNIT * (abs(ceiling) + abs(here)) + TINY
