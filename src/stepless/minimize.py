@@ -29,6 +29,7 @@ from stepless.trace import Event, Trace, relative
 from stepless.watchers import Watcher, watching
 
 _NOTHING = 2.0**-50  # of the risk at 0
+_REFUTED = 1e-6  # of an objective: a bound so much above it is no rounding of a true one
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,8 @@ def _run(
             if finding.plane is not None:
                 certifier.learn(finding.plane, lowest)
             certifier.hear(finding.lower_bound, finding.claim)
+            if certifier.lower_bound > lowest * (1.0 + _REFUTED):
+                certifier.forget()
             bound = certifier.lower_bound
 
         event = Event(
@@ -209,7 +212,7 @@ def _run(
                 state=state,
                 planes=None if certifier is None else certifier.planes,
                 runner=solver.name,
-                remark=_remark(risk, solver, stopping, lowest),
+                remark=_remark(risk, solver, stopping, verdict, reason),
                 asked=asked,
                 witness=verdict.witness,
                 steepness=proved.steepness,
@@ -248,6 +251,11 @@ class Verdict:
         self._believed = gap
         self._at_zero: float | None = None
 
+    @property
+    def rel_gap(self) -> float:
+        """What is proved of the relative gap."""
+        return relative(self.interval.gap, self.interval.objective)
+
     def asked(self, stopping: Stopping) -> Stopping:
         """When the run ends, with the gap from which on a claim is believed."""
         return stopping if self._believed == self._gap else replace(stopping, gap=self._believed)
@@ -263,8 +271,7 @@ class Verdict:
     def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
         """Prove the claims of an event that ends the run; return why it ends then, if it does."""
         self._prove(event, w, b)
-        gap = relative(self.interval.gap, self.interval.objective)
-        if gap <= self._gap and reason in ("gap", "rounding"):
+        if self.rel_gap <= self._gap and reason in ("gap", "rounding"):
             return "gap"
         if reason != "gap":
             return reason
@@ -291,11 +298,16 @@ class Verdict:
         self.interval = Interval(highest, min(lowest, highest), steepness)
 
 
-def _remark(risk: Risk, solver: Solver, stopping: Stopping, lower_bound: float) -> str | None:
+def _remark(
+    risk: Risk, solver: Solver, stopping: Stopping, verdict: Verdict, reason: str
+) -> str | None:
     """What is to be said of the solver's parameters, or of a gap that nothing can prove."""
     if isinstance(solver, Remarking):
-        return solver.remark(lower_bound)
-    return risk.unproven if stopping.gap > 0.0 else None
+        return solver.remark(verdict.interval.lower_bound)
+    if stopping.gap == 0.0 or risk.unproven is not None:
+        return risk.unproven if stopping.gap > 0.0 else None
+    unproved = reason == "rounding" and verdict.rel_gap > max(stopping.gap, NEAR)
+    return risk.shortfall(verdict.w, verdict.b) if unproved else None
 
 
 def _first_turn(

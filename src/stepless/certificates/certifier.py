@@ -62,6 +62,10 @@ class Certifier:
             self.witnessed = self.witnessed and claim is not None
             self.lower_bound, self._claim = bound, claim
 
+    def forget(self) -> None:
+        """Leave a bound that an objective has shown to be false."""
+        self.lower_bound, self._claim = 0.0, None
+
     def witness(self) -> Witness | None:
         """What proves the best bound."""
         return None if self._claim is None else self._claim.witness()

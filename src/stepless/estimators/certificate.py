@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from stepless.certificates import Planes
 from stepless.minimize import Result
+from stepless.objective import Zero
+from stepless.proof.shortfall import REMEDY
 from stepless.run import Run
 from stepless.trace import Trace, relative
 from stepless.warning import NothingLearned, warn
@@ -61,7 +63,11 @@ def certify(
         estimator.stopped_by_ = "rounding"  # of an objective that is larger than the unit
     if "interrupt" in reasons:
         estimator.stopped_by_ = "interrupt"
-    hidden = not told and any(r.objective > _NOTHING for r in results)
+    hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)
+    penalty = getattr(estimator, "penalty", "l2")
+    if remedy.easier == Remedy.easier and (penalty in ("none", None) or isinstance(penalty, Zero)):
+        learn = "Look at the scale of the features, or ask for a smaller gap="
+        remedy = replace(remedy, easier=f"use {REMEDY}", learn=learn)
     advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
     if advice is not None:
         ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"

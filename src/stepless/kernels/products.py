@@ -65,3 +65,14 @@ def gram(block, H, c, d):
                     H[d, j] += v
             if free:
                 H[d, d] += c[i]
+
+
+@compiled("block[m,d] A[m,≥d]")
+def spread(block, A):
+    """Write A, which is 0: the block's entries."""
+    X, _, s = block
+    for i in range(s.size):
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            A[i, j] = v

@@ -1,4 +1,4 @@
-"""What a loss is at most, and its conjugate, over a block of rows: rounding counted against us."""
+"""What a loss is at most, its conjugate and its curvature, over a block: rounding counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from stepless.jit import compiled
 from stepless.proof.arithmetic import UNIT, two_product, two_sum
 
+_SURE = 1.0 - 2.0**-40  # of a curvature as computed, at a prediction as computed
 # shares of a slope that rounding has put out of its range, the more the narrower that is
 _NARROWER = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
@@ -103,3 +104,25 @@ def conjugates(block, loss, a, shares, ulps):
         scaled[0, i], error = two_product(s[i], v)
         scaled[1, i] = error + s[i] * lacks
     return scaled, high, low, doubt * UNIT * ulps, square
+
+
+@compiled("block[m,_] z[3,m]")
+def near(block, z, rounding):
+    """Where predictions are, by all that rounding may have done to them and to curvatures there."""
+    _, y, s = block
+    ends = np.empty((2, s.size))
+    for i in range(s.size):
+        off = abs(z[1, i]) + rounding * z[2, i] + 8.0 * UNIT * (1.0 + abs(z[0, i]) + abs(y[i]))
+        ends[0, i], ends[1, i] = z[0, i] - off, z[0, i] + off
+    return ends
+
+
+@compiled("block[m,_] ends[2,m]")
+def roots(block, loss, ends, total):
+    """Numbers whose squares are below s_i/total times the curvature anywhere in an interval."""
+    _, y, s = block
+    h = np.empty(s.size)
+    for i in range(s.size):
+        c = min(loss.curvature(ends[0, i], y[i]), loss.curvature(ends[1, i], y[i]))
+        h[i] = math.sqrt(s[i] * c / total) * _SURE if 1e-280 < c < math.inf else 0.0
+    return h

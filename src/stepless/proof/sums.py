@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
-from stepless.proof import losses, products
+from stepless.proof import losses, products, reach
 from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
+from stepless.proof.frame import Plane
 from stepless.proof.interval import Interval
 from stepless.proof.products import CAREFUL, PLAIN, Care
 from stepless.proof.tangents import ByTangents
@@ -45,7 +46,7 @@ def verify(
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
         lowest, steepness = 0.0, None
         if slopes is not None and highest < math.inf:
-            proved, sizes = bound(objective, source, slopes, highest, care)
+            proved, sizes = bound(objective, source, (w, b), slopes, highest, care)
             if proved > 0.0:
                 lowest, steepness = proved, sizes
         found = Interval(highest, min(lowest, highest), steepness)
@@ -81,9 +82,14 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 
 def bound(
-    objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
+    objective: Objective,
+    source: Source,
+    at: tuple[NDArray, float],
+    slopes: Column,
+    ceiling: float,
+    care: Care = CAREFUL,
 ) -> tuple[float, NDArray]:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J at one.
+    """A number below J at all w and b, proved by slopes; `ceiling` is J `at` one.
 
     And |Σ s_i a_i x_i|/m of these slopes, from above.
     """
@@ -93,7 +99,12 @@ def bound(
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
     blur = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
-    return floor(objective, g, blur, ceiling) - offset, (np.abs(g) + blur) * (1.0 + 4.0 * UNIT)
+    if reach.unbounded(objective):
+        plane, free = Plane(g, blur, offset, given), objective.intercept
+        lowest = reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
+    else:
+        lowest = floor(objective, g, blur, ceiling) - offset
+    return lowest, (np.abs(g) + blur) * (1.0 + 4.0 * UNIT)
 
 
 def _joined(parts: list[NDArray]) -> NDArray:

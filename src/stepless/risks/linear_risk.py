@@ -18,11 +18,13 @@ from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
-from stepless.proof import Interval, sums
+from stepless.proof import Interval, reach, sums
+from stepless.proof.shortfall import shortfall
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
+_FITTED = 1e-14  # of the risk at 0: what rounding leaves of one that is 0
 _CURVATURE = 0.25  # of a loss, as a guess
 _WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
 
@@ -121,6 +123,13 @@ class LinearRisk(RowRisk):
     ) -> Interval | None:
         column = witness.column if isinstance(witness, Slopes) else None
         return sums.verify(self.objective, self.source, w, b, column, enough)
+
+    def shortfall(self, w: NDArray, b: Any) -> str | None:
+        if not reach.unbounded(self.objective):
+            return None
+        fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
+        loss, free = self.objective.loss, self.objective.intercept
+        return shortfall(loss, self.source, free, w, b, fitted)
 
     @property
     def sizes(self) -> NDArray:

@@ -13,7 +13,8 @@ from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
-from stepless.proof import Interval
+from stepless.proof import Interval, reach
+from stepless.proof.shortfall import REMEDY
 from stepless.proof.witness import Witness
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ class Risk(ABC):
     def unproven(self) -> str | None:
         """Why no lower bound can be proved, and what to do; None if one can."""
         return None
+
+    def shortfall(self, w: NDArray, b: Any) -> str | None:
+        """Why a gap was not proved at weights that a solver left, and what to do, if known."""
+        if not reach.unbounded(self.objective):
+            return None
+        return "without a penalty no bound is known for such a risk; use " + REMEDY
 
     def planes(self, duals: int = 1) -> Planes | Aggregate:
         """Room for planes under R, which prove a bound."""

@@ -57,8 +57,12 @@ def choose(risk: Risk, gap: float) -> Solver | Turns:
     | … and a loss with corners                        | bundle up to 1500 features, if it  |
     |                                                  | knows both; adagrad                |
     | weights in a ball                                | bundle                             |
-    | no penalty, or a loss without curvature, corners | proximal-bundle                    |
     | a joint loss of several classes                  | proximal-bundle                    |
+    | a loss without curvature or corners              | proximal-bundle                    |
+    | no penalty, up to 1500 features                  | newton, or interior-point for a    |
+    |                                                  | piecewise linear loss              |
+    | no penalty, more features                        | lbfgs; proximal-bundle for a       |
+    |                                                  | piecewise linear loss              |
     | a smooth loss, up to 1500 features               | newton                             |
     | a smooth loss, more features                     | dual-ascent, newton                |
     | piecewise linear, small                          | interior-point                     |
@@ -100,7 +104,9 @@ def _first(risk: RowRisk, gap: float) -> Solver | Turns:
         return _curved(risk, gap) if not Accelerated().lacks(objective) else _cornered(risk)
     if not math.isinf(objective.radius):
         return Bundle()
-    if objective.strength == 0.0 or loss.outputs() > 1:
+    if objective.strength == 0.0 and loss.outputs() == 1:
+        return _unpenalized(risk)
+    if loss.outputs() > 1:
         return ProximalBundle()
     products = risk.source.X.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
@@ -121,6 +127,14 @@ def _first(risk: RowRisk, gap: float) -> Solver | Turns:
     if risk.d <= _MANY:
         legs.append((InteriorPoint(), 100))
     return Turns(*legs)
+
+
+def _unpenalized(risk: RowRisk) -> Solver:
+    """Of a loss alone: what claims a bound that can be verified, if anything does."""
+    few, loss = risk.d <= _MANY, risk.objective.loss
+    if loss.offers("curvature"):
+        return Newton() if few else LBFGS()
+    return InteriorPoint() if few and loss.offers("corners") else ProximalBundle()
 
 
 def _curved(risk: RowRisk, gap: float) -> Solver | Turns:

@@ -98,10 +98,15 @@ def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
     return None
 
 
+def needs_free(objective: Penalized) -> str | None:
+    """What a Euclidean objective lacks if there is a domain."""
+    return None if math.isinf(objective.radius) else "does not know domains; use solver='bundle'"
+
+
 def needs_ridge(objective: Penalized) -> str | None:
     """What a Euclidean objective lacks if there is no ridge, or a domain."""
-    if not math.isinf(objective.radius):
-        return "does not know domains; use solver='bundle'"
+    if lack := needs_free(objective):
+        return lack
     if objective.strength == 0.0:
         return "needs a penalty; use solver='proximal-bundle', or penalty='l2'"
     return None

@@ -21,6 +21,7 @@ class Huber(Loss):
 
     delta: float = 1.0
     ulps: ClassVar[float] = 8.0
+    unimodal: ClassVar[bool] = True
 
     def _check(self) -> None:
         if not 0.0 < self.delta < math.inf:

@@ -23,6 +23,7 @@ class Logistic(Loss):
     targets: ClassVar[Targets] = "signs"
     linked: ClassVar[bool] = True
     ulps: ClassVar[float] = 8.0
+    unimodal: ClassVar[bool] = True
 
     def value(self, z, y):
         return softplus(-y * z)

@@ -29,6 +29,8 @@ class Loss(Term):
     ulps
         By how much `value` and `conjugate` may be off at most, in units of 2⁻⁵³ of `value_size`
         and `conjugate_size`.
+    unimodal
+        Whether `curvature` nowhere falls and then rises: on an interval it is least at an end.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Loss(Term):
     targets: ClassVar[Targets] = "reals"
     linked: ClassVar[bool] = False
     ulps: ClassVar[float] = 64.0
+    unimodal: ClassVar[bool] = False
 
     def value(self, z, y):
         """ℓ(z, y)."""

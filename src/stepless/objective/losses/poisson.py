@@ -73,6 +73,7 @@ class Poisson(Loss):
     targets: ClassVar[Targets] = "counts"
     linked: ClassVar[bool] = True
     ulps: ClassVar[float] = 32.0
+    unimodal: ClassVar[bool] = True
 
     def value(self, z, y):
         below = min(z, _STEEP)

@@ -29,6 +29,7 @@ class SmoothedHinge(Loss):
     gamma: float = 10.0
     targets: ClassVar[Targets] = "signs"
     ulps: ClassVar[float] = 8.0
+    unimodal: ClassVar[bool] = True
 
     def _check(self) -> None:
         if not 0.0 < self.gamma < math.inf:

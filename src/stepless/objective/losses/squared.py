@@ -19,6 +19,7 @@ class Squared(Loss):
     """
 
     ulps: ClassVar[float] = 8.0
+    unimodal: ClassVar[bool] = True
 
     def value(self, z, y):
         return 0.5 * (z - y) * (z - y)

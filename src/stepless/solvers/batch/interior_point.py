@@ -14,7 +14,8 @@ from stepless.kernels import barrier, oracle
 from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, fenchel, ridge
+from stepless.solvers.batch.newton_step import Predictions, System, fenchel
+from stepless.solvers.batch.orthogonal import Orthogonal, system, unpenalized
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -67,10 +68,11 @@ class InteriorPoint:
     Guarantee   J − J* ≤ Σ σ(max(0, t) − βt) + ‖λw + g‖²/(2λ), t = p − k, at every step: β is a
                 dual point
     Cost        a Hessian of all rows and five passes a step; some 10 to 50 steps, whatever λ
-    Needs       λ > 0, no domain, `corners` of the loss
-    Differs     from the textbook: steps of β and of the rest have lengths of their own, for λ is
-                small; second-order terms are believed up to μ. A free intercept is one more
-                variable; for the certificate β is made level in it.
+    Needs       no domain, `corners` of the loss
+    Differs     from the textbook: with λ = 0 the system is solved by an orthogonal factor of the
+                rows, and `proof.reach` bounds what ‖g‖ costs. Steps of β and of the rest have
+                lengths of their own, for λ is small; second-order terms are believed up to μ. A
+                free intercept is one more variable; for the certificate β is made level in it.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class InteriorPoint:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        return lacks(objective)
+        return lacks(objective, ridge=False)
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
@@ -96,12 +98,11 @@ class InteriorPoint:
         return State(w.copy(), b, kept, terms, *columns, terms.base)
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        if state.moving:
-            self._move(risk, state)
+        solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state)
+        return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
@@ -121,33 +122,39 @@ class InteriorPoint:
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
+        if risk.objective.strength == 0.0:
+            right = np.append(residual, 0.0) if risk.objective.intercept else residual
+            bound = unpenalized(objective, gap, right, solved)
+        else:
+            bound = fenchel(risk.objective, objective, gap, residual)
         return Finding(
             state.w,
             state.b,
             objective=objective,
-            lower_bound=fenchel(risk.objective, objective, gap, residual),
+            lower_bound=bound,
             claim=terms.claim(risk, slopes),
         )
 
-    def _move(self, risk: RowRisk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal | None:
         """Predictor, corrector, step."""
         mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
-            return
+            return None
         target = 0.0, 0.0
         _weigh(risk, state, target)
-        system = System(risk.source, state.c, ridge(risk), risk.objective.intercept, thrifty=False)
-        course = _course(risk, state, system, target)
+        solved = system(risk, state.c, thrifty=False)
+        course = _course(risk, state, solved, target)
         r, t, (A, B, C) = 1.0 / max(course.dual, 1.0), 1.0 / max(course.primal, 1.0), course.bends
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
         _weigh(risk, state, target)
-        course = _course(risk, state, system, target)
+        course = _course(risk, state, solved, target)
         r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
         state.steps = r, t
         state.w = state.w + t * course.turn
         state.b += t * course.turn_b
         state.kept.follow(risk.source, course.move, t, state.w, state.b)
+        return solved
 
 
 def _distances(block: Block, corners: tuple[NDArray, NDArray], p: NDArray) -> tuple[float, int]:
@@ -182,14 +189,16 @@ def _weigh(risk: RowRisk, state: State, target: tuple[float, float]) -> None:
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
-def _course(risk: RowRisk, state: State, system: System, target: tuple[float, float]) -> Course:
+def _course(
+    risk: RowRisk, state: State, solved: System | Orthogonal, target: tuple[float, float]
+) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
         tilt = state.tilt + added(source.map(applied, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
-    delta = system.solve(right)
+    delta = solved.solve(right)
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
     move = source.column(oracle.predictions, turn, turn_b)
     read = state.terms.corners, state.point, state.kept.p, move

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Planes
 from stepless.mirrors.elastic import lasso_share
-from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
+from stepless.objective import L1, ElasticNet, Penalized, SquaredL2, Zero
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth, noise
 from stepless.solvers.solver import Finding
@@ -22,6 +22,7 @@ _FLATTER = 0.9  # share of the slope that may be left after a step (Wolfe)
 _FARTHER = 4.0  # the next step where the slope still points on
 _WITHIN = 0.1  # of a bracket's ends a trial keeps away by this share
 _BENT = 1e-14  # curvature along a step, relative to what was guessed, that is not rounding
+_LEFT = 10.0  # times the next step's promise is what is left to gain without a penalty, presumably
 _SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
 
 
@@ -47,7 +48,7 @@ class State:
 class LBFGS:
     """Newton's method with a Hessian that the last steps' gradients suggest.
 
-    Solves      min_w Ω(w) + R(w), R smooth, Ω = (λ/2)‖w‖², α‖w‖₁ or both
+    Solves      min_w Ω(w) + R(w), R smooth, Ω = (λ/2)‖w‖², α‖w‖₁, both or 0
     Algorithm   Liu and Nocedal 1989: δ = −H∇J, H from the last 10 pairs (w_{t+1} − w_t, ∇J_{t+1} −
                 ∇J_t) by the two-loop recursion, a search for Wolfe's conditions along it. With
                 ‖w‖₁ Andrew and Gao 2007 (OWL-QN): the gradient is that of the orthant into which
@@ -56,8 +57,8 @@ class LBFGS:
                 tangent plane), and less by the last 10 tangents together; it falls linearly
     Cost        one oracle (a pass on all threads) a step, every trial of a search being one;
                 some 60 products of vectors; 30 vectors' memory
-    Needs       a smooth loss, or a whole risk that says it is smooth; penalty l2, l1 or elasticnet,
-                no domain
+    Needs       a smooth loss, or a whole risk that says it is smooth; penalty l2, l1, elasticnet or
+                none, no domain
     Differs     H begins with 1/(λ + curvature) of each weight, the curvature guessed from the size
                 of features, not with a multiple of I: a chain's CoNLL-2000, λ = 2.2e-4, is 2 %
                 above the optimum after 50 passes, not 11 %. With ‖w‖₁ only weights that are 0 may
@@ -79,9 +80,9 @@ class LBFGS:
 
     def lacks(self, objective: Penalized) -> str | None:
         penalty, domain = objective.regularizer, objective.domain
-        if type(penalty) not in (SquaredL2, L1, ElasticNet) or not domain.free:
+        if type(penalty) not in (SquaredL2, L1, ElasticNet, Zero) or not domain.free:
             return (
-                "knows the penalties l2, l1 and elasticnet without a domain; "
+                "knows the penalties l2, l1, elasticnet and none without a domain; "
                 "use solver='auto', or penalty='l2' and domain='free'"
             )
         return needs_smooth(objective)
@@ -91,7 +92,7 @@ class LBFGS:
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
         planes = None
-        if risk.objective.euclidean:
+        if strength > 0.0 and risk.objective.euclidean:
             planes = Planes(risk.d)
             planes.capacity = _MEMORY  # many more prove hardly more
         return State(w.copy(), b, 1.0 / (strength + np.maximum(curvatures, least)), planes)
@@ -114,6 +115,11 @@ class LBFGS:
                 self._move(state, v, tangent.b, value, g, corner)
             else:  # the direction leads nowhere: stay, and aim anew
                 self._move(state, state.w, state.b, state.value, state.g, corner)
+        if state.planes is None and type(objective.regularizer) is Zero:
+            # about as much is left as the next step is to gain; `proof.reach` verifies it
+            bound = value + _LEFT * state.slope if v is state.w else -math.inf
+            claim = tangent.plane.witness
+            return Finding(v, tangent.b, objective=value, lower_bound=bound, claim=claim)
         if state.planes is None:
             return Finding(v, tangent.b, objective=value, plane=tangent.plane)
         if math.isfinite(value) and math.isfinite(float(g @ g)):  # a trial may have overflowed

@@ -21,14 +21,19 @@ from stepless.solvers.batch.newton_step import (
     fenchel,
     head_start,
     level,
-    ridge,
     search,
     unweighted,
 )
-from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
+from stepless.solvers.batch.orthogonal import Orthogonal, lifted, system, unpenalized
+from stepless.solvers.solver import Finding, needs_euclidean, needs_free
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
+_LIFTED = 0.1  # of the largest curvature, where there is none and no ridge either, at most
+_STALE = 5  # steps without a gain that show that rounding is all that is left
+_KEPT = 0.1  # of a promised decrease: by how much it may be missed
+_ROUNDED = 1e-12  # of the objective
+_LEAST = 1e-300
 
 
 @dataclass
@@ -43,6 +48,8 @@ class State:
     c: Column  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
     decrease: float = math.inf  # that the last step's model promised
+    height: float = math.inf  # the lowest objective
+    stale: int = 0  # steps since then
     moving: bool = False  # the first step only looks
 
 
@@ -52,12 +59,15 @@ class Newton:
     Solves      min_w (λ/2)‖w‖² + R(w, b), ℓ with a curvature
     Algorithm   (XᵀCX/m + λI) δ = −∇J, C = diag(s_i ℓ''_i), by Cholesky factors or conjugate
                 gradients (see `System`); w += tδ, t where d/dt J(w + tδ) has fallen to a tenth
-    Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end
+    Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end;
+                with λ = 0, about ⟨∇J(w), δ⟩, which `proof.reach` verifies
     Cost        two passes and a Hessian (or as many products with it as it takes) a step, O(m) a
                 trial of t: predictions are kept; O(m + d²) memory
-    Needs       λ > 0, no domain, `curvature` of the loss
-    Differs     begins on an eighth of the examples, and there on an eighth of those. A free
-                intercept is a variable of each step, and minimised out exactly after it.
+    Needs       no domain, `curvature` of the loss
+    Differs     with λ = 0 the system is solved by an orthogonal factor of the rows (`Orthogonal`),
+                and squares are fitted in one step. Begins on an eighth of the examples, and there
+                on an eighth of those. A free intercept is a variable of each step, and minimised
+                out exactly after it.
 
     Examples
     --------
@@ -72,13 +82,13 @@ class Newton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_ridge(objective)
+        lack = needs_euclidean(objective) or needs_free(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; use "
-                "solver='smoothed-newton' for a piecewise-linear loss, or 'proximal-bundle'"
+                "solver='interior-point' for a piecewise-linear loss, or 'proximal-bundle'"
             )
         return None
 
@@ -101,12 +111,11 @@ class Newton:
         return finding.w, finding.b
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        if state.moving:
-            self._move(risk, state)
+        solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state)
+        return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
         source, loss, p = risk.source, risk.objective.loss, state.kept.p
         sums = [0.0, 0.0, 0.0]
@@ -126,21 +135,40 @@ class Newton:
         state.g = source.combination(state.slopes) / risk.m
         objective = sums[0] + risk.objective.penalty(state.w)
         source.update(state.c, _divide, risk.m)
+        claim = Slopes(source.column(unweighted, state.slopes))
+        if risk.objective.strength == 0.0:
+            # only where the last step's model has kept its promise it says how much is left
+            gained, state.height = state.height - objective, min(objective, state.height)
+            kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
+            gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
+            state.stale = 0 if gained > 0.0 else state.stale + 1
+            return Finding(
+                state.w,
+                state.b,
+                objective=objective,
+                lower_bound=unpenalized(objective, 0.0, gradient, solved if kept else None),
+                claim=claim,
+                spent=state.stale >= _STALE,
+            )
         residual = risk.objective.strength * state.w + state.g
         return Finding(
             state.w,
             state.b,
             objective=objective,
             lower_bound=fenchel(risk.objective, objective, 0.0, residual),
-            claim=Slopes(source.column(unweighted, state.slopes)),
+            claim=claim,
         )
 
-    def _move(self, risk: RowRisk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:
             gradient = np.concatenate((gradient, [state.tilt]))
-        delta = System(source, state.c, ridge(risk), free).solve(-gradient)
+        c = state.c
+        if strength == 0.0:
+            c = lifted(risk, c, min(_LIFTED, state.decrease / max(state.height, _LEAST)))
+        solved = system(risk, c)
+        delta = solved.solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
@@ -157,6 +185,7 @@ class Newton:
         state.w = state.w + t * turn
         state.b += t * turn_b
         state.kept.follow(source, move, t, state.w, state.b)
+        return solved
 
 
 @light

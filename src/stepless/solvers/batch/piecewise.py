@@ -13,7 +13,7 @@ from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import unweighted
-from stepless.solvers.solver import needs_euclidean, needs_ridge
+from stepless.solvers.solver import needs_euclidean, needs_free, needs_ridge
 
 
 @dataclass
@@ -59,9 +59,9 @@ def _extent(block: Block, corners: tuple[NDArray, NDArray], first: NDArray) -> t
     return float(first.sum()), float(corners[1].sum())
 
 
-def lacks(objective: Objective) -> str | None:
-    """What an objective lacks for a solver of piecewise-linear risks."""
-    lack = needs_euclidean(objective) or needs_ridge(objective)
+def lacks(objective: Objective, ridge: bool = True) -> str | None:
+    """What an objective lacks for a solver of piecewise-linear risks, which may need a `ridge`."""
+    lack = needs_euclidean(objective) or (needs_ridge if ridge else needs_free)(objective)
     if lack is not None:
         return lack
     if not objective.loss.offers("corners"):

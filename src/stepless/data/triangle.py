@@ -1,0 +1,95 @@
+"""Rows of a source as dense, centred ones, and their triangular factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from stepless.data.block import Block
+from stepless.data.column import Column
+from stepless.data.source import Source
+from stepless.kernels import products
+
+_NUMBERS = 2**19  # in as many rows as are made dense at a time, unless there are very many features
+_WORTH = 4  # rows a column, to be factored at a time
+_PLAIN = 1e-6  # of a column's length: what is left of it, if more, shows that it is independent
+_FAINT = 1e-14  # of a column's length: what rounding leaves of one that depends on others
+
+
+def chunks(
+    source: Source, centre: NDArray, ones: bool
+) -> Iterator[tuple[int, slice, Block, NDArray]]:
+    """A block's number, a range of its rows, these, and their x_i − centre; with `ones`, then a 1.
+
+    Each entry is rounded once.
+    """
+    n = source.shape[1] + ones
+    most = max(n, _NUMBERS // n)
+    for k, block in enumerate(source.blocks()):
+        for first in range(0, block.shape[0], most):
+            rows = slice(first, min(first + most, block.shape[0]))
+            part = block.part(rows.start, rows.stop)
+            A = np.zeros((part.shape[0], n))
+            products.spread(part, A)
+            A[:, : centre.size] -= centre
+            A[:, centre.size :] = 1.0
+            yield k, rows, part, A
+
+
+def triangle(source: Source, h: Column, ones: bool) -> tuple[NDArray, NDArray]:
+    """A centre, and the R of an orthogonal Q times R that makes the rows h_i(x_i − centre, 1).
+
+    Without `ones`, the centre is 0 and there is no last column.
+
+    Examples
+    --------
+    >>> source = Source(np.array([[1.0], [3.0]]), np.zeros(2))
+    >>> centre, R = triangle(source, Column([np.ones(2)]), True)
+    >>> centre, np.abs(R.T @ R).round(12).tolist()
+    (array([2.]), [[2.0, 0.0], [0.0, 2.0]])
+    """
+    n, centre = source.shape[1] + ones, np.zeros(source.shape[1])
+    squares = Column([part * part for part in h.parts])
+    mass = math.fsum(float(part.sum()) for part in squares.parts)
+    if ones and mass > 0.0:
+        centre = source.combination(squares) / mass
+    waiting = [np.zeros((n, n))]  # rows, until they are worth a factor
+    for k, rows, _, A in chunks(source, centre, ones):
+        waiting.append(h.parts[k][rows, None] * A)
+        if sum(map(len, waiting)) >= _WORTH * n:
+            waiting = [upper(np.vstack(waiting))]
+    return centre, upper(np.vstack(waiting))
+
+
+def upper(A: NDArray) -> NDArray:
+    """The triangular factor of a matrix with as many rows as columns, or more."""
+    if A.shape[0] == A.shape[1] and not np.tril(A, -1).any():
+        return A
+    R: NDArray = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
+    return R
+
+
+def independent(R: NDArray, free: bool) -> tuple[NDArray, NDArray, NDArray]:
+    """Features that seem independent, the others, and by which shares these are made of those.
+
+    All of them are independent of the intercept, which is R's last column.
+    """
+    d = R.shape[0] - free
+    whole = np.linalg.norm(R, axis=0)
+    scale = np.where(whole > 0.0, whole, 1.0)[:d]
+    columns = R[:, :d] / scale
+    if free:
+        columns = upper(np.column_stack((R[:, d], columns)))[1:, 1:]
+    if d and (np.abs(columns.diagonal()) > _PLAIN).all():  # no need to look for the best order
+        return np.arange(d), np.arange(0), np.zeros((d, 0))
+    turned, order = qr(columns, mode="r", pivoting=True, check_finite=False)
+    rank = int((np.abs(turned.diagonal()) > _FAINT * math.sqrt(d + 1)).sum())
+    kept, left = order[:rank], order[rank:]
+    if not rank:
+        return kept, left, np.zeros((0, left.size))
+    shares = solve_triangular(turned[:rank, :rank], turned[:rank, rank:])
+    return kept, left, shares * scale[left] / scale[kept, None]

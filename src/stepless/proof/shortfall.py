@@ -1,0 +1,70 @@
+"""Why no bound was proved without a penalty, in a sentence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Block, Source
+from stepless.data.triangle import independent, triangle
+from stepless.objective import Loss
+from stepless.proof.arithmetic import UNIT
+from stepless.proof.products import CAREFUL
+from stepless.proof.reach import FEATURES, PRODUCTS, too_large
+
+REMEDY = "penalty='l2' with a small alpha"
+
+
+def shortfall(
+    loss: Loss, source: Source, free: bool, w: NDArray, b: float, fitted: bool
+) -> str | None:
+    """Why no bound was verified near weights that a solver left, and what to do.
+
+    None where they are `fitted`, so that there is nothing to prove, unless classes are separable.
+    """
+    (m, d), n = source.shape, source.shape[1] + free
+    margins = source.column(CAREFUL.predictions, w, float(b))
+    least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
+    if loss.targets == "signs" and least > 0.0:
+        return (
+            "the classes are separable: all examples lie on their side of the weights found, by "
+            f"{least:.2g} at least, and the risk falls towards 0 as weights grow; use {REMEDY}"
+        )
+    if fitted:
+        return None
+    if too_large(m, n):
+        return (
+            f"without a penalty a gap is certified up to {FEATURES} features and {PRODUCTS:g} "
+            f"products of them, not for {d} features of {m} examples; use {REMEDY}"
+        )
+    curved = loss.offers("curvature") and loss.unimodal
+    if not (curved or loss.offers("corners")):
+        return (
+            "without a penalty a gap is certified for losses with corners or with a unimodal "
+            f"curvature, and {type(loss).__name__} says neither; use {REMEDY}"
+        )
+    left = independent(triangle(source, source.column(_even), free)[1], free)[1]
+    if left.size:
+        named = f"feature {left[0]} depends" if left.size == 1 else f"{left.size} features depend"
+        return (
+            f"{named} on others to within rounding (rank {n - left.size} of {n}"
+            f"{', with the intercept' if free else ''}), so that weights may be large without "
+            f"changing a prediction; drop {'it' if left.size == 1 else 'them'}, or use {REMEDY}"
+        )
+    return (
+        "no distance of an optimum from the weights found could be verified: the loss is flat along"
+        " some direction, and perhaps no weights are best, as where classes are separable but for "
+        f"a few examples; use {REMEDY}"
+    )
+
+
+def _margin(block: Block, z: NDArray, rounding: float) -> float:
+    """The least y_i z_i, from below, of examples that count."""
+    margins = block.y * (z[0] + z[1]) - 2.0 * (rounding + 4.0 * UNIT) * z[2]
+    return float(margins[block.s > 0.0].min(initial=math.inf))
+
+
+def _even(block: Block) -> NDArray:
+    return np.sqrt(block.s)

@@ -1,0 +1,98 @@
+"""Newton's system where no ridge makes it definite."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from stepless.data import Block, Column, Source
+from stepless.data.triangle import independent, triangle, upper
+from stepless.kernels.light import light
+from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.newton_step import System, ridge
+
+_MANY = 1500  # features,
+_LARGEST = 1e11  # and products with them, up to which rows are factored
+
+
+class Orthogonal:
+    """Σ c_i x_i x_iᵀ, each x_i with a last 1 if `ones`, solved with by a QR of the rows √c_i x_i.
+
+    Such a factor bears the square of the condition that a Cholesky factor of the sum does, and
+    features may lie far from 0. What depends on others does not move.
+    """
+
+    def __init__(self, source: Source, c: Column, ones: bool) -> None:
+        self.ones = ones
+        h = source.column(_root, c)
+        self.centre, R = triangle(source, h, ones)
+        self.order = independent(R, ones)[0]
+        if ones and R[:, -1].any():
+            self.order = np.append(self.order, self.centre.size)
+        R = upper(R[:, self.order])
+        self.scale = np.linalg.norm(R, axis=0)
+        self.R = R / self.scale
+
+    def solve(self, right: NDArray) -> NDArray:
+        """Return the solution."""
+        d, whole = self.centre.size, np.zeros(right.size)
+        r = right.copy()
+        if not self.order.size:
+            return whole
+        r[:d] -= self.centre * r[d:].sum()
+        found = solve_triangular(self.R, r[self.order] / self.scale, trans=1)
+        whole[self.order] = solve_triangular(self.R, found) / self.scale
+        whole[d:] -= float(whole[:d] @ self.centre)
+        return whole
+
+
+def system(risk: RowRisk, c: Column, thrifty: bool = True) -> System | Orthogonal:
+    """Σ c_i x_i x_iᵀ + λI, to be solved with."""
+    (m, d), objective = risk.source.shape, risk.objective
+    n = d + objective.intercept
+    if objective.strength > 0.0 or n > _MANY or m * n * n > _LARGEST:
+        return System(risk.source, c, ridge(risk), objective.intercept, thrifty)
+    return Orthogonal(risk.source, c, objective.intercept)
+
+
+def lifted(risk: RowRisk, c: Column, share: float) -> Column:
+    """Curvatures s_i ℓ''_i/m, with a share of the largest in place of 0.
+
+    A loss with straight pieces leaves too few of them for a step in every direction.
+    """
+    largest = max(risk.source.map(_largest, c, risk.m))
+    return risk.source.column(_lift, c, share * largest / risk.m)
+
+
+def unpenalized(
+    height: float, spread: float, gradient: NDArray, system: System | Orthogonal | None
+) -> float:
+    """A lower bound on J* that a point's slopes claim without a penalty (`proof.reach`: Curved).
+
+    Where the optimum is about as far off as Newton's step for a gradient is long.
+    """
+    if system is None:
+        return -math.inf
+    gamma = math.sqrt(max(float(gradient @ system.solve(gradient)), 0.0))
+    bound = height - spread - 4.0 * gamma * (math.sqrt(2.0 * max(spread, 0.0)) + gamma)
+    return bound if math.isfinite(bound) else -math.inf
+
+
+@light
+def _root(block: Block, c: NDArray) -> NDArray:
+    return np.sqrt(c)
+
+
+@light
+def _largest(block: Block, c: NDArray, m: int) -> float:
+    """The largest ℓ''_i."""
+    weighted = np.divide(m * c, block.s, out=np.zeros(c.size), where=block.s > 0.0)
+    return float(weighted.max(initial=0.0))
+
+
+@light
+def _lift(block: Block, c: NDArray, least: float) -> NDArray:
+    return np.where(c > 0.0, c, least * block.s)
