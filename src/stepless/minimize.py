@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes
+from stepless.certificates.planes import MOST_POINTS
 from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
@@ -28,6 +29,8 @@ from stepless.trace import Event, Trace, relative
 from stepless.watchers import Watcher, watching
 
 _NOTHING = 2.0**-50  # of the risk at 0
+_TIGHT = 0.99  # of the gap asked for: what points may be left out for
+_LOOSER = 0.1  # and of the gap that there is, where that is larger
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def _run(
         if reason is not None:
             reason = verdict.confirmed(event, reason, w, b)
         if reason is not None:
-            trace.events[-1] = replace(event, **asdict(verdict.interval))
+            trace.events[:] = [verdict.proved(event) for event in trace]
             return Result(
                 w=verdict.w,
                 b=verdict.b,
@@ -265,8 +268,24 @@ class Verdict:
         self._believed = 0.5 * event.rel_gap
         return "rounding" if self._believed <= 1e-3 * self._gap else None
 
+    def proved(self, event: Event) -> Event:
+        """An event, with no more claimed of the optimum than was proved in the end."""
+        high, low = self.interval.objective, self.interval.lower_bound
+        return replace(
+            event,
+            objective=max(event.objective, high),
+            lower_bound=min(event.lower_bound, low),
+        )
+
     def _prove(self, event: Event, w: NDArray, b: Any) -> None:
-        witness = None if self._certifier is None else self._certifier.witness()
+        witness = None
+        if self._certifier is not None:
+            # an oracle is asked again: at a quarter of the points, if that is as good
+            most = min(MOST_POINTS, max(8, event.passes // 4))
+            allowed = max(_TIGHT * self._gap * abs(event.objective), event.gap)
+            if event.rel_gap > self._gap:
+                allowed *= 1.0 + _LOOSER
+            witness = self._certifier.witness(most, event.objective - allowed, event.objective)
         found = self._risk.verify(w, b, witness)
         if found is None:
             found = Interval(event.objective, event.lower_bound)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.aggregate import Aggregate
-from stepless.certificates.planes import Planes
+from stepless.certificates.planes import MOST_POINTS, Planes
 from stepless.objective import Penalized
 from stepless.plane import Plane
 from stepless.proof.witness import Witness
@@ -62,9 +62,14 @@ class Certifier:
             self.witnessed = self.witnessed and claim is not None
             self.lower_bound, self._claim = bound, claim
 
-    def witness(self) -> Witness | None:
-        """What proves the best bound."""
-        return None if self._claim is None else self._claim.witness()
+    def witness(
+        self, most: int = MOST_POINTS, enough: float = math.inf, ceiling: float = math.inf
+    ) -> Witness | None:
+        """What proves the best bound; by so many points at most, if they prove enough."""
+        claim = self._claim
+        if isinstance(claim, Planes):
+            claim = claim.sparser(most, enough, ceiling)
+        return None if claim is None else claim.witness()  # type: ignore[no-any-return]
 
     def _level(self, plane: Plane) -> Plane | None:
         if not self._objective.intercept or plane.tilt == 0.0:

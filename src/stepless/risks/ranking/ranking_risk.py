@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -95,7 +94,7 @@ class RankingRisk(OracleRisk):
         return self.source.sizes
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
-        value, _, a, _ = self._highest(w)
+        value, _, a = self._highest(w)
         return value, self.source.combination(a)
 
     def oracle_value(self, w: NDArray, b: Any) -> float:
@@ -103,24 +102,16 @@ class RankingRisk(OracleRisk):
 
     def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane of its rankings; it is true however the scores were rounded."""
-        value, level, a, haze = self._highest(w)
-        plane = Plane(
-            self.source.combination(a),
-            level - self.rounding * (1.0 + level),
-            haze=haze,
-            sizes=self.sizes,
-        )
-        return Tangent(value, 0.0, plane)
+        value, level, a = self._highest(w)
+        return Tangent(value, 0.0, Plane(self.source.combination(a), level))
 
-    def _highest(self, w: NDArray) -> tuple[float, float, Column, float]:
-        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw; its haze."""
+    def _highest(self, w: NDArray) -> tuple[float, float, Column]:
+        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
         given = self.loss, z, self._within, self.queries
-        level, square, apart = added(self.source.update(a, _rank, *given))
+        level, apart = added(self.source.update(a, _rank, *given))
         level /= self.queries
-        # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
-        haze = self.rounding * math.sqrt(self.m * square)
-        return max(level + apart, 0.0), level, a, haze
+        return max(level + apart, 0.0), level, a
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
@@ -132,6 +123,14 @@ class RankingRisk(OracleRisk):
         off = terms * 2.0**-53 * float(self._largest @ np.abs(w))
         return self._steepness * off + self.rounding * value
 
+    def gradient_error(self) -> NDArray:
+        """Of sums over documents: Σ|a_i x_ij| is at most what a query's largest |x_ij| allows."""
+        return self.rounding * self._steepness * self._largest
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """Of the mean of levels, which no score enters."""
+        return self.rounding * (1.0 + tangent.plane.offset)
+
 
 def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
     """Starts of the queries from row lo to row hi, counted from there, and the last one's end."""
@@ -140,15 +139,15 @@ def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
 
 def _rank(
     block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray, queries: int
-) -> tuple[float, float, float]:
-    """Write a: the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
+) -> tuple[float, float]:
+    """Write a: the slopes of the mean plane; return the sum of levels and ⟨a, z⟩."""
     order = np.empty(z.size, dtype=np.int64)
     _sort(order, z, starts)
     level = _planes(a, loss, z, block.y, order, starts)
     a /= queries
     # slopes of a query add up to 0: what its scores share, they had better not see
     apart = z - np.repeat(z[starts[:-1]], np.diff(starts))
-    return level, float(a @ a), float(a @ apart)
+    return level, float(a @ apart)
 
 
 def _largest(X: Any, starts: NDArray) -> NDArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stepless.certificates.planes import lift
 from stepless.objective import Penalized
+from stepless.proof.witness import Points, Witness, blend
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.solver import Finding, needs_euclidean
 
@@ -24,6 +25,7 @@ class State:
     offset: float
     steepness: float = 0.0  # Σ α_i‖a_i‖: what the rounding of w is relative to
     haze: float = 0.0  # that of the planes' own slopes
+    witness: Witness | None = None
 
 
 class BundleLinesearch:
@@ -36,6 +38,8 @@ class BundleLinesearch:
     Cost        one oracle (a pass on all threads) a step; O(d) memory
     Needs       Ω = (λ/2)‖w‖², no domain
     Differs     begins at w = 0, r = 0 whatever the start, because only there is the pair feasible.
+                The bound of a risk that is known by an oracle only is that of its last planes, in a
+                QP: D_t rests on all of them, and each costs the verifier a call of the oracle.
 
     Examples
     --------
@@ -78,4 +82,10 @@ class BundleLinesearch:
         bound = risk.objective.floor(strength * norm, state.offset)
         slack = 1e-12 * (abs(state.offset) + norm * state.steepness)
         slack += lift(state.haze * risk.sizes, state.w, strength)
-        return Finding(w, tangent.b, objective=objective, lower_bound=bound - slack)
+        if isinstance(plane.witness, Points):  # of which few prove as much, weighed by a QP
+            return Finding(w, tangent.b, objective=objective, plane=plane)
+        state.witness = blend((1 - share, share), (state.witness, plane.witness))
+        found = bound - slack
+        return Finding(
+            w, tangent.b, objective=objective, lower_bound=found, claim=state.witness
+        )

@@ -62,7 +62,8 @@ class FrankWolfe(Gradient):
     def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
         found = super().step(risk, state, rng)
         assert state.tangent is not None
-        return replace(found, lower_bound=lower_bound(risk.objective, found.w, state.tangent))
+        bound = lower_bound(risk.objective, found.w, state.tangent)
+        return replace(found, lower_bound=bound, claim=state.tangent.plane.witness)
 
     @staticmethod
     def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
