@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.certificates.planes import MOST_POINTS
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.certificates.planes import MOST_POINTS
 from stepless.proof.witness import Points, Witness, blend
 
 _TRIALS = 12  # of a search for the best blend; the next plane brings another

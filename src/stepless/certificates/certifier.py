@@ -69,7 +69,7 @@ class Certifier:
         claim = self._claim
         if isinstance(claim, Planes):
             claim = claim.sparser(most, enough, ceiling)
-        return None if claim is None else claim.witness()  # type: ignore[no-any-return]
+        return None if claim is None else claim.witness()
 
     def _level(self, plane: Plane) -> Plane | None:
         if not self._objective.intercept or plane.tilt == 0.0:

@@ -100,8 +100,8 @@ def _look(risk: OracleRisk, name: str, w: NDArray) -> _Look:
         raise ContractError(
             f"R of {name} at weights of length {np.linalg.norm(w):.4g} is {tangent.value:g}"
         )
-    error = float(risk.rounding_error(w, tangent.b, tangent.value))
-    return _Look(kept, tangent, tangent.plane.a.copy(), error)
+    off = float(risk.rounding_error(w, tangent.b, tangent.value))
+    return _Look(kept, tangent, tangent.plane.a.copy(), off)
 
 
 def _same_again(risk: OracleRisk, name: str, look: _Look) -> None:

@@ -27,7 +27,10 @@ from stepless.proof.witness import Points
 class Oracle(Protocol):
     """What is asked of a risk."""
 
-    objective: Penalized
+    @property
+    def objective(self) -> Penalized:
+        """The penalty and the domain."""
+        ...
 
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b), roughly."""

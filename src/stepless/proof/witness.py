@@ -80,7 +80,9 @@ Witness = Slopes | Points
 
 def blend(shares: Sequence[float], those: Sequence[Witness | None]) -> Witness | None:
     """Mix witnesses of one kind; None stands for what needs none: that no risk is negative."""
-    used = [(share, one) for share, one in zip(shares, those, strict=True) if one is not None and share]
+    used = [
+        (share, one) for share, one in zip(shares, those, strict=True) if one is not None and share
+    ]
     if not used:
         return None
     kind: Any = type(used[0][1])

@@ -82,7 +82,7 @@ class OracleRisk(WeightRisk):
         self.begin()
 
     def begin(self) -> None:
-        self._record = Record(self.d, self.rounding)
+        self._record = Record(self)
         self._steepest = np.zeros(self.d)  # that a gradient has been since
 
     def under(self, regularizer: Regularizer) -> Self:
@@ -116,13 +116,13 @@ class OracleRisk(WeightRisk):
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b), if no plane seen lies above it."""
         value = float(self.oracle_value(w, b))
-        self._record.compare(w, value, self.sizes)
+        self._record.compare(self, w, value)
         return value
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R and a plane under it, if they do not contradict those before."""
         tangent = self.oracle_tangent(w, b)
-        self._record.add(w, tangent, self.sizes)
+        self._record.add(self, w, tangent)
         point = Points(w[None].copy(), (tangent.b,), np.ones(1))
         return replace(tangent, plane=replace(tangent.plane, witness=point))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -83,6 +84,10 @@ class RankingRisk(OracleRisk):
         self._longest = int(np.diff(self.starts).max())
         self._steepness = float(loss.steepness(self._longest))
 
+    def begin(self) -> None:
+        super().begin()
+        self._slopes = 0.0  # the largest length of a since
+
     @property
     def queries(self) -> int:
         """How many queries have a loss."""
@@ -109,8 +114,9 @@ class RankingRisk(OracleRisk):
         """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
         given = self.loss, z, self._within, self.queries
-        level, apart = added(self.source.update(a, _rank, *given))
+        level, square, apart = added(self.source.update(a, _rank, *given))
         level /= self.queries
+        self._slopes = max(self._slopes, math.sqrt(square))
         return max(level + apart, 0.0), level, a
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
@@ -124,8 +130,8 @@ class RankingRisk(OracleRisk):
         return self._steepness * off + self.rounding * value
 
     def gradient_error(self) -> NDArray:
-        """Of sums over documents: Σ|a_i x_ij| is at most what a query's largest |x_ij| allows."""
-        return self.rounding * self._steepness * self._largest
+        """Of sums: Σ|a_i x_ij| is at most the product of the lengths of a and of the feature."""
+        return self.rounding * math.sqrt(self.m) * self._slopes * self.source.sizes
 
     def offset_error(self, w: NDArray, tangent: Tangent) -> float:
         """Of the mean of levels, which no score enters."""
@@ -139,15 +145,15 @@ def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
 
 def _rank(
     block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray, queries: int
-) -> tuple[float, float]:
-    """Write a: the slopes of the mean plane; return the sum of levels and ⟨a, z⟩."""
+) -> tuple[float, float, float]:
+    """Write a: the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
     order = np.empty(z.size, dtype=np.int64)
     _sort(order, z, starts)
     level = _planes(a, loss, z, block.y, order, starts)
     a /= queries
     # slopes of a query add up to 0: what its scores share, they had better not see
     apart = z - np.repeat(z[starts[:-1]], np.diff(starts))
-    return level, float(a @ apart)
+    return level, float(a @ a), float(a @ apart)
 
 
 def _largest(X: Any, starts: NDArray) -> NDArray:

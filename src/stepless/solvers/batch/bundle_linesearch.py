@@ -86,6 +86,4 @@ class BundleLinesearch:
             return Finding(w, tangent.b, objective=objective, plane=plane)
         state.witness = blend((1 - share, share), (state.witness, plane.witness))
         found = bound - slack
-        return Finding(
-            w, tangent.b, objective=objective, lower_bound=found, claim=state.witness
-        )
+        return Finding(w, tangent.b, objective=objective, lower_bound=found, claim=state.witness)
