@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +25,7 @@ from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.solvers.turns import NEAR, Turns
 from stepless.stopping import Stopping
-from stepless.trace import Event, Trace, relative
+from stepless.trace import Event, Trace
 from stepless.watchers import Watcher, watching
 
 _NOTHING = 2.0**-50  # of the risk at 0
@@ -152,7 +152,7 @@ def _run(
     certifier = None
     if risk.unproven is None:
         certifier = Certifier(risk.objective, risk.d, before.planes if before else risk.planes())
-    verdict = Verdict(risk, certifier, stopping.gap)
+    verdict = Verdict(risk, certifier, stopping)
     turn, state = _first_turn(risk, turns, before, w, b)
     trace, gaps = Trace(), []  # those of this turn
     while True:
@@ -185,7 +185,7 @@ def _run(
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
-        reason = "interrupt" if request.heed() else verdict.asked(stopping).reason(event)
+        reason = "interrupt" if request.heed() else verdict.asked().reason(event)
         if reason is None and finding.finished:
             reason = "solver"
         if reason is None and (finding.spent or bound >= lowest or verdict.nothing(event)):
@@ -195,7 +195,8 @@ def _run(
         if reason is not None:
             reason = verdict.confirmed(event, reason, w, b)
         if reason is not None:
-            trace.events[:] = [verdict.proved(event) for event in trace]
+            trace.events[:] = [verdict.tempered(event) for event in trace]
+            trace.events[-1] = verdict.proved(event)
             return Result(
                 w=verdict.w,
                 b=verdict.b,
@@ -236,18 +237,18 @@ class Verdict:
     be what stands between claim and proof.
     """
 
-    def __init__(self, risk: Risk, certifier: Certifier | None, gap: float) -> None:
+    def __init__(self, risk: Risk, certifier: Certifier | None, stopping: Stopping) -> None:
         self.interval = Interval(math.inf, -math.inf)
         self.w: NDArray = np.zeros(0)
         self.b: Any = 0.0
         self.witness: Witness | None = None
-        self._risk, self._certifier, self._gap = risk, certifier, gap
-        self._believed = gap
+        self._risk, self._certifier, self._stopping = risk, certifier, stopping
+        self._believed = stopping.gap
         self._at_zero: float | None = None
 
-    def asked(self, stopping: Stopping) -> Stopping:
+    def asked(self) -> Stopping:
         """When the run ends, with the gap from which on a claim is believed."""
-        return stopping if self._believed == self._gap else replace(stopping, gap=self._believed)
+        return replace(self._stopping, gap=self._believed)
 
     def nothing(self, event: Event) -> bool:
         """Whether nothing but rounding keeps the objective from 0."""
@@ -260,32 +261,33 @@ class Verdict:
     def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
         """Prove the claims of an event that ends the run; return why it ends then, if it does."""
         self._prove(event, w, b)
-        gap = relative(self.interval.gap, self.interval.objective)
-        if gap <= self._gap and reason in ("gap", "rounding"):
+        share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
+        if share <= gap and reason in ("gap", "rounding"):
             return "gap"
         if reason != "gap":
             return reason
-        self._believed = 0.5 * event.rel_gap
-        return "rounding" if self._believed <= 1e-3 * self._gap else None
+        self._believed = 0.5 * self._stopping.share(event)
+        return "rounding" if self._believed <= 1e-3 * gap else None
 
     def proved(self, event: Event) -> Event:
-        """An event, with no more claimed of the optimum than was proved in the end."""
+        """An event, with what was proved in place of what was claimed."""
+        return replace(event, **asdict(self.interval))
+
+    def tempered(self, event: Event) -> Event:
+        """An event of before, that claims no more of the optimum than was proved in the end."""
         high, low = self.interval.objective, self.interval.lower_bound
-        return replace(
-            event,
-            objective=max(event.objective, high),
-            lower_bound=min(event.lower_bound, low),
-        )
+        high, low = max(event.objective, high), min(event.lower_bound, low)
+        return replace(event, objective=high, lower_bound=low)
 
     def _prove(self, event: Event, w: NDArray, b: Any) -> None:
         witness = None
         if self._certifier is not None:
             # an oracle is asked again: at a quarter of the points, if that is as good
-            most = min(MOST_POINTS, max(8, event.passes // 4))
-            allowed = max(_TIGHT * self._gap * abs(event.objective), event.gap)
-            if event.rel_gap > self._gap:
-                allowed *= 1.0 + _LOOSER
-            witness = self._certifier.witness(most, event.objective - allowed, event.objective)
+            most = min(MOST_POINTS, max(1, event.passes // 4))
+            share, gap = self._stopping.share(event), self._stopping.gap
+            looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
+            enough = event.objective - looser * event.gap
+            witness = self._certifier.witness(most, enough, event.objective)
         found = self._risk.verify(w, b, witness)
         if found is None:
             found = Interval(event.objective, event.lower_bound)

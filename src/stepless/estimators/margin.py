@@ -15,7 +15,7 @@ from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
 from stepless.stopping import Stopping
-from stepless.trace import Event
+from stepless.trace import Event, relative
 from stepless.warning import warn
 
 
@@ -36,12 +36,13 @@ class MarginStopping(Stopping):
         below = self.at_zero - objective
         return below if below > 0.0 else math.sqrt(gap * self.at_zero)
 
+    def share(self, event: Event) -> float:
+        return relative(event.gap, self.unit(event.objective, event.gap))
+
     def reason(self, event: Event) -> str | None:
-        if event.gap <= self.gap * self.unit(event.objective, event.gap):
-            return "gap"
-        if event.gap <= self.hidden and event.objective >= self.at_zero:
-            return "rounding"
-        return Stopping(0.0, self.passes, self.seconds).reason(event)
+        reason = super().reason(event)
+        hidden = event.gap <= self.hidden and event.objective >= self.at_zero
+        return "rounding" if hidden and reason != "gap" else reason
 
 
 def adapt_margin(
