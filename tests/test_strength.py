@@ -262,6 +262,7 @@ def test_a_choice_is_worth_it():
     assert scores["auto"] > max(scores.values()) - 0.015
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize(
     "X",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         check_loss,
         check_regularizer,
         check_risk,
-        check_solver,
     )
     from stepless.data import Source, read_svmlight
     from stepless.estimators import (
@@ -78,16 +77,17 @@ if TYPE_CHECKING:
     )
     from stepless.risks.risk import Risk
     from stepless.run import Run
+    from stepless.solver_check import check_solver
     from stepless.solvers import SOLVERS
     from stepless.stopping import Stopping
     from stepless.structured import StructuredModel
+    from stepless.warning import NothingLearned
 
 __version__ = "0.1.0"
 
 _NAMES = {  # of each module
     "certificates": "excess_risk_bound",
-    "checks": "ContractError check_constraint check_domain check_loss check_regularizer check_risk "
-    "check_solver",
+    "checks": "ContractError check_constraint check_domain check_loss check_regularizer check_risk",
     "data": "Source read_svmlight",
     "estimators": "ChainClassifier GaussianExpansion GaussianProcessClassifier KernelClassifier "
     "LinearClassifier LinearRanker LinearRegressor MetricClassifier NuClassifier OneClass "
@@ -104,9 +104,11 @@ _NAMES = {  # of each module
     "risks.ranking": "mean_average_precision mean_reciprocal_rank ndcg_at_k precision_at_k",
     "risks.risk": "Risk",
     "run": "Run",
+    "solver_check": "check_solver",
     "solvers": "SOLVERS",
     "stopping": "Stopping",
     "structured": "StructuredModel",
+    "warning": "NothingLearned",
 }
 _HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 
@@ -141,6 +143,7 @@ __all__ = [
     "LpBall",
     "MetricClassifier",
     "Nonnegative",
+    "NothingLearned",
     "NuClassifier",
     "Objective",
     "OffsetRisk",

@@ -17,6 +17,7 @@ from stepless.compile_errors import in_one_sentence
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
+from stepless.own import check_own
 from stepless.proof import Interval
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
@@ -107,6 +108,7 @@ def minimize(
         lack = lack_of(one, risk)
         if lack is not None:
             raise ValueError(f"solver {one.name!r} {lack}")
+    check_own(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
         asked = _asked(risk, start, resumable)
         return _run(risk, turns, stopping, start, asked, watching(watchers), rng, request)
@@ -288,7 +290,7 @@ class Verdict:
             looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
             enough = event.objective - looser * event.gap
             witness = self._certifier.witness(most, enough, event.objective)
-        found = self._risk.verify(w, b, witness)
+        found = self._risk.verify(w, b, witness, self._stopping.gap)
         if found is None:
             found = Interval(event.objective, event.lower_bound)
         elif self._certifier is not None and not self._certifier.witnessed:

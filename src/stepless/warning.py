@@ -9,6 +9,10 @@ import warnings
 _HERE = os.path.dirname(__file__) + os.sep
 
 
+class NothingLearned(UserWarning):
+    """The constant model is as good as any, within the gap that was asked for."""
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn of the line that called into this package, however deep within it this one lies."""
     frame, level = sys._getframe(1), 2

@@ -383,6 +383,7 @@ def test_bad_data(cancer):
         LinearClassifier().partial_fit(X, y, classes=[0, 2])
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e45])
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_no_scale_of_the_data_overflows(scale, solver):

@@ -149,6 +149,7 @@ def test_in_front_of_a_linear_classifier(expansion, multi_class, digits):
     assert clone(model)[0].get_params() == expansion.get_params()
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @pytest.mark.parametrize(
     ("expansion", "grid"),
     [

@@ -60,6 +60,7 @@ def test_a_warm_start_goes_on_from_there():
     assert clf.objective_ <= there
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 def test_a_gap_that_is_met_is_not_called_missed():
     def at_the_gap(event, w, b):
         if event.rel_gap <= 0.5:

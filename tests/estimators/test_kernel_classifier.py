@@ -33,6 +33,7 @@ def objective_of_svc(svc, X, y, alpha, gamma):
     return 0.5 * alpha * c @ K @ c + np.maximum(0, 1 - margins).mean()
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @parametrize_with_checks([KernelClassifier(passes=20)])
 def test_scikit_learns_checks(estimator, check):
     skip_repetitions(check)

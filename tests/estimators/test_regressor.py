@@ -59,6 +59,7 @@ def test_huber_resists_outliers(diabetes):
     assert robust.score(X[clean], y[clean]) > plain.score(X[clean], y[clean])
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @pytest.mark.parametrize("loss", ["absolute", "epsilon_insensitive(0.2)", "huber", "squared"])
 def test_scale_of_the_targets_does_not_matter(diabetes, loss):
     X, y = diabetes

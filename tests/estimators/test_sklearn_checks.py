@@ -18,6 +18,7 @@ from stepless import (
 
 
 # array_api inputs and friends are skipped by scikit-learn itself, which says so
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @parametrize_with_checks([LinearClassifier(), LinearRegressor(), GaussianExpansion()])
 def test_scikit_learns_checks(estimator, check):
     skip_repetitions(check)

@@ -163,7 +163,9 @@ def test_what_cancels_in_a_users_own_risk_is_counted():
 
 
 class Lying(Deviations):
-    """Says something else than the truth on some calls."""
+    """Says something else than the truth on some calls, of which no check before the run heard."""
+
+    found_right = True
 
     def __init__(self, wrong):
         super().__init__(5, SquaredL2(0.1))

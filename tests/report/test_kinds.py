@@ -109,6 +109,7 @@ def test_kernels(cancer, path, kernel, layout):
     assert again.gap_ == model.gap_
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 def test_support_vectors_beyond_the_features(cancer, path):
     model = KernelClassifier(**LOOSE).fit(sparse.csr_matrix(cancer[0][:50]), cancer[1][:50])
     indices = model.support_vectors_.indices.copy()
@@ -148,6 +149,7 @@ def test_chains_of_matrices(path):
     )
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 @pytest.mark.parametrize("kind", ["multiclass", "tree", "folding"])
 def test_structured(path, kind):
     rng = np.random.default_rng(0)

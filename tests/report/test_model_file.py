@@ -132,7 +132,7 @@ def test_the_loss_of_the_fit_is_kept_and_old_files_have_that_of_the_parameters(p
 
 def test_regressor(path):
     X, y = load_diabetes(return_X_y=True)
-    model = LinearRegressor("quantile(0.9)", alpha=1e-3, gap=1e-2).fit(X, y)
+    model = LinearRegressor("quantile(0.9)", alpha=1e-4, gap=1e-2).fit(X, y)
     again = round_trip(model, path)
     assert type(again.intercept_) is float
     np.testing.assert_array_equal(again.predict(X), model.predict(X))

@@ -68,6 +68,7 @@ def test_json_says_the_same(summary):
     assert facts["gap_met"] is True
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 def test_terms_of_ones_own_spelling():
     X, y = load_diabetes(return_X_y=True)
     model = LinearRegressor(Huber(2.5), penalty=SquaredL2(0.5), gap=0.1, passes=50).fit(X, y)
@@ -128,6 +129,7 @@ def test_many_classes_are_not_all_listed():
 # -- scores ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 def test_scores_are_those_of_scikit_learn(wine):
     model, X, y = wine
     score = score_model(model, X, y)

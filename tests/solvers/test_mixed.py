@@ -16,6 +16,7 @@ from stepless.objective import (
     Logistic,
     Nonnegative,
     Objective,
+    Simplex,
     Squared,
     SquaredL2,
     Zero,
@@ -258,3 +259,14 @@ def test_a_smoothness_that_underflows_is_none():
     assert mixed._met(walk, 2.0) == 2.0
     motion[mixed.mixed.SPREAD] = 1e-300
     assert mixed._met(walk, 2.0) == 2.0 * mixed._FLATTEST
+
+
+@pytest.mark.parametrize("solver", [EMGD, MixedGrad])
+def test_no_iterate_leaves_a_domain_that_does_not_hold_0(solver):
+    """Means of an epoch's iterates count its centre; the first one was the 0 that a run begins at."""
+    risk = risk_of(*examples(4), Zero(), "dense", domain=Simplex(7.0))
+    state, rng = solver().start(risk, np.zeros(risk.d), 0.0), np.random.default_rng(0)
+    for _ in range(8):
+        w = solver().step(risk, state, rng).w
+        assert w.sum() == pytest.approx(7.0, rel=1e-12)
+        assert w.min() >= 0.0

@@ -1,4 +1,4 @@
-"""Contracts: is a loss, regularizer, domain, risk or solver what the rest of Stepless takes it for?
+"""Contracts: is a loss, regularizer, domain or risk what the rest of Stepless takes it for?
 
 Each check samples its subject at fixed pseudo-random points and at extreme ones. It returns nothing
 when all is well, and else says in one line what is wrong, and where.
@@ -10,7 +10,6 @@ from stepless.checks.domain import check_domain
 from stepless.checks.loss import check_loss
 from stepless.checks.regularizer import check_regularizer
 from stepless.checks.risk import check_risk
-from stepless.checks.solver import check_solver
 
 __all__ = [
     "ContractError",
@@ -19,5 +18,4 @@ __all__ = [
     "check_loss",
     "check_regularizer",
     "check_risk",
-    "check_solver",
 ]

@@ -48,17 +48,28 @@ def check_constraint(domain: Domain, d: int = 4) -> None:
     for method in ("excess", "outward"):
         if not domain.offers(method):
             raise ContractError(f"{name} has no method {method}, which a constraint needs")
+    w, c, g, unit = check_constraint_quickly(domain, d, 40)
+    _compiled(domain, w, c, g)
+    _enclosed(domain, w, c, unit)  # by compiled code, where a projection comes of itself
+
+
+def check_constraint_quickly(
+    domain: Domain, d: int, draws: int = 8
+) -> tuple[NDArray, NDArray, NDArray, float]:
+    """Check `excess` and `outward` in plain Python; return points, their answers and a size.
+
+    Raises ContractError.
+    """
     sizes = min(constant(domain, "radius"), constant(domain, "reach"))
     unit = sizes if sizes < math.inf else 1.0
     rng = np.random.default_rng(0)
-    w = rng.normal(size=(40, d)) * np.geomspace(1e-2, 1e1, 40)[:, None] * unit
+    w = rng.normal(size=(draws, d)) * np.geomspace(1e-2, 1e1, draws)[:, None] * unit
     w = np.array([written(domain, "into_span", row) for row in w])
     c = np.array([number(domain, "excess", row) for row in w])
     g = np.array([_outward(domain, row, at) for row, at in zip(w, c, strict=True)])
     _convex(domain, w, c)
     _supported(domain, w, c, g, unit)
-    _compiled(domain, w, c, g)
-    _enclosed(domain, w, c, unit)  # by compiled code, where a projection comes of itself
+    return w, c, g, unit
 
 
 def _outward(domain: Domain, w: NDArray, c: float) -> NDArray:

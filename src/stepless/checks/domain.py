@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from stepless.jit import compiled
 from stepless.objective import Domain
 
 _WIDTH = 4
+_MANY = 100  # weights, of which few points are tried
 
 
 def check_domain(domain: Domain) -> None:
@@ -49,30 +50,54 @@ def check_domain(domain: Domain) -> None:
     >>> check_domain(L2Ball(2.0))
     """
     instance(domain, Domain, "L2Ball(1.0)")
-    radius, reach = constant(domain, "radius"), constant(domain, "reach")
-    bounded = min(radius, reach) < math.inf
-    unit = min(radius, reach) if bounded else 1.0
+    bounded = min(constant(domain, "radius"), constant(domain, "reach")) < math.inf
+    tried = _check_plain(domain, _WIDTH, 40, bounded)
+    _check_compiled(domain, "project", _project, (tried.w,), tried.p)
+    if domain.offers("project_in"):
+        _check_compiled(domain, "project_in", _project_in, (tried.w, tried.metric), tried.q)
+    if bounded:
+        blank = np.zeros_like(tried.g)
+        _check_compiled(domain, "vertex", _vertex, (tried.g, blank), tried.v, into=1)
+
+
+def check_domain_quickly(domain: Domain, d: int) -> None:
+    """Check a domain of d weights in plain Python, at few points. Raises ContractError."""
+    bounded = min(constant(domain, "radius"), constant(domain, "reach")) < math.inf
+    _check_plain(domain, d, 12 if d <= _MANY else 4, bounded and domain.offers("vertex"))
+
+
+class _Tried(NamedTuple):
+    """Weights, their projections, also in metrics; slopes and their vertices."""
+
+    w: NDArray
+    p: NDArray
+    metric: NDArray
+    q: NDArray
+    g: NDArray
+    v: NDArray
+
+
+def _check_plain(domain: Domain, d: int, draws: int, vertices: bool) -> _Tried:
+    size = min(constant(domain, "radius"), constant(domain, "reach"))
+    unit = size if size < math.inf else 1.0
     rng = np.random.default_rng(0)
-    sizes = np.geomspace(1e-3, 1e3, 40)[:, None] * unit
-    axes = 10.0 * sizes[-1] * np.eye(_WIDTH)
-    w = np.concatenate([np.zeros((1, _WIDTH)), rng.normal(size=(40, _WIDTH)) * sizes, axes, -axes])
+    sizes = np.geomspace(1e-3, 1e3, draws)[:, None] * unit
+    axes = 10.0 * sizes[-1] * np.eye(min(d, draws // 3), d)
+    w = np.concatenate([np.zeros((1, d)), rng.normal(size=(draws, d)) * sizes, axes, -axes])
     metric = 10.0 ** rng.uniform(-3.0, 3.0, size=w.shape)
-    g = rng.normal(size=(20, _WIDTH))
+    g = rng.normal(size=(draws // 2, d))
 
     p = np.array([written(domain, "project", row) for row in w])
     _sized(domain, p)
-    _nearest(domain, "project", w, np.ones_like(w), p, p, unit)
+    near = p + 0.1 * unit * rng.normal(size=p.shape)  # in many dimensions, others lie far off
+    near = np.array([written(domain, "project", row) for row in near])
+    _nearest(domain, "project", w, np.ones_like(w), p, np.concatenate([p, near]), unit)
     if domain.separable:
         _clipped(domain, w, p)
-    has_metric = domain.offers("project_in")
-    q = _in_a_metric(domain, w, metric, p, unit) if has_metric else p
-    v = _vertices(domain, g, p, unit) if bounded else p
+    q = _in_a_metric(domain, w, metric, p, unit) if domain.offers("project_in") else p
+    v = _vertices(domain, g, p, unit) if vertices else p
     _floored(domain, g, np.concatenate([p, q, v]))
-    _check_compiled(domain, "project", _project, (w,), p)
-    if has_metric:
-        _check_compiled(domain, "project_in", _project_in, (w, metric), q)
-    if bounded:
-        _check_compiled(domain, "vertex", _vertex, (g, np.zeros_like(g)), v, into=1)
+    return _Tried(w, p, metric, q, g, v)
 
 
 def _sized(domain: Domain, p: NDArray) -> None:
@@ -138,7 +163,7 @@ def _clipped(domain: Domain, w: NDArray, p: NDArray) -> None:
 
 
 def _in_a_metric(domain: Domain, w: NDArray, metric: NDArray, p: NDArray, unit: float) -> NDArray:
-    ones = np.ones(_WIDTH)
+    ones = np.ones(w.shape[1])
     plain = np.array([written(domain, "project_in", row, ones) for row in w])
     refuse(
         np.linalg.norm(plain - p, axis=1) > SLACK * (unit + np.linalg.norm(p, axis=1)),
@@ -154,7 +179,7 @@ def _in_a_metric(domain: Domain, w: NDArray, metric: NDArray, p: NDArray, unit: 
 
 
 def _vertices(domain: Domain, g: NDArray, p: NDArray, unit: float) -> NDArray:
-    name, blank = type(domain).__name__, np.full(_WIDTH, np.nan)
+    name, blank = type(domain).__name__, np.full(g.shape[1], np.nan)
     v = np.array([written(domain, "vertex", row, blank, into=1) for row in g])
     _sized(domain, np.concatenate([p, v]))
     back = np.array([written(domain, "project", row) for row in v])

@@ -18,6 +18,7 @@ from stepless.checks.contract import (
     instance,
     number,
     numbers,
+    point,
     refuse,
     run_compiled,
     same,
@@ -25,7 +26,7 @@ from stepless.checks.contract import (
     told,
 )
 from stepless.jit import compiled
-from stepless.objective import Loss
+from stepless.objective import JointLoss, Loss
 
 _TARGETS = {
     "signs": (-1.0, 1.0),
@@ -35,6 +36,8 @@ _TARGETS = {
 _FAR = (-1e8, -1e3, 1e3, 1e8)
 _NEAR = 1e-4  # beside every sampled point there is another: they tell the slope
 _STEPS = (1e-3, 1.0, 1e3)
+_OFFSETS = (0.0, 1e-3, 0.1, 0.5, 1.0, 3.0, 30.0, 1e3)  # of predictions, in units of the targets
+_CLASSES = 4  # of a joint loss, that a quick check looks at
 
 
 def check_loss(loss: Loss) -> None:
@@ -68,9 +71,57 @@ rises by -1.0001 a unit there
         known = ", ".join(map(repr, _TARGETS))
         raise ContractError(f"{name}.targets is {loss.targets!r}, but must be one of {known}")
     for y in _TARGETS[loss.targets]:
-        _check_at(loss, y, _predictions(y))
+        _check_at(loss, y, _predictions(y), _STEPS)
     for y in _TARGETS[loss.targets]:
         _check_compiled(loss, y, _predictions(y))
+
+
+def check_loss_quickly(loss: Loss, targets: NDArray) -> None:
+    """Check a loss in plain Python, at few points about these targets, where it does not overflow.
+
+    Raises ContractError.
+    """
+    if isinstance(loss, JointLoss):
+        for c in range(min(int(loss.outputs()), _CLASSES)):
+            _check_joint(loss, c)
+        return
+    unit = float(np.ptp(targets)) or max(1.0, abs(float(targets[0])))
+    for y in map(float, np.unique(targets)):
+        offsets = unit * np.concatenate([_OFFSETS, np.random.default_rng(0).uniform(0.0, 2.0, 4)])
+        z = np.unique(np.concatenate([[-1.0, 0.0, 1.0], y - offsets, y + offsets]))
+        z = np.unique(np.concatenate([z, z + _NEAR * np.maximum(np.abs(z), 1.0)]))
+        _check_at(loss, y, z[[not _overflows(loss, at, y) for at in z]], _STEPS[1:2])
+
+
+def _overflows(loss: Loss, z: float, y: float) -> bool:
+    try:
+        return bool(loss.value(float(z), y) == math.inf)
+    except OverflowError:
+        return True
+    except Exception:
+        return False  # the check says what is wrong
+
+
+def _check_joint(loss: Loss, y: int) -> None:
+    """Refuse a joint loss that is negative, or whose tangents at random predictions rise above."""
+    K, rng = int(loss.outputs()), np.random.default_rng(y)
+    z = rng.normal(size=(12, K)) * np.geomspace(0.1, 30.0, 12)[:, None]
+    a = np.zeros_like(z)
+    value = np.array(
+        [number(loss, "slopes", zi, float(y), ai) for zi, ai in zip(z, a, strict=True)]
+    )
+    refuse(
+        value < 0.0, lambda i: f"{type(loss).__name__} is {value[i]:.6g} at {point(z[i])}, below 0"
+    )
+    rise = np.sum(a[:, None] * (z[None, :] - z[:, None]), axis=2)
+    wrong = value[None, :] < value[:, None] + rise - slack(value[:, None], rise) - SLACK
+    if wrong.any():
+        i, k = np.argwhere(wrong)[0]
+        raise ContractError(
+            f"{type(loss).__name__}.slopes at {point(z[i])} for class {y} are {point(a[i])}, but "
+            f"the value is {value[k]:.6g} at {point(z[k])}, below the tangent's "
+            f"{value[i] + rise[i, k]:.6g}"
+        )
 
 
 def _predictions(y: float) -> NDArray:
@@ -82,7 +133,7 @@ def _predictions(y: float) -> NDArray:
     return np.unique(np.concatenate([z - near, z, z + near]))
 
 
-def _check_at(loss: Loss, y: float, z: NDArray) -> None:
+def _check_at(loss: Loss, y: float, z: NDArray, steps: tuple[float, ...]) -> None:
     value = numbers(loss, "value", z, y)
     slope = numbers(loss, "slope", z, y)
     refuse(value < 0.0, lambda i: f"{call(loss, 'value', z[i], y)} is {value[i]:.6g}, below 0")
@@ -95,7 +146,7 @@ def _check_at(loss: Loss, y: float, z: NDArray) -> None:
     if loss.offers("curvature"):
         _curvature(loss, y, z, slope)
     if loss.offers("implicit_slope"):
-        for step in _STEPS:
+        for step in steps:
             _implicit(loss, y, z, step)
     if loss.offers("corners"):
         _corners(loss, y, z, slope)
@@ -103,7 +154,9 @@ def _check_at(loss: Loss, y: float, z: NDArray) -> None:
 
 def _convex(loss: Loss, y: float, z: NDArray, value: NDArray) -> None:
     neighbours = np.arange(z.size - 2)[:, None] + np.arange(3)
-    random = np.sort(np.random.default_rng(1).choice(z.size, size=(5_000, 3)), axis=1)
+    random = np.sort(
+        np.random.default_rng(1).choice(z.size, size=(min(5_000, z.size**2), 3)), axis=1
+    )
     triples = np.concatenate([neighbours, random])
     i, j, k = triples[triples[:, 0] < triples[:, 2]].T
     chord = value[i] + (value[k] - value[i]) * ((z[j] - z[i]) / (z[k] - z[i]))
@@ -194,7 +247,7 @@ def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDAr
 def _curvature(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     """Compare it with secants of the slope to both sides; at a kink it may lie between the two."""
     own = numbers(loss, "curvature", z, y)
-    h = 1e-6 * np.maximum(np.abs(z), 1.0)
+    h = 1e-6 * np.sqrt(np.maximum(np.abs(z), 1.0))  # far out, kinks lie as close to each other
     far_left, left, right, far_right = (
         numbers(loss, "slope", z + k * h, y) for k in (-2, -1, 1, 2)
     )

@@ -69,13 +69,30 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     w = np.unique(np.concatenate([np.linspace(-3.0, 3.0, 13), random, [-1e4, 1e4]]))
     u = np.concatenate([[0.0, -30.0, 30.0], random])
     if regularizer.separable:
-        _check_of_one(regularizer, w, u)
-    _check_of_all(regularizer, features)
+        _check_of_one(regularizer, w, u, _STEPS, _TIMES)
+    _check_of_all(regularizer, *_of_all(regularizer, features, _OUTPUTS, 24))
     if regularizer.separable:
         _check_compiled(regularizer, np.concatenate([w, u]))
 
 
-def _check_of_one(regularizer: Regularizer, w: NDArray, u: NDArray) -> None:
+def check_regularizer_quickly(regularizer: Regularizer, features: int, outputs: int) -> None:
+    """Check a regularizer in plain Python, at few weights. Raises ContractError."""
+    w = np.array([-1e3, -20.0, -1.5, -0.2, 0.0, 0.1, 1.0, 7.0, 300.0])
+    if regularizer.separable:
+        times = _TIMES[:3] if _own(regularizer, "prox_times") else ()
+        _check_of_one(regularizer, w, w[1:-1], _STEPS[1::2], times)
+    if not regularizer.separable or _own(regularizer, "total", "shrink", "shrink_row", "floor"):
+        rows = min(features, 5) if regularizer.separable else features
+        _of_all(regularizer, rows, outputs, 6)
+
+
+def _check_of_one(
+    regularizer: Regularizer,
+    w: NDArray,
+    u: NDArray,
+    steps: tuple[float, ...],
+    times: tuple[int, ...],
+) -> None:
     v = w
     if regularizer.nonnegative:
         v, below = w[w >= 0.0], w[w < 0.0]
@@ -90,10 +107,10 @@ def _check_of_one(regularizer: Regularizer, w: NDArray, u: NDArray) -> None:
     value = numbers(regularizer, "value", v)
     _curved(regularizer, v, value)
     _fenchel_young(regularizer, v, value, u)
-    for step in _STEPS:
+    for step in steps:
         for wj in w:
             _proximal(regularizer, v, value, wj, step)
-        _repeated(regularizer, u[:8], step)
+        _repeated(regularizer, u[:8], step, times)
 
 
 def _curved(regularizer: Regularizer, w: NDArray, value: NDArray) -> None:
@@ -172,10 +189,10 @@ def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, s
         )
 
 
-def _repeated(regularizer: Regularizer, w: NDArray, step: float) -> None:
+def _repeated(regularizer: Regularizer, w: NDArray, step: float, counts: tuple[int, ...]) -> None:
     for wj in w:
         p = wj
-        for before, times in pairwise((0, *_TIMES)):
+        for before, times in pairwise((0, *counts)):
             for _ in range(before, times):
                 p = number(regularizer, "prox", p, step)
             fast = number(regularizer, "prox_times", wj, step, times)
@@ -208,15 +225,18 @@ def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
 # -- of all weights --------------------------------------------------------------------------------
 
 
-def _check_of_all(regularizer: Regularizer, features: int) -> None:
+def _of_all(
+    regularizer: Regularizer, features: int, outputs: int, draws: int
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Check Ω, its prox and its floor; return weights, steps, proxes and the values there."""
     rng = np.random.default_rng(0)
-    sizes = np.geomspace(1e-3, 1e3, 24)[:, None, None]
-    w = sizes * rng.normal(size=(24, features, _OUTPUTS))
+    sizes = np.geomspace(1e-3, 1e3, draws)[:, None, None]
+    w = sizes * rng.normal(size=(draws, features, outputs))
     # Steps at which something happens: step times slope is of the size of the weights.
     slopes = numbers(regularizer, "total", _inside(regularizer, w))[:, None, None] / sizes
     near = np.divide(sizes, slopes, out=np.ones_like(sizes), where=slopes > 0.0)
     steps = near * 10.0 ** rng.uniform(-1.5, 1.5, size=w.shape)
-    p = np.array([written(regularizer, "shrink", *pair) for pair in zip(w, steps, strict=True)])
+    p = np.array([_shrunk(regularizer, *pair) for pair in zip(w, steps, strict=True)])
     one_row = np.eye(features)[np.arange(len(w)) % features][:, :, None]
     rest = np.full_like(p[:1], _rest(regularizer))
     v = np.concatenate([rest, p, 0.5 * p, one_row * p, p + 1e-3 * w, w, 0.0 * rest])
@@ -225,18 +245,32 @@ def _check_of_all(regularizer: Regularizer, features: int) -> None:
     _curved_in_all(regularizer, v, value)
     q = (w - p) / steps
     _least(regularizer, w, q, v, value)
-    if regularizer.by_rows:
-        _row_by_row(regularizer, w, steps, p)
     for a in np.concatenate([-0.3 * q[::3], -q[::3], -3.0 * q[::3], -1.2 * one_row * q]):
         _floored(regularizer, a, v, value)
+    return w, steps, p, value[1 : 1 + draws]
+
+
+def _shrunk(regularizer: Regularizer, w: NDArray, steps: NDArray) -> NDArray:
+    """Return the prox; of a separable regularizer that inherits it, without compiled code."""
+    if regularizer.separable and not _own(regularizer, "shrink", "shrink_row"):
+        return numbers(regularizer, "prox", w.ravel(), steps.ravel()).reshape(w.shape)
+    return written(regularizer, "shrink", w, steps)
+
+
+def _check_of_all(
+    regularizer: Regularizer, w: NDArray, steps: NDArray, p: NDArray, value: NDArray
+) -> None:
+    """Check the rows, the dual and compiled code against what was found in plain Python."""
+    if regularizer.by_rows:
+        _row_by_row(regularizer, w, steps, p)
     if regularizer.smooth_conjugate():
-        _check_dual(regularizer, q, p)
+        _check_dual(regularizer, (w - p) / steps, p)
     if _own(regularizer, "total", "shrink", "shrink_row"):
         fast, totals = w.copy(), np.empty(len(w))
         examples: dict[str, tuple] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
         run_compiled(regularizer, _shrinks, (fast, steps, totals), examples)
         same_arrays(regularizer, "shrink", w, p, fast)
-        same_arrays(regularizer, "total", p, value[1 : 1 + len(p)], totals)
+        same_arrays(regularizer, "total", p, value, totals)
 
 
 def _inside(regularizer: Regularizer, w: NDArray) -> NDArray:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.certificates import Planes
 from stepless.minimize import Result
 from stepless.run import Run
 from stepless.trace import Trace, relative
-from stepless.warning import warn
+from stepless.warning import NothingLearned, warn
 
+_NAMED = 5  # classes, in a warning
 _NOTHING = 1e-9  # an objective that only rounding may keep from 0
 
 
@@ -23,6 +26,7 @@ class Remedy:
     more: str = "more passes="  # of what to allow a run that fell short; empty: it was meant to
     easier: str = "raise alpha"  # what makes a gap easier to certify
     go_on: str = "With warm_start=True another fit goes on from there"  # after an interrupt
+    learn: str = "Lower alpha, look at the scale of the features, or ask for a smaller gap="
 
 
 def certify(
@@ -33,11 +37,15 @@ def certify(
     *,
     relative_to: float | None = None,
     told: bool = False,
+    constants: Sequence[Callable[[], float]] = (),
+    labels: Sequence[str] = (),
 ) -> None:
     """Store what the runs proved; several runs (one a class) count as one: their sum.
 
-    The relative gap is in units of the objective, unless told otherwise. What rounding hides is
-    not said if the caller has told, or tells, what is known.
+    `constants` say the objective of each run's constant model: if that is as good as any within the
+    gap, there is a warning, which names the runs by their `labels`. The relative gap is in units of
+    the objective, unless told otherwise. What rounding hides is not said if the caller has told, or
+    tells, what is known.
     """
     reasons = [r.stopped_by for r in results]
     estimator.objective_ = float(sum(r.objective for r in results))
@@ -63,6 +71,36 @@ def certify(
         )
     for remark in dict.fromkeys(r.remark for r in results if r.remark):
         warn(remark)
+    _warn_of_nothing(run.gap, results, constants, labels, remedy)
+
+
+def _warn_of_nothing(
+    gap: float,
+    results: list[Result],
+    constants: Sequence[Callable[[], float]],
+    labels: Sequence[str],
+    remedy: Remedy,
+) -> None:
+    idle = [k for k, at in enumerate(constants) if _is_constant(gap, results[k], at)]
+    if idle:
+        found, of = results[idle[0]], ""
+        if len(results) > 1:
+            more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
+            of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
+        warn(
+            f"nothing that gap={gap:g} can tell was learned{of}: the constant model's objective is "
+            f"{constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, and none is below "
+            f"{found.lower_bound:.6g}. {remedy.learn}",
+            NothingLearned,
+        )
+
+
+def _is_constant(gap: float, result: Result, constant: Callable[[], float]) -> bool:
+    """Whether the constant model's objective J is proved to be within `gap` of the best: J > 0."""
+    bound, planes = result.lower_bound, result.planes
+    # R is nowhere below its planes: most often they tell that the constant model is worse
+    least = planes.b.max() if isinstance(planes, Planes) and planes.size else 0.0
+    return bound > 0.0 and (1.0 - gap) * least <= bound and (1.0 - gap) * constant() <= bound
 
 
 def certify_nothing(estimator: Any) -> None:

@@ -174,7 +174,7 @@ class ChainClassifier(BaseEstimator):
         self.classes_: NDArray = classes
         self.loss_, self.alpha_ = self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
-        certify(self, run, [result])
+        certify(self, run, [result], constants=[risk.at_constant])
         self.__dict__.pop("_stream", None)
         return self
 

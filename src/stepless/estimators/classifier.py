@@ -22,7 +22,14 @@ from stepless.estimators.columns import named_classes, refuse_no_classes, refuse
 from stepless.estimators.examples import examples, labelled, sample_weights
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.several_classes import coded, columns, most_plausible, positives, rows
+from stepless.estimators.several_classes import (
+    coded,
+    columns,
+    most_plausible,
+    named_positives,
+    positives,
+    rows,
+)
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
@@ -30,6 +37,7 @@ from stepless.minimize import Result
 from stepless.objective import Loss
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
+from stepless.risks.risk import RowRisk
 from stepless.run import Run
 from stepless.strength import chosen
 from stepless.watchers import Watcher
@@ -151,17 +159,18 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         problem = problem.of_classes(len(classes), self.multi_class)
         d = source.shape[1]
         starts = self._starts(problem, classes, d, goes_on(self, d, classes))
-        began, results = perf_counter(), list[Result]()
+        began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
         signs = (source.relabelled(targets) for _, targets in coded(y, classes, problem.loss))
         problem = chosen(problem, signs, run)
         for label, targets in coded(y, classes, problem.loss):
             k = len(results)
-            risk = risk_of(problem.objective, source.relabelled(targets))
+            risks.append(risk_of(problem.objective, source.relabelled(targets)))
             stopping = run.stopping(len(starts) - k, perf_counter() - began)
-            results.append(run.minimize(risk, starts[k], stopping, label, resumable=False))
+            results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
         self.coef_, self.intercept_ = rows([(r.w, r.b) for r in results], problem.loss)
-        certify(self, run, results)
+        constants = [risk.at_constant for risk in risks]
+        certify(self, run, results, constants=constants, labels=named_positives(classes))
         self.__dict__.pop("_streams", None)
         return self
 

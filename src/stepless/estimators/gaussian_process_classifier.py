@@ -25,7 +25,7 @@ from stepless.estimators.exact_posterior import ExactPosterior
 from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
-from stepless.estimators.several_classes import coded
+from stepless.estimators.several_classes import coded, named_positives
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
@@ -139,8 +139,15 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
         self._posteriors = found
         likelihoods = [posterior.log_marginal_likelihood for posterior in found]
         self.log_marginal_likelihood_ = float(np.mean(likelihoods))
-        remedy = Remedy(easier="lower variance", go_on="Only a new fit can do better")
-        certify(self, run, [posterior.result for posterior in found], remedy)
+        remedy = Remedy(
+            easier="lower variance",
+            go_on="Only a new fit can do better",
+            learn="Raise variance, or look at the scale of the features and at gamma",
+        )
+        results = [posterior.result for posterior in found]
+        constants = [lambda: math.log(2.0)] * len(results)  # the loss of f = 0
+        labels = named_positives(self.classes_)
+        certify(self, run, results, remedy, constants=constants, labels=labels)
         return self
 
     def _means_to_explain(self, X: Any, chance: np.random.Generator) -> Any:

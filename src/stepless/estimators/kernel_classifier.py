@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
@@ -20,7 +20,12 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.several_classes import coded, most_plausible, positives
+from stepless.estimators.several_classes import (
+    coded,
+    most_plausible,
+    named_positives,
+    positives,
+)
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
 from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
@@ -138,18 +143,20 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         s, classes = weighted_classes(y, sample_weight, problem.class_weight)
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
-        results: list[Result] = []
+        results, constants = list[Result](), list[Callable[[], float]]()
         for label, signs in coded(y, classes, problem.loss):
             stopping = run.stopping(len(positives(classes)) - len(results), perf_counter() - began)
             risk = KernelRisk(problem.objective, gram, signs, s)
             results.append(run.minimize(risk, None, stopping, label, resumable=False))
+            constants.append(risk.at_constant)
         coefficients = np.array([result.w for result in results])
         self.classes_, self.loss_ = classes, problem.loss
         self.support_ = np.flatnonzero(coefficients.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        certify(self, run, results, self._remedy(results))
+        labels = named_positives(classes)
+        certify(self, run, results, self._remedy(results), constants=constants, labels=labels)
         return self
 
     def decision_function(self, X: Any) -> NDArray:

@@ -132,7 +132,7 @@ class LinearRanker(SparseEstimator):
         made_of = loss, risk.source.X, risk.source.y, risk.starts
         result = minimize_whole(self, run, risk, weights, made_of)
         self.coef_, self.intercept_, self.alpha_ = result.w, 0.0, problem.strength
-        certify(self, run, [result])
+        certify(self, run, [result], constants=[risk.at_constant])
         self.n_queries_, self.n_queries_left_out_ = risk.queries, risk.left_out
         return self
 

@@ -16,7 +16,7 @@ from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
 from stepless.stopping import Stopping
 from stepless.trace import Event, relative
-from stepless.warning import warn
+from stepless.warning import NothingLearned, warn
 
 
 @dataclass(frozen=True)
@@ -73,5 +73,6 @@ def adapt_margin(
     apart = result.objective < risk.at_zero
     certify(estimator, run, [result], Remedy(easier="raise nu"), relative_to=unit, told=not apart)
     if not apart:
-        warn(no_margin(math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))))
+        largest = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
+        warn(no_margin(largest), NothingLearned)
     return result.w + risk.centre, apart

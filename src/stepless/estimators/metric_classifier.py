@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.certificate import certify
+from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, weighted_classes
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.several_classes import most_plausible
@@ -21,10 +21,14 @@ from stepless.estimators.warm_start import anew, goes_on, minimize_whole
 from stepless.given import shown
 from stepless.minimize import Result
 from stepless.problem import Problem
-from stepless.risks.metrics import Metric, MetricRisk, RocArea, metric_of
+from stepless.risks.metrics import Metric, RocArea, metric_of
 from stepless.run import Run
-from stepless.warning import warn
 from stepless.watchers import Watcher
+
+_LEARN = (
+    "Lower alpha or allow an intercept; where k is far below the number of positives and the "
+    "classes overlap, fit metric='roc_auc' and take its highest scores"
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -133,8 +137,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         self.classes_, self.pos_label_, self.alpha_ = classes, label, problem.strength
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
-        certify(self, run, [result])
-        self._warn_of_zero(risk)
+        certify(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
         return self
 
     def decision_function(self, X: Any) -> NDArray:
@@ -175,16 +178,6 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         if not isinstance(self.metric, str):
             raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
         return metric_of(self.metric, self.k)
-
-    def _warn_of_zero(self, risk: MetricRisk) -> None:
-        """Say so where the bound is too loose to tell weights from none at all."""
-        nothing = risk.worst(np.zeros(risk.m), 0.0).value
-        if self.lower_bound_ >= nothing * (1.0 - self.gap):
-            warn(
-                f"weights of 0 are as good as any, within the gap, for the bound of {self.metric}: "
-                "lower alpha or allow an intercept; where k is far below the number of positives "
-                "and the classes overlap, fit metric='roc_auc' and take its highest scores"
-            )
 
     # -- data ---------------------------------------------------------------------------------
 

@@ -96,7 +96,8 @@ warm_start, shuffle, verbose
         result = run.minimize(risk, start, stopping, resumable=False)
         self.coef_, self.intercept_ = result.w, result.b
         self.loss_, self.alpha_ = problem.loss, problem.strength
-        certify(self, run, [result])
+        varied = bool(np.ptp(source.y))  # of equal targets there is nothing else to learn
+        certify(self, run, [result], constants=[risk.at_constant] if varied else [])
         self.__dict__.pop("_streams", None)
         return self
 

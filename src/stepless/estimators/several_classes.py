@@ -36,6 +36,11 @@ def coded(y: NDArray, classes: NDArray, loss: Loss) -> Iterator[tuple[str, NDArr
         yield label, np.where(y == positive, 1.0, -1.0)
 
 
+def named_positives(classes: NDArray) -> list[str]:
+    """The classes that are set against the rest, each as a warning names it."""
+    return [f"class {positive}" for positive in positives(classes)]
+
+
 def most_plausible(z: NDArray, classes: NDArray) -> NDArray:
     """The class of each decision: of two by its sign, of more by the largest."""
     return classes[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]

@@ -13,6 +13,7 @@ from stepless.data import Source
 from stepless.estimators.certificate import certify_nothing
 from stepless.given import shown
 from stepless.objective import Objective
+from stepless.own import check_own
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.term import Term
@@ -121,6 +122,7 @@ class Stream:
         """Pass once over a chunk; return the predictions before each example (m × K)."""
         risk = risk_of(self.objective, source)
         if self._state is None:
+            check_own(risk)
             self._state = self.solver.start(risk, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
         scores = self.solver.learn(risk, self._state, order, self._rng)

@@ -103,7 +103,7 @@ class StructuredClassifier(BaseEstimator):
         result = minimize_whole(self, run, risk, weights, (self.model, inputs, outputs, s))
         self.coef_: NDArray = result.w
         self.alpha_ = problem.strength
-        certify(self, run, [result])
+        certify(self, run, [result], constants=[risk.at_constant])
         return self
 
     def predict(self, X: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost, Growth, NoGradient, Total, Undefined, as_cost, total
 from stepless.games.costs.growth import RUIN
+from stepless.games.costs.shown import Own
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed, refuse_empty
 from stepless.games.hindsight.task import total_of
@@ -21,9 +22,11 @@ from stepless.games.players.refusals import refuse_nobody, told
 from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.vertices import enter
 from stepless.objective import Domain, Regularizer
+from stepless.own import check_own_terms, is_own
 
 _OUTSIDE = 1e-9  # relative: how far a decision may lie out of the domain by rounding
 _SAMPLE = 16  # decisions of a game from which the best is chosen where only values are shown
+_COARSE = 1e-6  # relative: how far a user's own sums may be off
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,32 @@ class Record:
     def sample(self) -> NDArray:
         """A few decisions, spread over the game, and their mean."""
         plays = self.run.plays
-        rows = np.linspace(0, len(plays) - 1, min(_SAMPLE, len(plays))).astype(int)
-        return np.vstack([plays[rows], plays.mean(axis=0)])
+        return np.vstack([plays[self._spread()], plays.mean(axis=0)])
+
+    def refuse_unsound(self, best: NDArray) -> None:
+        """Refuse a user's own cost of a few rounds whose tangents, there and at the best, cross it.
+
+        Regret and gap count on their lying below.
+        """
+        for t in self._spread():
+            f, w = self.costs[t], self.run.plays[t]
+            if not isinstance(f, Own) and not is_own(getattr(f, "loss", f)):
+                continue
+            for u, v in ((w, best), (best, w)):
+                here, there, rise = f.value(u), f.value(v), f.gradient(u) * (v - u)
+                room = _COARSE * (abs(here) + abs(there) + float(np.abs(rise).sum()))
+                if here + float(rise.sum()) > there + room:
+                    raise GameError(
+                        t + 1,
+                        "the cost is not convex, or its gradient is none: from one decision to "
+                        f"another it goes from {here:.6g} to {there:.6g}, but its tangent to "
+                        f"{here + float(rise.sum()):.6g}, above",
+                    )
+
+    def _spread(self) -> NDArray:
+        """A few rounds, spread over the game."""
+        rounds = len(self.run.plays)
+        return np.linspace(0, rounds - 1, min(_SAMPLE, rounds)).astype(int)
 
 
 class Game:
@@ -175,7 +202,10 @@ class Game:
         costs = records[0].costs
         seen = [w for record in records for w in record.sample()]
         d = records[0].run.plays.shape[1]
-        return best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
+        best = best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
+        for record in records:
+            record.refuse_unsound(best.w)
+        return best
 
     def ledger(self, record: Record, best: Best) -> Ledger:
         """What the game cost against a fixed decision."""
@@ -201,6 +231,7 @@ class Game:
         )
 
     def _enter(self, d: int) -> None:
+        check_own_terms(d, self.penalty, self.domain, *self.constraints)
         self.player.enter(
             self.domain, d, penalty=self.penalty, constraints=self.constraints, seed=self.seed
         )

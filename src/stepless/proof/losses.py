@@ -36,42 +36,46 @@ def heights(block, loss, z, rounding, ulps):
         if left < 0.0:
             a = loss.slope(h - far, y[i])
             rise = max(rise if right > 0.0 else -math.inf, a * left, a * min(right, 0.0))
-        term, error = two_product(s[i], loss.value(h, y[i]))
+        here = loss.value(h, y[i])
+        term, error = two_product(s[i], here)
         high, lack = two_sum(high, term)
         low += error + lack + s[i] * rise
-        doubt += s[i] * (loss.value_size(h, y[i]) * ulps + 1e-3 * abs(rise) / UNIT)
+        doubt += s[i] * (loss.value_size(here, h, y[i]) * ulps + 1e-3 * abs(rise) / UNIT)
     return high, low, doubt * UNIT
 
 
 @compiled("block[m,_] slopes[m]")
 def admitted(block, loss, slopes):
-    """Slopes where the conjugate is finite, and Σ s_i a_i of those above and below 0.
+    """Slopes with finite conjugates, these, and Σ s_i a_i of those above and below 0.
 
     A loss is bounded below: 0 is such a slope, and so are all between it and one.
     """
     _, y, s = block
-    a = np.zeros(s.size)
+    a = np.zeros((2, s.size))
     sums = np.zeros((2, 2))
     for i in range(s.size):
-        if s[i] == 0.0 or not math.isfinite(slopes[i]):
+        if s[i] == 0.0:
             continue
-        for share in (1.0, _NARROWER):
-            if math.isfinite(loss.conjugate(share * slopes[i], y[i])):
-                a[i] = share * slopes[i]
-                break
-        side = 0 if a[i] > 0.0 else 1
-        term, error = two_product(s[i], a[i])
+        a[0, i], a[1, i] = slopes[i], loss.conjugate(slopes[i], y[i])
+        if not math.isfinite(a[1, i]):
+            a[0, i] = _NARROWER * slopes[i]
+            a[1, i] = loss.conjugate(a[0, i], y[i])
+        if not (math.isfinite(a[1, i]) and math.isfinite(slopes[i])):
+            a[0, i], a[1, i] = 0.0, loss.conjugate(0.0, y[i])
+        side = 0 if a[0, i] > 0.0 else 1
+        term, error = two_product(s[i], a[0, i])
         sums[side, 0], lack = two_sum(sums[side, 0], term)
         sums[side, 1] += error + lack
     return a, sums
 
 
-@compiled("block[m,_] a[m] shares[2,2]")
+@compiled("block[m,_] a[2,m] shares[2,2]")
 def conjugates(block, loss, a, shares, ulps):
     """Scale the slopes of one sign by a share; return them, and what is said of their conjugates.
 
     A share θ is a real number that a double and what it lacks tell to twice the digits. Between two
-    neighbours of θa the conjugate, convex, is no larger than at one of them.
+    neighbours of θa the conjugate, convex, is no larger than at one of them; both are no farther
+    out than a, which is admitted.
     Σ s_i ℓ*(θa_i, y_i) from above, and by how much it may be too low; Σ s_i (θa_i)².
     """
     _, y, s = block
@@ -80,19 +84,19 @@ def conjugates(block, loss, a, shares, ulps):
     for i in range(s.size):
         if s[i] == 0.0:
             continue
-        side = 0 if a[i] > 0.0 else 1
-        v, lacks = two_product(shares[side, 0], a[i])
-        worst = loss.conjugate(v, y[i])
+        side = 0 if a[0, i] > 0.0 else 1
+        v, lacks, worst = a[0, i], 0.0, a[1, i]
         if shares[side, 0] != 1.0:
-            for near in (v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)):
-                # no farther than a itself, which is admitted
-                inside = near if abs(near) < abs(a[i]) else a[i]
-                worst = max(worst, loss.conjugate(inside, y[i]))
-            lacks += shares[side, 1] * a[i]
+            v, lacks = two_product(shares[side, 0], a[0, i])
+            lacks += shares[side, 1] * a[0, i]
+            inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)
+            if abs(outer) < abs(a[0, i]):
+                worst = loss.conjugate(outer, y[i])
+            worst = max(worst, loss.conjugate(inner, y[i]))
         term, error = two_product(s[i], worst)
         high, lack = two_sum(high, term)
         low += error + lack
-        doubt += s[i] * loss.conjugate_size(v, y[i])
+        doubt += s[i] * loss.conjugate_size(worst, v, y[i])
         square += s[i] * v * v
         scaled[0, i], error = two_product(s[i], v)
         scaled[1, i] = error + s[i] * lacks

@@ -18,30 +18,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Column, Source
-from stepless.objective import Loss, Objective, Penalized
+from stepless.objective import Loss, Objective, Penalized, SquaredL2
 from stepless.proof import losses, products
 from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
 from stepless.proof.interval import Interval
+from stepless.proof.products import CAREFUL, PLAIN, Care
 from stepless.proof.tangents import ByTangents
 
 OUTSIDE = 1e-12  # of its size: how far outside of a domain rounding may have put w
 
 
 def verify(
-    objective: Objective, source: Source, w: NDArray, b: float, slopes: Column | None
+    objective: Objective,
+    source: Source,
+    w: NDArray,
+    b: float,
+    slopes: Column | None,
+    enough: float = 0.0,
 ) -> Interval:
-    """Prove an objective of (w, b) from above, and a bound on all from below, by slopes."""
-    highest = penalty(objective, w) + risk(objective.loss, source, w, b)
-    lowest = 0.0
-    if slopes is not None and highest < math.inf:
-        lowest = max(lowest, bound(objective, source, slopes, highest))
-    return Interval(highest, min(lowest, highest))
+    """Prove an objective of (w, b) from above, and a bound on all from below, by slopes.
+
+    With plain products, if these prove a gap of `enough`; else with careful ones.
+    """
+    found = Interval(math.inf, 0.0)
+    for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
+        highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
+        lowest = 0.0
+        if slopes is not None and highest < math.inf:
+            lowest = max(lowest, bound(objective, source, slopes, highest, care))
+        found = Interval(highest, min(lowest, highest))
+        if found.gap <= enough * highest:
+            break
+    return found
 
 
-def risk(loss: Loss, source: Source, w: NDArray, b: float) -> float:
+def risk(loss: Loss, source: Source, w: NDArray, b: float, care: Care = CAREFUL) -> float:
     """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m, from above."""
-    rounding = second_order(source.shape[1])
-    z = source.column(products.predictions, w, float(b))
+    z, rounding = source.column(care.predictions, w, float(b)), care.rounding(source.shape[1])
     return above(source.map(losses.heights, loss, z, rounding, loss.ulps), source.shape[0])
 
 
@@ -50,6 +63,8 @@ def penalty(objective: Penalized, w: NDArray) -> float:
     most = 0.0 if objective.domain.separable else OUTSIDE
     if _outside(objective, w) > most:
         return math.inf
+    if type(objective.regularizer) is SquaredL2:
+        return 0.5 * objective.strength * float(products.square(w)) * (1.0 + 16.0 * UNIT)
     return objective.penalty(w) * (1.0 + (w.size + 64) * UNIT)
 
 
@@ -63,29 +78,31 @@ def _outside(objective: Penalized, w: NDArray) -> float:
     return away / max(float(np.linalg.norm(inside)), TINY) if away else 0.0
 
 
-def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) -> float:
+def bound(
+    objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
+) -> float:
     """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
-    loss: Loss = (
-        objective.loss if objective.loss.offers("conjugate") else ByTangents(objective.loss)
-    )
+    loss = objective.loss
+    if not loss.offers("conjugate"):
+        loss = ByTangents(loss)
     m, d = source.shape
     parts = source.map(losses.admitted, loss, slopes)
-    a = Column([part for part, _ in parts])
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
         shares = level(joined([sums for _, sums in parts]))
-    found = source.map(losses.conjugates, loss, a, shares, loss.ulps)
+    found = source.map(losses.conjugates, loss, Column([a for a, _ in parts]), shares, loss.ulps)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
     given = Column([part[0] for part in found])
-    g = source.total(products.combination, (d, 2), given, join=joined) / m
-    # of sums over m examples, and of a share that is a quotient of such
-    size = math.sqrt(square) * 1.01
-    blur = 8.0 * second_order(m) * size * (1.01 * source.sizes + TINY**0.5)
-    return (
-        floor(objective, g[:, 0], blur + np.abs(g[:, 1]) + 4.0 * UNIT * np.abs(g[:, 0]), ceiling)
-        - offset
-    )
+    high, low = source.total(care.combination, (2, d), given, join=_joined) / m
+    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
+    size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
+    blur = (care.rounding(m) + 8.0 * second_order(m)) * size
+    return floor(objective, high, blur + np.abs(low) + 4.0 * UNIT * np.abs(high), ceiling) - offset
+
+
+def _joined(parts: list[NDArray]) -> NDArray:
+    return joined([part.T for part in parts]).T
 
 
 def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> float:
@@ -93,8 +110,16 @@ def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> fl
 
     Of the domain widened by the `OUTSIDE`-th part of itself, if it has other walls than an axis's.
     """
-    least = objective.least(g, blur + TINY, ceiling)
-    slack = (g.size + 64) * 4.0 * UNIT * abs(least)
+    blur = blur + TINY
+    if objective.euclidean:
+        slope = math.sqrt(products.square(np.abs(g) + blur)) * (1.0 + 8.0 * UNIT)
+        least = objective.floor(slope, 0.0)
+        slack = 16.0 * UNIT * abs(least)
+    else:
+        least = objective.least(g, blur, ceiling)
+        # a sum's rounding, and that of a quotient near 1 by which the ceiling is multiplied
+        alike = 64 if objective.regularizer.separable else g.size + 64
+        slack = 4.0 * UNIT * ((g.size + 64) * abs(least) + alike * ceiling)
     if not (objective.domain.free or objective.domain.separable):
         strength = objective.strength
         reach = math.sqrt(2.0 * ceiling / strength) if strength > 0.0 else math.inf
@@ -119,4 +144,4 @@ def above(parts: list[tuple[float, float, float]], m: int) -> float:
     total = math.fsum(number for part in parts for number in part)
     doubt = math.fsum(part[2] for part in parts)
     size = math.fsum(abs(part[0]) + abs(part[1]) for part in parts)
-    return (total + 1e-6 * doubt + 4.0 * UNIT * size) / m + 4.0 * UNIT * abs(total) / m
+    return (total + 0.125 * doubt + 4.0 * UNIT * size) / m + 4.0 * UNIT * abs(total) / m

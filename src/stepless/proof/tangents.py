@@ -27,13 +27,13 @@ class ByTangents(Loss):
     def slope(self, z, y):
         return self.loss.slope(z, y)
 
-    def value_size(self, z, y):
-        return self.loss.value_size(z, y)
+    def value_size(self, value, z, y):
+        return self.loss.value_size(value, z, y)
 
     def conjugate(self, a, y):
         return self.bracket(a, y)[0]
 
-    def conjugate_size(self, a, y):
+    def conjugate_size(self, conjugate, a, y):
         return self.bracket(a, y)[1]
 
     def bracket(self, a, y):

@@ -14,8 +14,9 @@ from stepless.data import Block, Column, Source, added
 from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
+from stepless.proof import Interval
 from stepless.proof.witness import Witness
-from stepless.risks.linear_risk import LinearRisk
+from stepless.risks.linear_risk import LinearRisk, blank
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
 _FIRST_SHARPNESS = 4.0
@@ -76,8 +77,14 @@ class JointRisk(LinearRisk):
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         return None
+
+    def _at_zero(self) -> float:
+        self._z, b = self.source.column(blank, self.K), np.zeros(self.K)
+        return self._value(self._z, self._balance(b)[0] if self.objective.intercept else b)
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at W; free intercepts are minimised out, starting from b."""

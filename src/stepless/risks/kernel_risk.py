@@ -113,6 +113,9 @@ class KernelRisk(Risk):
     def penalty(self, w: NDArray) -> float:
         return 0.5 * self.objective.strength * self._at(w).square
 
+    def value_at_zero(self) -> float:
+        return self._origin.value_at_zero()
+
     def norm(self, w: NDArray) -> float:
         """The length of f."""
         return math.sqrt(self._at(w).square)

@@ -79,6 +79,15 @@ class LinearRisk(RowRisk):
         p = self.source.split(p)
         return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
 
+    def value_at_zero(self) -> float:
+        """R(0, b) with the best intercept, from the targets alone; a class's examples are one."""
+        sorted_ = self.objective.loss.targets in ("signs", "classes")
+        return (type(self)(self.objective, _merged(self.source)) if sorted_ else self)._at_zero()
+
+    def _at_zero(self) -> float:
+        cut, free = partial(self._cut, self.source.column(blank, 1)), self.objective.intercept
+        return bottom(cut, 0.0, smooth=self._smooth, free=free).best.value
+
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
 
@@ -116,9 +125,11 @@ class LinearRisk(RowRisk):
             plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         column = witness.column if isinstance(witness, Slopes) else None
-        return sums.verify(self.objective, self.source, w, b, column)
+        return sums.verify(self.objective, self.source, w, b, column, enough)
 
     def prediction_rounding(self, w: NDArray, b: Any) -> float:
         """Bound how far predictions are off, root mean square, relative to what cancels in them.
@@ -199,6 +210,20 @@ class LinearRisk(RowRisk):
 def _targets(block: Block) -> float:
     """The sum of their sizes."""
     return float(np.abs(block.y).sum())
+
+
+def blank(block: Block, K: int) -> NDArray:
+    """The predictions of weights 0."""
+    return np.zeros((block.y.size, K) if K > 1 else block.y.size)
+
+
+def _merged(source: Source) -> Source:
+    """The first example of each class, with the weight of all."""
+    classes = np.maximum(source.y, 0.0).astype(int)
+    shares, first = np.bincount(classes, source.s), np.full(classes.max() + 1, -1)
+    first[classes[::-1]] = np.arange(classes.size)[::-1]
+    rows = first[first >= 0]
+    return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)
 
 
 def _longest(block: Block) -> int:

@@ -61,6 +61,7 @@ class OracleRisk(WeightRisk):
 
     verified: ClassVar[bool] = True
     smooth: ClassVar[bool] = False  # whether there is a gradient everywhere
+    found_right = False  # whether it has passed a check
 
     def __init__(
         self,
@@ -126,11 +127,16 @@ class OracleRisk(WeightRisk):
         point = Points(w[None].copy(), (tangent.b,), np.ones(1))
         return replace(tangent, plane=replace(tangent.plane, witness=point))
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
         """Prove an interval, by asking anew at the witness's points: nothing of the run is used."""
         asked = copy(self)
         asked.begin()
         return oracles.verify(asked, w, b, witness if isinstance(witness, Points) else None)
+
+    def value_at_zero(self) -> float:
+        return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
 
     def oracle_value(self, w: NDArray, b: Any) -> float:
         """R(w, b), as the oracle has it."""

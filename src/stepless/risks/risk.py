@@ -51,8 +51,13 @@ class Risk(ABC):
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R at w and a plane under it; a free intercept is minimised out, starting from b."""
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None) -> Interval | None:
-        """Prove an objective of (w, b) from above and, by a witness, a bound from below."""
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
+        """Prove an objective of (w, b) from above and, by a witness, a bound from below.
+
+        The proof may be coarser if it is of a relative gap of `enough`.
+        """
         return None
 
     @abstractmethod
@@ -65,6 +70,17 @@ class Risk(ABC):
     def penalty(self, w: NDArray) -> float:
         """Ω(w)."""
         return self.objective.penalty(w)
+
+    def at_constant(self) -> float:
+        """J of weights 0 with the best intercept; NaN where the domain does not hold them."""
+        w, domain = np.zeros(self.d), self.objective.domain
+        if not (domain.free or domain.separable):
+            domain.project(w)
+        return math.nan if w.any() else self.objective.penalty(w) + self.value_at_zero()
+
+    def value_at_zero(self) -> float:
+        """R(0, b) with the best intercept."""
+        return float(self.tangent(np.zeros(self.d), 0.0).value)
 
     def norm(self, w: NDArray) -> float:
         """The length of w."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class Absolute(Loss):
     >>> Absolute().value(3.0, 1.0), Absolute().slope(3.0, 1.0)
     (2.0, 1.0)
     """
+
+    ulps: ClassVar[float] = 8.0
 
     def value(self, z, y):
         return abs(z - y)

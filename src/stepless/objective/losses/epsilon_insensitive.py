@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class EpsilonInsensitive(Loss):
     """
 
     epsilon: float = 0.1
+    ulps: ClassVar[float] = 8.0
 
     def _check(self) -> None:
         if not 0.0 <= self.epsilon < math.inf:
@@ -29,6 +31,9 @@ class EpsilonInsensitive(Loss):
 
     def value(self, z, y):
         return max(0.0, abs(z - y) - self.epsilon)
+
+    def value_size(self, value, z, y):
+        return abs(z - y) + self.epsilon
 
     def slope(self, z, y):
         return 1.0 if z - y > self.epsilon else (-1.0 if y - z > self.epsilon else 0.0)

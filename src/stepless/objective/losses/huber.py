@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from stepless.objective.losses.loss import Loss
 
@@ -19,6 +20,7 @@ class Huber(Loss):
     """
 
     delta: float = 1.0
+    ulps: ClassVar[float] = 8.0
 
     def _check(self) -> None:
         if not 0.0 < self.delta < math.inf:

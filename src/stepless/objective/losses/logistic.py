@@ -22,6 +22,7 @@ class Logistic(Loss):
 
     targets: ClassVar[Targets] = "signs"
     linked: ClassVar[bool] = True
+    ulps: ClassVar[float] = 8.0
 
     def value(self, z, y):
         return softplus(-y * z)

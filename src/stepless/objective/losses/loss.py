@@ -17,7 +17,7 @@ class Loss(Term):
     constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at
     native speed. Newton's method asks for `curvature` too, or, of a piecewise-linear loss, for its
     `corners`; dual ascent for `implicit_slope` and `conjugate`.
-    :func:`stepless.check_loss` says in one line what is wrong with it.
+    :func:`stepless.check_loss` says in one line what is wrong with it; a fit looks at a few points.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class Loss(Term):
         """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
         raise NotImplementedError
 
-    def value_size(self, z, y):
-        """Return what the rounding of `value` is relative to: what cancels in it, if anything."""
-        return self.value(z, y)
+    def value_size(self, value, z, y):
+        """Return what the rounding of a `value` is relative to: itself, unless terms cancel."""
+        return value
 
-    def conjugate_size(self, a, y):
-        """Return what the rounding of `conjugate` is relative to."""
-        return abs(self.conjugate(a, y)) + abs(a * y) + abs(a)
+    def conjugate_size(self, conjugate, a, y):
+        """Return what the rounding of a `conjugate` is relative to."""
+        return abs(conjugate) + abs(a * y) + abs(a)
 
     def outputs(self):
         """Return how many predictions an example has: 1 but for a `JointLoss`."""

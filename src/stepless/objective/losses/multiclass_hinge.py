@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from stepless.objective.losses.joint_loss import JointLoss
 
@@ -19,6 +20,8 @@ class MulticlassHinge(JointLoss):
     >>> float(MulticlassHinge(3).slopes(np.array([0.5, 0.0, 1.0]), 0, a)), a
     (1.5, array([-1.,  0.,  1.]))
     """
+
+    ulps: ClassVar[float] = 8.0
 
     def slopes(self, z, y, a):
         own = int(y)

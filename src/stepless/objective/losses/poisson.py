@@ -72,11 +72,20 @@ class Poisson(Loss):
 
     targets: ClassVar[Targets] = "counts"
     linked: ClassVar[bool] = True
+    ulps: ClassVar[float] = 32.0
 
     def value(self, z, y):
         below = min(z, _STEEP)
         fit = y * beyond_tangent(below - math.log(y)) if y > 0.0 else math.exp(below)
         return fit + (math.exp(_STEEP) - y) * (z - below)
+
+    def value_size(self, value, z, y):
+        level = abs(math.log(y)) if y > 0.0 else 0.0
+        return value + abs(self.slope(z, y)) * (1.0 + abs(z) + level)
+
+    def conjugate_size(self, conjugate, a, y):
+        level = abs(math.log(y)) if y > 0.0 else 0.0
+        return abs(conjugate) + abs(a) * (1.0 + 2.0 * level + abs(math.log(max(a + y, 1e-300))))
 
     def slope(self, z, y):
         return math.exp(min(z, _STEEP)) - y

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from stepless.objective.losses.loss import Loss
 class Quantile(Loss):
     """ℓ(z, y) = τ(y − z) for z ≤ y, (1 − τ)(z − y) for z > y; 0 < τ < 1.
 
-    max(τ, 1−τ)-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −τ ≤ a ≤ 1 − τ.
+    max(τ, 1−τ)-Lipschitz, not smooth. Conjugate: ℓ*(a, y) = ay for −τ ≤ a ≤ 1 − τ, where 1 − τ is
+    the double that it is rounded to.
     Smoothed by a step h, its slope is (z − y)/h, cut off at −τ and 1 − τ.
 
     Examples
@@ -22,6 +24,7 @@ class Quantile(Loss):
     """
 
     tau: float = 0.5
+    ulps: ClassVar[float] = 8.0
 
     def _check(self) -> None:
         if not 0.0 < self.tau < 1.0:

@@ -28,6 +28,7 @@ class SmoothedHinge(Loss):
 
     gamma: float = 10.0
     targets: ClassVar[Targets] = "signs"
+    ulps: ClassVar[float] = 8.0
 
     def _check(self) -> None:
         if not 0.0 < self.gamma < math.inf:
@@ -50,6 +51,9 @@ class SmoothedHinge(Loss):
 
     def slope(self, z, y):
         return -y * sigmoid(self.gamma * (1.0 - y * z))
+
+    def value_size(self, value, z, y):
+        return value + sigmoid(self.gamma * (1.0 - y * z)) * abs(1.0 - y * z)
 
     def curvature(self, z, y):
         e = math.exp(-abs(self.gamma * (1.0 - y * z)))

@@ -22,6 +22,7 @@ class Softmax(JointLoss):
     """
 
     linked: ClassVar[bool] = True
+    ulps: ClassVar[float] = 8.0
 
     def slopes(self, z, y, a):
         own = int(y)

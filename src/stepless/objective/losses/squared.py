@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from stepless.objective.losses.loss import Loss
 
 
@@ -15,6 +17,8 @@ class Squared(Loss):
     >>> Squared().value(3.0, 1.0), Squared().slope(3.0, 1.0)
     (2.0, 2.0)
     """
+
+    ulps: ClassVar[float] = 8.0
 
     def value(self, z, y):
         return 0.5 * (z - y) * (z - y)

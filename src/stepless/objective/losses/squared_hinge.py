@@ -20,6 +20,7 @@ class SquaredHinge(Loss):
     """
 
     targets: ClassVar[Targets] = "signs"
+    ulps: ClassVar[float] = 8.0
 
     def value(self, z, y):
         short = max(0.0, 1.0 - y * z)

@@ -63,6 +63,9 @@ class MetricRisk(OracleRisk):
         """Bounds of Σ|a_i x_ij|, feature by feature."""
         return self._sizes
 
+    def value_at_zero(self) -> float:
+        return self.worst(np.zeros(self.m), 0.0).value
+
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         found = self.worst(self.source.predictions(w), 0.0)
         return found.value, self.source.combination(found.a)

@@ -13,6 +13,7 @@ from stepless.kernels import mixed, mixed_lagged
 from stepless.kernels.mixed import Epoch
 from stepless.kernels.rows import steepest
 from stepless.kernels.shuffle import random_order
+from stepless.kernels.vertices import enter
 from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
@@ -116,6 +117,8 @@ class Mixed:
         lever = _LEVER * longest if risk.objective.intercept else 0.0
         square += lever * lever * risk.source.s.max()
         steep = float(risk.objective.loss.smoothness() * square) or 1.0  # where nothing moves
+        w = w.copy()
+        enter(risk.objective.domain, w)  # means count the first centre too, and 0 may lie outside
         centre = Centre.at(risk, w, risk.anchor(w, b))
         return State(centre, steep, steep, lever, centre.objective)
 

@@ -1,0 +1,92 @@
+"""Holds what a run has proved against the same numbers in exact arithmetic."""
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from proof.arithmetic import exact, mp
+from proof.exact import conjugate, dual, objective, violation
+from proof.problems import Problem, problem
+from stepless.data import Source
+from stepless.minimize import minimize
+from stepless.proof.witness import Slopes
+from stepless.risks.joint_risk import risk_of
+from stepless.solvers import SOLVERS
+from stepless.solvers.auto import choose
+from stepless.solvers.lacking import lack_of
+from stepless.stopping import Stopping
+
+_NARROWER = Fraction(1) - Fraction(1, 2**48)  # as the verifier narrows slopes out of their range
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An interval, and what it must hold, exactly: J(w) and D(witness)."""
+
+    problem: Problem
+    solver: str
+    interval: tuple
+    value: object
+    height: object
+
+    @property
+    def faults(self):
+        lowest, highest = (exact(end) if np.isfinite(end) else end for end in self.interval)
+        told = []
+        if highest < np.inf and self.value > highest + mp.mpf("1e-300"):
+            told.append(f"J(w) is {float(self.value - highest):.3g} above the objective")
+        if self.height is not None and lowest > self.height and lowest > 0:
+            told.append(f"D is {float(lowest - self.height):.3g} below the bound")
+        if lowest > self.value:
+            told.append(f"J(w) is {float(lowest - self.value):.3g} below the bound")
+        return told
+
+
+def run(seed, **named):
+    """Minimise the problem of a seed by a solver of chance, and not always to the end."""
+    given = problem(seed, **named)
+    rng = np.random.default_rng([seed, 17])
+    risk = risk_of(given.objective, Source(given.X, given.y, given.s, threads=1))
+    able = [name for name, make in sorted(SOLVERS.items()) if lack_of(make(), risk) is None]
+    gap = float(10.0 ** -rng.integers(1, 12))
+    name = str(rng.choice([*able, "auto"]))
+    solver = choose(risk, gap) if name == "auto" else SOLVERS[name]()
+    passes = int(rng.choice([1, 3, 10, 40, 150]))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = minimize(risk, solver, Stopping(gap=gap, passes=passes), rng=rng)
+    return given, risk, result
+
+
+def judge(given, risk, result):
+    """Evaluate in exact arithmetic what the run says of its point and of its witness."""
+    s = [exact(si) for si in risk.source.s]
+    J = objective(given.loss, given.regularizer, given.X, given.y, s, result.w, result.b)
+    height = None
+    if isinstance(result.witness, Slopes) and given.loss.outputs() == 1:
+        slopes = [
+            _admitted(given, a, y)
+            for a, y in zip(result.witness.column.whole, given.y, strict=True)
+        ]
+        try:
+            terms = given.loss, given.regularizer, given.domain
+            ceiling = exact(result.objective)
+            height = dual(*terms, given.X, given.y, s, slopes, given.intercept, ceiling)
+        except NotImplementedError:
+            height = None
+    interval = (result.lower_bound, result.objective)
+    if violation(given.domain, result.w) > 2e-12:
+        assert result.objective == np.inf, f"outside of its domain: {given}"
+    return Judgement(given, result.solver, interval, J, height)
+
+
+def _admitted(given, a, y):
+    """The slope that the verifier takes for one that may have no conjugate."""
+    if not np.isfinite(a):
+        return Fraction(0)
+    for share in (Fraction(1), _NARROWER):
+        if conjugate(given.loss, exact(a) * share, exact(y)) < np.inf:
+            return exact(a) * share
+    return Fraction(0)
