@@ -190,10 +190,13 @@ TRUTH = minimize(Deviations(5, SquaredL2(0.1)), SOLVERS["bundle"](), Stopping(ga
     ids=["a gradient turned round", "a gradient too long", "a value too high"],
 )
 def test_what_an_oracle_says_wrongly_once_is_refused_or_proves_nothing(wrong, solver):
+    found, refused = None, ""
     try:
         found = minimize(Lying(wrong), SOLVERS[solver](), Stopping(gap=1e-6, passes=60))
-    except ValueError as refused:
-        assert "its gradient of call" in str(refused)
+    except ValueError as error:
+        refused = str(error)
+    if found is None:
+        assert "its gradient of call" in refused
         return
     assert found.lower_bound <= TRUTH.objective
     assert found.objective >= TRUTH.lower_bound

@@ -86,7 +86,7 @@ def conjugates(block, loss, a, shares, ulps):
             continue
         side = 0 if a[0, i] > 0.0 else 1
         v, lacks, worst = a[0, i], 0.0, a[1, i]
-        if shares[side, 0] != 1.0:
+        if shares[side, 0] != 1.0 or shares[side, 1] != 0.0:
             v, lacks = two_product(shares[side, 0], a[0, i])
             lacks += shares[side, 1] * a[0, i]
             inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)
