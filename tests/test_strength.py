@@ -30,7 +30,7 @@ from stepless.objective import (
     SquaredL2,
     SquaredLp,
 )
-from stepless.report import Summary, describe
+from stepless.report import Summary, describe, model_file, read_header
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton
 from stepless.stopping import Stopping
@@ -326,6 +326,7 @@ def test_it_is_stored_saved_and_said(noisy, tmp_path):
     X, y = noisy
     model = LinearClassifier("logistic", alpha="auto").fit(X, y)
     save_model(model, tmp_path / "model")
+    assert read_header(tmp_path / "model")["certificate"]["alpha"] == model.alpha_
     again = load_model(tmp_path / "model")
     assert again.alpha_ == model.alpha_
     assert again.alpha == "auto"
@@ -333,10 +334,19 @@ def test_it_is_stored_saved_and_said(noisy, tmp_path):
     summary = Summary.of(again)
     assert summary.alpha == model.alpha_
     assert f"l2 penalty with alpha {model.alpha_:g} (chosen from the data)" in describe(summary)
+    assert Summary.of(again.set_params(alpha=0.1)).alpha == model.alpha_  # that of the fit
     assert "chosen" not in describe(Summary.of(model.set_params(alpha=0.1).fit(X, y)))
     assert LinearClassifier(penalty="none", passes=1).fit(X, y).alpha_ == 0.0
     assert LinearClassifier(penalty=SquaredL2(0.3)).fit(X, y).alpha_ == 0.3
     assert LinearRegressor(alpha=0.2).partial_fit(X, y).alpha_ == 0.2
+
+
+def test_files_that_do_not_tell_the_strength_are_read_as_before(noisy, tmp_path, monkeypatch):
+    model = LinearClassifier("logistic", alpha=0.1).fit(*noisy)
+    monkeypatch.setattr(model_file, "_CERTIFICATE", model_file._CERTIFICATE[1:])
+    save_model(model, tmp_path / "model")
+    assert "alpha" not in read_header(tmp_path / "model")["certificate"]
+    assert Summary.of(load_model(tmp_path / "model")).alpha == 0.1
 
 
 def test_seconds_are_for_all(noisy):

@@ -21,6 +21,7 @@ from stepless.solvers import SOLVERS, Solver
 from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
+from stepless.solvers.solver import OnlineSolver
 from stepless.solvers.turns import Turns
 from stepless.stopping import Stopping
 from stepless.watchers import Progress, Watcher, watching
@@ -111,9 +112,9 @@ class Run:
         solver: Any = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
         return InOrder(solver) if solver.online and not self.shuffle else solver
 
-    def online_solver(self) -> Solver:
+    def online_solver(self) -> OnlineSolver:
         """Return the solver that is to learn from a stream."""
-        solver = AdaGrad() if self.solver == "auto" else self.named_solver()
+        solver: Any = AdaGrad() if self.solver == "auto" else self.named_solver()
         if not solver.online:
             online = [name for name, kind in SOLVERS.items() if kind.online]
             raise ValueError(

@@ -91,6 +91,19 @@ def test_progressive_predictions(folder, lines):
     assert "written to m" in both.stderr
 
 
+@pytest.mark.parametrize("solver", ["adagrad", "pegasos", "pgs"])
+def test_later_labels_do_not_change_predictions(folder, lines, solver):
+    t = 1400  # in the second chunk
+    flipped = [("-" + line).removeprefix("--") for line in lines[t:]]
+    options = ("fit", "-", "--solver", solver, "--alpha", "1e-3", "-o", "m", "--predictions", "-")
+    before, after = (
+        run(*options, text="\n".join([*lines[:t], *rest])).stdout.split()
+        for rest in (lines[t:], flipped)
+    )
+    assert after[: t + 1] == before[: t + 1]
+    assert after != before
+
+
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [

@@ -95,7 +95,7 @@ def test_weights_are_those_of_the_transcription(penalty, update, cost):
     solver = ChainAdaGrad(K, cost, update, eta=ETA, delta=DELTA)
     words = Sequences(sparse.csr_matrix(X), ends)
     chunk = Chunk(solver.objective(penalty), Tagged(words, y))
-    course = solver.start(chunk, np.zeros((FEATURES + K + 2, K)))
+    course = solver.begin_stream(chunk.objective, np.zeros((FEATURES + K + 2, K)))
     scores = solver.learn(chunk, course, np.arange(ROUNDS))
     w, losses = transcribed(X, ends, y, penalty, update, cost)
     np.testing.assert_allclose(scores[:, 0], losses, rtol=1e-9, atol=1e-9)

@@ -31,7 +31,7 @@ class ChainStream(WholeChunks):
         lack = solver.lacks(self.objective)
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
-        self._course = solver.start(None, start)
+        self._course = solver.begin_stream(self.objective, start)
 
     def learn(self, sequences: Sequences, y: NDArray) -> None:
         """Learn a chunk, of which some features may be new."""

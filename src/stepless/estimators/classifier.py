@@ -185,9 +185,9 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
 
         The first call must name all `classes`, and later ones no others; after `fit`, learning goes
         on from the fitted weights. A stream keeps the loss, penalty, domain and solver that it
-        began with. It is not kept itself, and cannot be certified: `gap_` is infinite. With the
-        solvers of `adagrad`'s kind (the default), it makes no difference how the stream is cut into
-        chunks.
+        began with. It is not kept itself, and cannot be certified: `gap_` is infinite. How the
+        stream is cut into chunks makes no difference, but to a solver with a `batch` of several
+        examples, which ends with its chunk.
         """
         self.predict_and_learn(X, y, classes, sample_weight)
         return self

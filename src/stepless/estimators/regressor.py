@@ -109,7 +109,8 @@ warm_start, shuffle, verbose
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
 
-        After `fit`, learning goes on from the fitted weights.
+        After `fit`, learning goes on from the fitted weights. How the stream is cut makes as little
+        difference as to `LinearClassifier`.
         """
         self.predict_and_learn(X, y, sample_weight)
         return self

@@ -16,6 +16,7 @@ from stepless.objective import Objective
 from stepless.own import check_own
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
+from stepless.solvers.solver import OnlineSolver
 from stepless.term import Term
 
 _MADE_OF = (
@@ -103,7 +104,7 @@ class Stream:
     def __init__(
         self,
         objective: Objective,
-        solver: Any,
+        solver: OnlineSolver,
         d: int,
         start: tuple[NDArray, Any] | None = None,
     ) -> None:
@@ -123,7 +124,7 @@ class Stream:
         risk = risk_of(self.objective, source)
         if self._state is None:
             check_own(risk)
-            self._state = self.solver.start(risk, *self._start)
+            self._state = self.solver.begin_stream(self.objective, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
         scores = self.solver.learn(risk, self._state, order, self._rng)
         at = scores if self.objective.outputs > 1 else np.ascontiguousarray(scores[:, 0])

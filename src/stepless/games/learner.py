@@ -107,8 +107,10 @@ class LearnerFromPlayer:
         return None
 
     def start(self, risk: RowRisk, w: NDArray, b: Any) -> State:
-        player, ridge = self._enter(risk.objective, risk.d)
-        return State(player, ridge, np.zeros(risk.d))
+        return self.begin_stream(risk.objective, w, b)
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> State:
+        return State(*self._enter(objective, w.size), np.zeros(w.size))
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)

@@ -17,33 +17,37 @@ _SMALL = 1e-9  # scale below which it is folded into the weights
 
 # Positions in the `motion` array: what a pass reads and changes besides the weights.
 SCALE, SQUARE, CURVATURE, RADIUS, PHASE, BIAS, BIAS_CURVATURE = range(7)
-OFFSET, TILT, PICK, ITS_BIAS, BIASES, ROUGH = range(7, 13)
+OFFSET, TILT, PICK, ITS_BIAS, BIASES, SUMMED, ROUGH = range(7, 14)
+# Of a stream: whether it is one, its first intercept, max s_i‖x_i‖, max s_i, Σ s_i ℓ(w = 0) so far.
+STREAM, FIRST, LONGEST, HEAVIEST, LOST = range(14, 19)
+SIZE = 19
 
 
 class Rule(Term):
     """The numbers that make one online solver of another."""
 
     strength: float  # λ
-    gradient: float  # G ≥ ‖g_t‖; 0: each g_t's own norm
+    gradient: float  # G; where g_t is longer, its own norm
     balance: float  # τ_t balances balance · G²/ρ²: 1 proximal, 8/3 adaptive, 0 none
     pull: float  # 1: the added curvature pulls towards 0 (Bartlett); 0: towards w_t (DLF)
     ball: float  # radius of the set that is projected on
     slack: float  # ρ grows by √2 when ‖w‖ ≥ ρ − slack; negative: never
     restart: float  # 1: with each growth a new phase begins, S = 0
-    bias_gradient: float  # G of the intercept; 0: each slope's own size
+    bias_gradient: float  # G of the intercept
     bias_reach: float  # radius of the intercept, in ρ; 0: there is no intercept
     batch: int  # examples a round
 
 
 @compiled(
-    "problem[m,d,_] order[n] w[d] motion[13] kept[1|3,d] slopes[≥min(rule.batch,n)] scores[≥n]",
+    "problem[m,d,_] order[n] w[d] motion[19] kept[0|1|3,d] slopes[≥min(rule.batch,n)] scores[≥n]",
     fastmath=FAST,
 )
 def descend(problem, rule, order, w, motion, kept, slopes, scores):
     """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch), `scores` (of all rows).
 
-    Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane; rows 1
-    and 2, if there are any, the sum of the iterates before each round, and that before round PICK.
+    Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane, unless
+    it is a stream's; rows 1 and 2, if there are any, the sum of the iterates before each round, and
+    that before round PICK. `fold` ends a pass.
 
     w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried
     along. An example's tangent, wherever it was taken, lies under its loss: so the sum of a pass's
@@ -51,27 +55,25 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
     """
     loss, X, y, s = problem
     keep = kept.shape[0] > 1
-    plane = kept[0]
+    stream = motion[STREAM] > 0.0
     scale, square, S = motion[SCALE], motion[SQUARE], motion[CURVATURE]
     radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
-    weight = 0.0  # Σ w_t = weight · w + kept[1]
+    weight = motion[SUMMED]  # Σ w_t = weight · w + kept[1]
     offset = 0.0
     rough = 0.0  # Σ of the sizes that cancel in the offset: what its rounding is relative to
     tilt = 0.0
-    biases = 0.0
-    rounds = 0
-    kept[:] = 0.0
+    biases = motion[BIASES]
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
         share = 1.0 / (stop - start)
         if keep:
             weight += scale
             biases += b
-            if rounds == motion[PICK]:
+            if motion[PICK] == 0.0:
                 for j in range(w.size):
                     kept[2, j] = scale * w[j]
                 motion[ITS_BIAS] = b
-        rounds += 1
+            motion[PICK] -= 1.0
 
         slope = 0.0
         steepness = 0.0
@@ -93,6 +95,10 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             here = s[i] * loss.value(z, y[i])
             offset += here - a * z
             rough += here + abs(a * z)
+            if stream:
+                motion[LONGEST] = max(motion[LONGEST], s[i] * math.sqrt(length))
+                motion[HEAVIEST] = max(motion[HEAVIEST], s[i])
+                motion[LOST] += s[i] * loss.value(motion[FIRST], y[i])
             slopes[t - start] = a
             slope += share * a
             steepness += share * abs(a) * math.sqrt(length)
@@ -101,10 +107,10 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
 
         S += rule.strength
         G = rule.gradient
-        if G == 0.0:
+        if rule.balance > 0.0:
             # ‖λw + g‖², g the loss's part; for a batch ‖g‖ ≤ Σ|a_i|‖x_i‖/k is the best to be had
             pull = rule.strength * rule.strength * square + 2.0 * rule.strength * along
-            G = math.sqrt(max(pull + steepness * steepness, 0.0))
+            G = max(G, math.sqrt(max(pull + steepness * steepness, 0.0)))
         grown = 0.5 * (S + math.sqrt(S * S + rule.balance * (G / radius) ** 2))  # DLF Alg. 2
         tau = min(grown, _STEEPEST) - S
         S += tau
@@ -134,7 +140,8 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
                     j, v = X.entry(i, k)
                     longer += v * (2.0 * scale * w[j] + move * v)
                     w[j] += part * v
-                    plane[j] += a * v
+                    if not stream:
+                        kept[0, j] += a * v
                 square += move * longer
                 if keep:
                     for k in range(first, last):
@@ -145,7 +152,7 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             square = rule.ball * rule.ball
 
         if rule.bias_reach > 0.0:
-            g = rule.bias_gradient if rule.bias_gradient > 0.0 else abs(slope)
+            g = max(rule.bias_gradient, abs(slope))
             grown = 0.5 * (S_b + math.sqrt(S_b * S_b + (g / (radius * rule.bias_reach)) ** 2))
             S_b = min(grown, _STEEPEST)
             if S_b > 0.0:
@@ -157,13 +164,19 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
                 S = 0.0
                 motion[PHASE] = 0.0
 
-    square = 0.0
-    for j in range(w.size):
-        if keep:
-            kept[1, j] += weight * w[j]
-        w[j] *= scale
-        square += w[j] * w[j]
-    motion[SCALE], motion[SQUARE], motion[CURVATURE] = 1.0, square, S
+    motion[SCALE], motion[SQUARE], motion[CURVATURE] = scale, square, S
     motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
     motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases
-    motion[ROUGH] = rough
+    motion[SUMMED], motion[ROUGH] = weight, rough
+
+
+@compiled("w[d] motion[19] kept[0|1|3,d]", fastmath=FAST)
+def fold(w, motion, kept):
+    """Write w, scale included, its square anew, and `kept`: the sum of the iterates."""
+    square = 0.0
+    for j in range(w.size):
+        if kept.shape[0] > 1:
+            kept[1, j] += motion[SUMMED] * w[j]
+        w[j] *= motion[SCALE]
+        square += w[j] * w[j]
+    motion[SCALE], motion[SQUARE], motion[SUMMED] = 1.0, square, 0.0

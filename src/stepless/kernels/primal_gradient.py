@@ -14,8 +14,10 @@ _DRIFT = 1e-3  # share of its peak below which a carried sum is summed again
 THETA, PSI, SUM, SINCE = range(4)
 # Positions in `motion`.
 CLOCK, MASS, UNIT, PEAK, BIAS, BIAS_CURVATURE, REACH = range(7)
-TOTAL, OFFSET, ROUGH, TILT, PICK, ITS_BIAS, BIASES = range(7, 14)
-SIZE = 14
+TOTAL, OFFSET, ROUGH, TILT, PICK, ITS_BIAS, BIASES, PASSED = range(7, 15)
+# Of a stream: whether it is one, its first intercept, Σ s_i ℓ(w = 0) so far.
+STREAM, FIRST, LOST = range(15, 18)
+SIZE = 18
 
 
 class Rule(Term):
@@ -27,7 +29,7 @@ class Rule(Term):
 
 
 @compiled(
-    "problem[m,d,_] order[n] kept[d,2|4] motion[14] slopes[≥min(rule.batch,n)] touched[2,d] "
+    "problem[m,d,_] order[n] kept[d,2|4] motion[18] slopes[≥min(rule.batch,n)] touched[2,d] "
     "picked[0|d] scores[≥n]",
     fastmath=FAST,
 )
@@ -36,15 +38,14 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
 
     θ ← θ − mean over the batch of a_i x_i, w = ∇Ω*(θ/(t + 1)) after t rounds (ZHU Fig. 1), scaled
     into the ball. `touched` (2 × d) is room for a list, zeros at first; `picked` gets the weights
-    before round PICK.
+    before round PICK. `settle` ends a pass.
     """
     loss, X, y, s = problem
     keep = kept.shape[1] > 2
     t, mass, unit = motion[CLOCK], motion[MASS], motion[UNIT]
     b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
-    total, offset, rough, tilt, biases = 0.0, 0.0, 0.0, 0.0, 0.0
-    passed = 0.0  # Σκ of this pass
-    rounds = 0
+    total, offset, rough, tilt, biases = 0.0, 0.0, 0.0, 0.0, motion[BIASES]
+    passed = motion[PASSED]  # Σκ of this pass
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
         share = 1.0 / (stop - start)
@@ -52,11 +53,11 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
         if keep:
             passed += kappa
             biases += b
-            if rounds == motion[PICK]:
+            if motion[PICK] == 0.0:
                 for j in range(kept.shape[0]):
                     picked[j] = link.weight(kept[j, PSI], kappa)
                 motion[ITS_BIAS] = b
-        rounds += 1
+            motion[PICK] -= 1.0
         slope = 0.0
         for n in range(start, stop):
             if n + _AHEAD < order.size:
@@ -73,6 +74,8 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             a = s[i] * loss.slope(z, y[i])  # ZHU Fig. 1, line 6
             here = s[i] * loss.value(z, y[i])
             total += here
+            if motion[STREAM] > 0.0:
+                motion[LOST] += s[i] * loss.value(motion[FIRST], y[i])
             offset += here - a * z
             rough += here + abs(a * z)
             slopes[n - start] = a
@@ -87,9 +90,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
         motion[PEAK] = max(motion[PEAK], mass)
         if largest > unit or mass < _DRIFT * motion[PEAK]:
             if keep:
-                for j in range(kept.shape[0]):
-                    kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
-                    kept[j, SINCE] = passed
+                add_iterates(kept, passed)
             unit, mass = refresh(link, kept)
             motion[PEAK] = mass
         if rule.bias > 0.0:
@@ -98,15 +99,27 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             if S_b > 0.0:
                 b -= slope / S_b
         t += 1.0
-    if keep:
-        for j in range(kept.shape[0]):
-            kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
-            kept[j, SINCE] = 0.0
-    unit, mass = refresh(link, kept)
-    motion[CLOCK], motion[MASS], motion[UNIT], motion[PEAK] = t, mass, unit, mass
+    motion[CLOCK], motion[MASS], motion[UNIT] = t, mass, unit
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
     motion[TOTAL], motion[OFFSET], motion[ROUGH], motion[TILT] = total, offset, rough, tilt
-    motion[BIASES] = biases
+    motion[BIASES], motion[PASSED] = biases, passed
+
+
+@compiled("kept[_,2|4] motion[18]", fastmath=FAST)
+def settle(link, kept, motion):
+    """Write `kept` and `motion`: the sum of the iterates, and every ψ anew."""
+    if kept.shape[1] > 2:
+        add_iterates(kept, motion[PASSED])
+    motion[UNIT], motion[MASS] = refresh(link, kept)
+    motion[PEAK] = motion[MASS]
+
+
+@compiled("kept[_,4]", fastmath=FAST)
+def add_iterates(kept, passed):
+    """Write `kept`: the sum of the iterates up to now."""
+    for j in range(kept.shape[0]):
+        kept[j, SUM] += (passed - kept[j, SINCE]) * kept[j, PSI]
+        kept[j, SINCE] = passed
 
 
 @compiled(fastmath=FAST)
@@ -192,7 +205,7 @@ def refresh(link, kept):
     return unit, mass
 
 
-@compiled("kept[d,2|4] motion[14] w[d]")
+@compiled("kept[d,2|4] motion[18] w[d]")
 def weights(link, rule, kept, motion, w):
     """Write w."""
     kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])

@@ -147,7 +147,7 @@ def _penalty(model: Any) -> tuple[str, float, bool]:
     if isinstance(penalty, Regularizer):
         alpha = getattr(penalty, "alpha", math.nan)
     name = spelled_penalty(penalty)
-    strength = model.alpha_ if chosen else alpha
+    strength = getattr(model, "alpha_", alpha)  # of the fit, whatever `set_params` says since
     return name, float(strength) if name != "none" else 0.0, chosen
 
 

@@ -62,6 +62,27 @@ class Solver(Protocol):
         ...
 
 
+class OnlineSolver(Solver, Protocol):
+    """A solver that learns from a stream, chunk by chunk.
+
+    No label, and no later row, counts before its example is predicted; and the state after n
+    examples is the same however they were cut in chunks, unless the solver's docstring says that
+    it is not.
+    """
+
+    def begin_stream(self, objective: Any, w: NDArray, b: Any) -> Any:
+        """A state at these weights, of a stream of which nothing is known."""
+        ...
+
+    def learn(self, risk: Any, state: Any, order: NDArray, rng: np.random.Generator) -> NDArray:
+        """Learn a chunk in order; return the predictions before each example (m × K)."""
+        ...
+
+    def weights(self, objective: Any, state: Any) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × K) and intercepts (K) of now."""
+        ...
+
+
 def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
     """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
     if not objective.euclidean:

@@ -19,8 +19,8 @@ class Adaptive(Descent):
     Guarantee   regret ≤ min_τ Σ_t 3τ_t ρ² + 2G²/(λt + τ_{1:t}) (DLF footnote 3)
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       λ > 0 or a bounded domain; a Lipschitz or a smooth loss
-    Differs     as Pegasos; ρ is the smaller of the domain's radius and √(R(0)/λ); where the loss is
-                not Lipschitz, G is each round's own ‖g_t‖.
+    Differs     as Pegasos, in streams too; ρ is the smaller of the domain's radius and √(R(0)/λ);
+                where the loss is not Lipschitz, G is each round's own ‖g_t‖.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class ChainAdaGrad(AdaGrad):
     >>> words, y = Sequences(np.eye(2), np.array([0, 2])), np.array([0, 1])
     >>> learner = ChainAdaGrad(tags=2)
     >>> chunk = Chunk(learner.objective(SquaredL2(0.1)), Tagged(words, y))
-    >>> course = learner.start(chunk, np.zeros((2 + 2 + 2, 2)))
+    >>> course = learner.begin_stream(chunk.objective, np.zeros((2 + 2 + 2, 2)))
     >>> learner.learn(chunk, course, np.array([0, 0])).round(2)  # the same sequence twice
     array([[1.39],
            [0.31]])
@@ -115,7 +115,7 @@ class ChainAdaGrad(AdaGrad):
             return "needs a penalty that is a sum over weights, such as 'l2', to learn sequences"
         return super().lacks(objective)
 
-    def start(self, risk: Any, w: NDArray, b: Any = 0.0) -> Course:
+    def begin_stream(self, objective: Any, w: NDArray, b: Any = 0.0) -> Course:
         at = w.reshape(-1, self.tags).copy(), np.zeros(self.tags)
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, 1)))
 

@@ -16,8 +16,11 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, checked
+from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
+from stepless.solvers.online.stretches import first_intercept, stretches
 from stepless.solvers.solver import Finding, needs_euclidean
+
+_UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
 
 
 @dataclass
@@ -58,19 +61,29 @@ class Walk:
     extent: Extent
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
+    clock: int = 0  # examples learned
+    rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
+    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))  # of that stretch
+    lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
 class Descent:
     """w_{t+1} = Π_S(w_t − g_t/S_t), S_t = λt + τ_{1:t}; a solver says what τ is.
 
+    In a stream G, R(0) and the first ρ are those of the examples before, taken anew after 1, 2, 4,
+    8, … of them; G is ‖g_t‖ where that is larger, and where the first ρ proves too small, τ begins
+    anew. The intercept begins at 0 or, once the first of targets that are numbers is predicted,
+    there.
+
     Parameters
     ----------
     iterate
         Which point a pass offers: the ``"last"`` one; one drawn uniformly at ``"random"`` from all
-        so far; the ``"average"`` of all; or the ``"suffix"`` average of at least the last half.
+        so far (in a stream, from the first 1, 2, 4, 8, …); the ``"average"`` of all; or the
+        ``"suffix"`` average of at least the last half.
     batch
-        Examples a round.
+        Examples a round. In a stream the end of a chunk ends a batch: only batches of 1 make it
+        the same however it is cut.
     """
 
     name: ClassVar[str]
@@ -94,24 +107,16 @@ class Descent:
         return None
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
-        walk = Walk(w.copy(), np.zeros(13), Extent(0.0, 0.0, 0.0))
-        best_bias = self.meet(risk, walk)
-        motion, square = walk.motion, float(w @ w)
-        motion[descent.SCALE], motion[descent.SQUARE] = 1.0, square
-        motion[descent.RADIUS] = max(
-            self.first_radius(risk.objective, walk.extent), math.sqrt(square)
-        )
-        motion[descent.BIAS] = b if w.any() else best_bias
-        return walk
-
-    def meet(self, risk: RowRisk, walk: Walk) -> float:
-        """Widen the walk's extent to new examples; return their best intercept at w = 0."""
+        origin = risk.tangent(np.zeros(risk.d), 0.0)
         top, heaviest = longest(risk.source.X, risk.source.s)
-        extent, origin = walk.extent, risk.tangent(np.zeros(risk.d), 0.0)
-        extent.longest = max(extent.longest, float(top))
-        extent.heaviest = max(extent.heaviest, float(heaviest))
-        extent.risk = max(extent.risk, origin.value)
-        return origin.b
+        extent = Extent(float(top), float(heaviest), origin.value)
+        return self._at(w, b if w.any() else origin.b, risk.objective, extent)
+
+    def _at(self, w: NDArray, b: float, objective: Objective, extent: Extent) -> Walk:
+        motion, square = np.zeros(descent.SIZE), float(w @ w)
+        motion[descent.SCALE], motion[descent.SQUARE], motion[descent.BIAS] = 1.0, square, b
+        motion[descent.RADIUS] = max(self.first_radius(objective, extent), math.sqrt(square))
+        return Walk(w.copy(), motion, extent)
 
     def first_radius(self, objective: Objective, extent: Extent) -> float:
         """The radius ρ that τ balances against, at the start."""
@@ -131,33 +136,71 @@ class Descent:
     def step(self, risk: RowRisk, walk: Walk, rng: np.random.Generator) -> Finding:
         return self.walk(risk, walk, random_order(risk.m, rng), rng)
 
+    # -- a stream ------------------------------------------------------------------------------
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> Walk:
+        walk = self._at(w, b, objective, Extent(0.0, 0.0, _UNKNOWN))
+        walk.motion[descent.STREAM] = 1.0
+        walk.kept = np.zeros((0 if self.iterate == "last" else 3, w.size))
+        return walk
+
     def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        if walk.passes:
-            self.meet(risk, walk)
-        self.walk(risk, walk, order, rng)
-        return walk.scores.reshape(-1, 1)
+        scores, new = np.empty(order.size), False
+        for rows, begins, ends in stretches(walk.clock, order.size):
+            if walk.clock == 0:
+                new = self._meet(risk, walk, order[:1])
+            elif begins:
+                self._widen(risk.objective, walk)
+            rule = self.rule(risk.objective, walk.extent)
+            if begins:
+                self._begin(walk, rule, max(walk.clock, 1), rng)
+            scores[rows] = self._descend(risk, walk, rule, order[rows], walk.kept)
+            if ends:
+                self._fold(walk, walk.kept, rng)
+        if new:
+            scores[0] = 0.0
+        return scores.reshape(-1, 1)
+
+    def _meet(self, risk: RowRisk, walk: Walk, first: NDArray) -> bool:
+        """Begin with the first example; say whether the intercept begins there too."""
+        row, motion = risk.source.take(first), walk.motion
+        b, new = first_intercept(risk.objective, walk.w, motion[descent.BIAS], row.y[0])
+        motion[descent.BIAS] = motion[descent.FIRST] = b
+        walk.lost = float(row.s[0] * risk.objective.loss.value(b, row.y[0]))
+        top, heaviest = longest(row.X, row.s)
+        walk.extent = Extent(float(top), float(heaviest), walk.lost or _UNKNOWN)
+        radius = self.first_radius(risk.objective, walk.extent)
+        motion[descent.RADIUS] = max(radius, math.sqrt(motion[descent.SQUARE]))
+        return new
+
+    def _widen(self, objective: Objective, walk: Walk) -> None:
+        """Begin a stretch: sizes are those of all examples before."""
+        motion, before = walk.motion, self.first_radius(objective, walk.extent)
+        walk.lost = max(walk.lost, float(motion[descent.LOST]) / walk.clock)
+        top, heaviest = motion[[descent.LONGEST, descent.HEAVIEST]].tolist()
+        walk.extent = Extent(top, heaviest, walk.lost or _UNKNOWN)
+        growth = self.first_radius(objective, walk.extent) / before
+        motion[descent.RADIUS] *= growth
+        if growth > math.sqrt(2.0):  # steps for so small a ρ would remain small
+            motion[descent.CURVATURE] = objective.strength * motion[descent.PHASE]
+            motion[descent.BIAS_CURVATURE] = 0.0
 
     def weights(self, objective: Objective, walk: Walk) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
         w, b = self._point(walk)
         return w.reshape(-1, 1), np.array([b])
 
+    # -- a pass --------------------------------------------------------------------------------
+
     def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
         rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
-        rounds = -(-m // self.batch)
-        self.begin(walk, rule, rounds)
-        kept = np.empty((1 if self.iterate == "last" else 3, risk.d))
-        motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        walk.scores = np.empty(m)
-        slopes = np.empty(self.batch)
-        descent.descend(risk.problem, rule, order, walk.w, motion, kept, slopes, walk.scores)
+        kept = np.zeros((1 if self.iterate == "last" else 3, risk.d))
+        self._begin(walk, rule, m, rng)
+        self._descend(risk, walk, rule, order, kept)
         walk.passes += 1
-        if self.iterate != "last":
-            summed = kept[1], float(motion[descent.BIASES])
-            drawn = kept[2], float(motion[descent.ITS_BIAS])
-            walk.iterates.keep(self.iterate, summed, rounds, drawn, rng)
+        self._fold(walk, kept, rng)
         w, b = self._point(walk)
         rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
         plane = Plane(
@@ -168,6 +211,33 @@ class Descent:
             risk.sizes,
         )
         return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
+
+    def _begin(self, walk: Walk, rule: Rule, count: int, rng: np.random.Generator) -> None:
+        """Begin a pass, or a stretch of a stream, over so many examples."""
+        rounds = -(-count // self.batch)
+        self.begin(walk, rule, rounds)
+        walk.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
+
+    def _descend(
+        self, risk: RowRisk, walk: Walk, rule: Rule, order: NDArray, kept: NDArray
+    ) -> NDArray:
+        """Learn the rows of an order; return their scores."""
+        slopes, scores = np.empty(self.batch), np.empty(order.size)
+        descent.descend(risk.problem, rule, order, walk.w, walk.motion, kept, slopes, scores)
+        walk.clock += order.size
+        walk.rounds += -(-order.size // self.batch)
+        return scores
+
+    def _fold(self, walk: Walk, kept: NDArray, rng: np.random.Generator) -> None:
+        """End a pass, or a stretch of a stream."""
+        motion = walk.motion
+        descent.fold(walk.w, motion, kept)
+        if self.iterate != "last":
+            summed = kept[1].copy(), float(motion[descent.BIASES])
+            drawn = kept[2].copy(), float(motion[descent.ITS_BIAS])
+            walk.iterates.keep(self.iterate, summed, walk.rounds, drawn, rng)
+            kept[1:], motion[descent.BIASES] = 0.0, 0.0
+        walk.rounds = 0
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:
         bias_reach = 0.0
@@ -198,6 +268,10 @@ class Descent:
         return min(1.0, 1.0 / extent.longest if extent.longest else 1.0, extent.ball(objective))
 
     def _point(self, walk: Walk) -> tuple[NDArray, float]:
+        motion = walk.motion
         if self.iterate == "last":
-            return walk.w.copy(), walk.motion[descent.BIAS]
-        return walk.iterates.point()
+            return motion[descent.SCALE] * walk.w, motion[descent.BIAS]
+        if walk.rounds == 0:
+            return walk.iterates.point()
+        summed = walk.kept[1] + motion[descent.SUMMED] * walk.w
+        return walk.iterates.point(Total(summed, float(motion[descent.BIASES]), walk.rounds))

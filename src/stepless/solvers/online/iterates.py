@@ -34,11 +34,15 @@ class Total:
         self.w, self.b, self.count = self.w + w, self.b + b, self.count + count
 
 
+_NOTHING = Total()
+
+
 @dataclass
 class Iterates:
     """Sums of the older and the newer iterates so far, or one that was drawn."""
 
-    passes: int = 0
+    total: int = 0  # iterates so far
+    mark: int = 0  # how many they were when the older ones were forgotten last
     older: Total = field(default_factory=Total)
     newer: Total = field(default_factory=Total)
     chosen: Point | None = None
@@ -51,22 +55,24 @@ class Iterates:
         self, iterate: Iterate, summed: Point, count: int, drawn: Point, rng: np.random.Generator
     ) -> None:
         """Take in a pass: the sum of its iterates, and one of them drawn uniformly."""
-        self.passes += 1
+        self.total += count
         if iterate == "random":
-            if rng.integers(self.passes) == 0:
+            if rng.integers(self.total) < count:
                 self.chosen = drawn
             return
-        if iterate == "suffix" and self.passes & (self.passes - 1) == 0:
+        if iterate == "suffix" and self.total >= 2 * self.mark:
             self.turn()
+            self.mark = self.total
         self.newer.add(*summed, count)
 
     def turn(self) -> None:
         """Forget the older ones, and let what is new now be old."""
         self.older, self.newer = self.newer, Total()
 
-    def point(self) -> Point:
-        """Return the one that was drawn, or the mean."""
+    def point(self, more: Total = _NOTHING) -> Point:
+        """Return the one that was drawn, or the mean, with those of a pass that is under way."""
         if self.chosen is not None:
             return self.chosen
-        w, b = self.older.w + self.newer.w, self.older.b + self.newer.b
-        return w / self.count, b / self.count
+        parts = self.older, self.newer, more
+        count = sum(part.count for part in parts)
+        return sum(part.w for part in parts) / count, sum(part.b for part in parts) / count

@@ -117,7 +117,10 @@ class Learner:
     # -- a pass ----------------------------------------------------------------------------------
 
     def start(self, risk: RowRisk, w: NDArray, b: Any) -> Course:
-        K = risk.objective.outputs
+        return self.begin_stream(risk.objective, w, b)
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> Course:
+        K = objective.outputs
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 

@@ -87,7 +87,10 @@ class OnlineToBatch:
         return self.solver.lacks(objective)
 
     def start(self, risk: RowRisk, w: NDArray, b: Any) -> Gathered:
-        return Gathered(self.solver.start(risk, w, b))
+        return self.begin_stream(risk.objective, w, b)
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> Gathered:
+        return Gathered(self.solver.begin_stream(objective, w, b))
 
     def step(self, risk: RowRisk, state: Gathered, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)

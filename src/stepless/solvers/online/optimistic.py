@@ -24,7 +24,7 @@ class Optimistic(Descent):
     Needs       a Lipschitz or a smooth loss; λ > 0 for an ε > 0
     Differs     with ε = 0, as in DLF's experiments, phases do not end by themselves. Convergence is
                 declared at the end of the pass in which a phase becomes long enough. ρ begins at
-                1/max‖x‖ where examples are longer than 1. Order and intercept as in Pegasos.
+                1/max‖x‖ where examples are longer than 1. Order, intercept, streams as in Pegasos.
 
     Parameters
     ----------

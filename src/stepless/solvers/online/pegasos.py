@@ -19,7 +19,11 @@ class Pegasos(Descent):
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       λ > 0; a Lipschitz or a smooth loss
     Differs     examples come in a fresh random order each pass, so that it leaves a plane for the
-                certificate; the free intercept moves by Alg. 2's rule with λ = 0.
+                certificate; the free intercept moves by Alg. 2's rule with λ = 0. In a stream G
+                and R(0) are those of the examples before, taken anew after 1, 2, 4, 8, … of them,
+                and the intercept begins at 0 (after the first example at its target, where targets
+                are numbers). There the end of a chunk ends a batch: only batches of 1 make a stream
+                the same however it is cut.
 
     Examples
     --------

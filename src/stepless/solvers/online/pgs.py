@@ -17,11 +17,13 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, checked
+from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
+from stepless.solvers.online.stretches import first_intercept, stretches
 from stepless.solvers.solver import Finding
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
 _HALVINGS = 200
+_UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
 
 
 @dataclass
@@ -34,7 +36,10 @@ class State:
     level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    scores: NDArray = field(default_factory=lambda: np.zeros(0))  # of the last pass
+    picked: NDArray = field(default_factory=lambda: np.zeros(0))  # the iterate that is drawn
+    clock: int = 0  # examples learned
+    rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
+    lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
 class PGS:
@@ -53,7 +58,8 @@ class PGS:
     Differs     Random order without replacement, so that a pass leaves a plane for the certificate.
                 Ω(w*) ≤ R(0), so that weights are kept in the ball that this implies, for every
                 loss. A free intercept moves by DLF Alg. 2 with λ = 0; for the paper's, which the
-                norm sees, add a column of ones
+                norm sees, add a column of ones. In a stream R(0) is that of the examples before,
+                taken anew after 1, 2, 4, 8, … of them; the intercept begins as in Pegasos
 
     Parameters
     ----------
@@ -63,7 +69,8 @@ class PGS:
         the last half.
     batch
         Examples a round. None: 1, but d over the mean number of non-zeros for p < 2 (ZHU §VII), so
-        that a power is taken but once for many entries.
+        that a power is taken but once for many entries; 1 in a stream. Larger ones end there with a
+        chunk: only batches of 1 make it the same however it is cut.
 
     Examples
     --------
@@ -111,36 +118,71 @@ class PGS:
         return None
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
-        columns = 2 if self.iterate == "last" else 4
         origin = risk.tangent(np.zeros(risk.d), 0.0)
-        kept, motion = np.zeros((risk.d, columns)), np.zeros(primal_gradient.SIZE)
-        state = State(kept, motion, float(origin.value), float(origin.b))
-        state.motion[primal_gradient.UNIT] = 1.0
-        far = _bound(risk.objective, state.first) * longest(risk.source.X, risk.source.s)[0]
-        state.motion[primal_gradient.REACH] = min(1.0, max(far, 1e-30))
-        state.motion[primal_gradient.BIAS] = b if w.any() else origin.b
-        if w.any():
-            # as if it had been reached by a pass: a round alone would count for nothing
-            rounds = -(-risk.m // self._batch(risk))
-            state.motion[primal_gradient.CLOCK] = rounds
-            dual = (rounds + 1.0) * gradient_of(risk.objective.regularizer, w)
-            state.kept[:, primal_gradient.THETA] = dual
-            link = _link(risk.objective, state.first)
-            unit, mass = primal_gradient.refresh(link, state.kept)
-            state.motion[primal_gradient.UNIT], state.motion[primal_gradient.MASS] = unit, mass
+        far = _bound(risk.objective, origin.value) * longest(risk.source.X, risk.source.s)[0]
+        # as if the start had been reached by a pass: a round alone would count for nothing
+        rounds = -(-risk.m // self._batch(risk))
+        level = b if w.any() else origin.b
+        state = self._at(w, level, risk.objective, float(origin.value), rounds)
+        state.level, state.motion[primal_gradient.REACH] = origin.b, min(1.0, max(far, 1e-30))
         return state
+
+    def _at(self, w: NDArray, b: float, objective: Objective, first: float, rounds: int) -> State:
+        """A state as if these weights had been reached in so many rounds."""
+        kept = np.zeros((w.size, 2 if self.iterate == "last" else 4))
+        motion = np.zeros(primal_gradient.SIZE)
+        motion[primal_gradient.UNIT] = motion[primal_gradient.REACH] = 1.0
+        motion[primal_gradient.BIAS] = b
+        if w.any():
+            motion[primal_gradient.CLOCK] = rounds
+            kept[:, primal_gradient.THETA] = (rounds + 1.0) * gradient_of(objective.regularizer, w)
+            primal_gradient.settle(_link(objective, first), kept, motion)
+        picked = np.zeros(w.size if self.iterate == "random" else 0)
+        return State(kept, motion, first, b, picked=picked)
 
     def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
+
+    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> State:
+        strength = objective.strength or 1.0
+        # so many rounds that the next has a step of 1: what was fitted before is not lost at once
+        state = self._at(w, b, objective, _UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
+        state.motion[primal_gradient.STREAM] = 1.0
+        return state
 
     def learn(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        if state.passes:
-            state.first = max(state.first, risk.tangent(np.zeros(risk.d), 0.0).value)
-        self._pass(risk, state, order, rng)
-        return state.scores.reshape(-1, 1)
+        scores, batch, new = np.empty(order.size), self.batch or 1, False
+        for rows, begins, ends in stretches(state.clock, order.size):
+            if state.clock == 0:
+                new = self._meet(risk, state, order[0])
+            if begins:
+                self._widen(risk.objective, state)
+                self._begin(state, -(-max(state.clock, 1) // batch), rng)
+            scores[rows] = self._descend(risk, state, order[rows], batch)[1]
+            if ends:
+                self._settle(risk.objective, state, rng)
+        if new:
+            scores[0] = 0.0
+        return scores.reshape(-1, 1)
+
+    def _meet(self, risk: RowRisk, state: State, i: int) -> bool:
+        """Begin with the first example; say whether the intercept begins there too."""
+        motion, (loss, _, y, s) = state.motion, risk.problem
+        theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
+        b, new = first_intercept(risk.objective, theta, b, y[i])
+        motion[primal_gradient.BIAS] = motion[primal_gradient.FIRST] = b
+        state.lost = float(s[i] * loss.value(b, y[i]))
+        return new
+
+    def _widen(self, objective: Objective, state: State) -> None:
+        """Begin a stretch: R(0) is that of all examples before."""
+        lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
+        state.lost = max(state.lost, lost)
+        state.first = state.lost or _UNKNOWN
+        primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
     def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and the intercept of now."""
@@ -152,9 +194,13 @@ class PGS:
     ) -> Finding:
         """Pass over the examples in a given order."""
         m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
-        slopes = self._pass(risk, state, order, rng)
+        batch = self._batch(risk)
+        self._begin(state, -(-m // batch), rng)
+        slopes, _ = self._descend(risk, state, order, batch)
+        state.passes += 1
+        self._settle(risk.objective, state, rng)
         # θ holds means of batches, of which the last may be smaller
-        batch, last = slopes.size, m % slopes.size or slopes.size
+        last = m % batch or batch
         a = np.zeros(risk.m)
         a[order[m - last :]] = slopes[:last] * (1.0 - batch / last)
         passed = batch * (before - state.kept[:, primal_gradient.THETA])
@@ -175,32 +221,45 @@ class PGS:
             w, b, objective = nothing, state.level, least
         return Finding(w, b, objective=objective, plane=plane)
 
-    def _pass(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
-    ) -> NDArray:
-        """Learn the rows of an order; return the slopes of the last batch."""
-        batch, motion, kept = self._batch(risk), state.motion, state.kept
-        rounds = -(-order.size // batch)
-        picked = np.empty(risk.d if self.iterate == "random" else 0)
-        motion[primal_gradient.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
-        kept[:, primal_gradient.SUM :] = 0.0
-        slopes, state.scores = np.empty(batch), np.empty(order.size)
+    def _begin(self, state: State, rounds: int, rng: np.random.Generator) -> None:
+        """Begin a pass, or a stretch of a stream."""
+        pick = rng.integers(rounds) if self.iterate == "random" else -1
+        state.motion[primal_gradient.PICK] = pick
+        state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
+        state.kept[:, primal_gradient.SUM :] = 0.0
+
+    def _descend(
+        self, risk: RowRisk, state: State, order: NDArray, batch: int
+    ) -> tuple[NDArray, NDArray]:
+        """Learn the rows of an order; return the slopes of the last batch, and all scores."""
+        slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
         touched = np.zeros((2, risk.d), dtype=np.uint32)
         link = _link(risk.objective, state.first)
         rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
-        primal_gradient.descend(
-            risk.problem, link, rule, order, kept, motion, slopes, touched, picked, state.scores
-        )
-        state.passes += 1
+        room = slopes, touched, state.picked, scores
+        primal_gradient.descend(risk.problem, link, rule, order, kept, state.motion, *room)
+        state.clock += order.size
+        state.rounds += -(-order.size // batch)
+        return slopes, scores
+
+    def _settle(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
+        """End a pass, or a stretch of a stream."""
+        motion, kept = state.motion, state.kept
+        primal_gradient.settle(_link(objective, state.first), kept, motion)
         if self.iterate != "last":
-            summed = kept[:, primal_gradient.SUM], float(motion[primal_gradient.BIASES])
-            drawn = picked, float(motion[primal_gradient.ITS_BIAS])
-            state.iterates.keep(self.iterate, summed, rounds, drawn, rng)
-        return slopes
+            summed = kept[:, primal_gradient.SUM].copy(), float(motion[primal_gradient.BIASES])
+            drawn = state.picked.copy(), float(motion[primal_gradient.ITS_BIAS])
+            state.iterates.keep(self.iterate, summed, state.rounds, drawn, rng)
+        state.rounds = 0
 
     def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
         if self.iterate != "last":
-            return state.iterates.point()
+            if state.rounds == 0:
+                return state.iterates.point()
+            _, psi, summed, since = state.kept.T
+            summed = summed + (state.motion[primal_gradient.PASSED] - since) * psi
+            biases = float(state.motion[primal_gradient.BIASES])
+            return state.iterates.point(Total(summed, biases, state.rounds))
         w = np.empty(state.kept.shape[0])
         link, bound = _link(objective, state.first), _bound(objective, state.first)
         primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)

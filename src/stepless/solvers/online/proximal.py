@@ -19,13 +19,13 @@ class Proximal(Descent):
     Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step
                 1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖.
                 ``strategy="bound"`` is Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in
-                phases of 1, 2, 4, … passes
+                phases of 1, 2, 4, … passes (in a stream, of so many examples)
     Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
     Cost        O(nnz) a round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
     Differs     ρ is not asked of the user: it begins at min(1, 1/max‖x‖, the ball's radius) and
-                grows by √2 when ‖w‖ reaches it, as in Alg. 3, but without a restart. Random order
-                and intercept as in Pegasos.
+                grows by √2 when ‖w‖ reaches it, as in Alg. 3, but without a restart. Random order,
+                intercept and streams as in Pegasos.
 
     Parameters
     ----------

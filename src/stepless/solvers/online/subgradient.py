@@ -20,7 +20,8 @@ class Subgradient(Descent):
     Needs       λ > 0; a Lipschitz loss, or a bounded domain
     Differs     examples come in a fresh random order each pass, not drawn anew each round, so that
                 every pass leaves a plane for the certificate. A free intercept, which has no
-                curvature, moves by Alg. 2's rule with λ = 0 and is not projected.
+                curvature, moves by Alg. 2's rule with λ = 0 and is not projected. Streams as in
+                Pegasos.
 
     Examples
     --------

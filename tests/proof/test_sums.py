@@ -1,0 +1,123 @@
+"""Intervals hold J(w) and D(witness), both evaluated in exact arithmetic."""
+
+import math
+
+import numpy as np
+import pytest
+
+from proof.arithmetic import exact
+from proof.exact import dual, objective
+from proof.judged import judge, run
+from stepless.data import Source
+from stepless.objective import (
+    L1,
+    Absolute,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Objective,
+    Poisson,
+    Quantile,
+    Squared,
+    SquaredL2,
+)
+from stepless.proof import sums
+from stepless.proof.products import CAREFUL, PLAIN
+
+LOSSES = {
+    "hinge": Hinge(),
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "quantile": Quantile(0.1),
+    "huber": Huber(0.5),
+    "poisson": Poisson(),
+}
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_run_proves_is_true(seed, loss, penalty):
+    judgement = judge(*run(seed, loss=loss, penalty=penalty, domain="free", solvers=("bundle",)))
+    assert judgement.faults == []
+
+
+@pytest.mark.parametrize("care", [PLAIN, CAREFUL])
+@pytest.mark.parametrize("penalty", [SquaredL2(1e-3), L1(1e-2)])
+@pytest.mark.parametrize("offset", [0.0, 2.0**36])
+@pytest.mark.parametrize("name", LOSSES)
+def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
+    """Random weights and slopes: the verifier is told nothing by a solver."""
+    rng, loss = np.random.default_rng(0), LOSSES[name]
+    m, d = 15, 3
+    X = rng.normal(size=(m, d)) + offset * np.array([1.0, 0.0, 0.0])
+    w = rng.normal(size=d) * np.array([2.0**-36 if offset else 1.0, 1.0, 1.0])
+    y = {"signs": np.sign(rng.normal(size=m)), "counts": rng.poisson(2.0, m) * 1.0}.get(
+        loss.targets, rng.normal(size=m)
+    )
+    source = Source(X, y, rng.random(m))
+    for intercept in (True, False):
+        J = Objective(loss, penalty, intercept=intercept)
+        b = 0.3 if intercept else 0.0
+        z = source.predictions(w, b)
+        slopes = np.array([loss.slope(p, t) for p, t in zip(z, y, strict=True)]) * rng.random(m)
+        highest = sums.penalty(J, w) + sums.risk(loss, source, w, b, care)
+        lowest = sums.bound(J, source, source.split(slopes), highest, care)
+        s = [exact(si) for si in source.s]
+        true = objective(loss, penalty, X, y, s, w, b)
+        assert true <= highest <= float(true) * (1.0 + 1e-8) + 1e-12
+        # the verifier's ridge needs no ceiling
+        ceiling = exact(highest if isinstance(penalty, L1) else 1e300)
+        height = dual(loss, penalty, J.domain, X, y, s, slopes, intercept, ceiling)
+        assert lowest <= height
+        if care is CAREFUL and not offset:
+            assert lowest >= float(height) - 1e-12 * max(1.0, abs(float(height)))
+
+
+class Pseudo(Loss):
+    """Huber's loss without corners: values and slopes, no conjugate."""
+
+    def value(self, z, y):
+        return math.sqrt(1.0 + (z - y) ** 2) - 1.0
+
+    def slope(self, z, y):
+        return (z - y) / math.sqrt(1.0 + (z - y) ** 2)
+
+    def lipschitz(self):
+        return 1.0
+
+
+@pytest.mark.parametrize("a", [-1.0, -0.999999, -0.5, -1e-9, 1e-300, 0.25, 0.7, 1.0 - 1e-12])
+@pytest.mark.parametrize("y", [0.0, -3.0, 1e6])
+def test_a_conjugate_by_tangents_lies_above_and_close(a, y):
+    from stepless.proof.tangents import ByTangents
+
+    found, size = ByTangents(Pseudo()).bracket(a, y)
+    if abs(a) == 1.0:
+        assert found == math.inf
+        return
+    true = 1.0 - math.sqrt((1.0 - a) * (1.0 + a)) + a * y
+    assert true - 1e-15 * size <= found <= true + 1e-12 * size + 1e-17
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Hinge(), Pseudo()])
+def test_slopes_that_make_no_sense_prove_no_more_than_that_nothing_is_negative(loss):
+    rng = np.random.default_rng(1)
+    source = Source(rng.normal(size=(6, 2)), np.sign(rng.normal(size=6)))
+    J = Objective(loss, SquaredL2(0.1))
+    for slopes in (np.full(6, np.nan), np.full(6, np.inf), np.full(6, 1e9), np.full(6, -1e9)):
+        found = sums.verify(J, source, np.zeros(2), 0.0, source.split(slopes))
+        assert 0.0 <= found.lower_bound <= found.objective
+        assert found.lower_bound <= 1e-9
+
+
+def test_weights_outside_of_their_domain_have_no_objective():
+    from stepless.objective import Box, L1Ball
+
+    source = Source(np.ones((3, 2)), np.array([1.0, -1.0, 1.0]))
+    for domain in (Box(-1.0, 1.0), L1Ball(1.0)):
+        J = Objective(Hinge(), SquaredL2(0.1), domain)
+        assert sums.verify(J, source, np.array([1.0, 0.0]), 0.0, None).objective < math.inf
+        outside = np.array([1.0 + 1e-9, 0.0])
+        assert sums.verify(J, source, outside, 0.0, None).objective == math.inf
