@@ -264,7 +264,7 @@ class Verdict:
         """Prove the claims of an event that ends the run; return why it ends then, if it does."""
         self._prove(event, w, b)
         share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
-        if share <= gap and reason in ("gap", "rounding"):
+        if share <= gap and reason not in ("solver", "watcher", "interrupt"):
             return "gap"
         if reason != "gap":
             return reason
