@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -62,10 +62,8 @@ def adapt_margin(
     made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
 
     def adapted(last: Result) -> Result | None:
-        """Also from a larger ν: fewer examples lack more on average, so that planes stay true."""
-        if estimator._last_nu < nu:
-            return None
-        return last if estimator._last_nu == nu else replace(last, risk=math.inf)
+        """Planes of a larger ν stay true, but those that prove them are not those of this ν."""
+        return last if estimator._last_nu == nu else None
 
     result = minimize_whole(estimator, run, risk, weights, made_of, stopping, adapted)
     estimator._last_nu = nu

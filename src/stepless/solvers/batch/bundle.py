@@ -106,7 +106,7 @@ class Bundle:
             lower_bound, state.w = level_step(risk.objective, planes, *best, state.level)
         else:
             lower_bound, state.w = planes.lower_bound(risk.objective, state.lowest)  # SVL (6)
-        return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound, claim=planes)
+        return Finding(w, tangent.b, objective, lower_bound=lower_bound, claim=planes)
 
 
 def _planes_of(objective: Penalized) -> type[Planes] | None:

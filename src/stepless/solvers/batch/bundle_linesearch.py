@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates.planes import lift
 from stepless.objective import Penalized
 from stepless.proof.witness import Points, Witness, blend
 from stepless.risks.risk import WeightRisk
@@ -23,8 +22,6 @@ class State:
     w: NDArray
     b: float
     offset: float
-    steepness: float = 0.0  # Σ α_i‖a_i‖: what the rounding of w is relative to
-    haze: float = 0.0  # that of the planes' own slopes
     witness: Witness | None = None
 
 
@@ -76,14 +73,8 @@ class BundleLinesearch:
             share = min(1.0, strength * gap / square)  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
-        state.steepness += share * (float(np.sqrt(plane.a @ plane.a)) - state.steepness)
-        state.haze += share * (plane.haze - state.haze)
-        norm = float(np.sqrt(state.w @ state.w))
-        bound = risk.objective.floor(strength * norm, state.offset)
-        slack = 1e-12 * (abs(state.offset) + norm * state.steepness)
-        slack += lift(state.haze * risk.sizes, state.w, strength)
         if isinstance(plane.witness, Points):  # of which few prove as much, weighed by a QP
-            return Finding(w, tangent.b, objective=objective, plane=plane)
-        state.witness = blend((1 - share, share), (state.witness, plane.witness))
-        found = bound - slack
-        return Finding(w, tangent.b, objective=objective, lower_bound=found, claim=state.witness)
+            return Finding(w, tangent.b, objective, plane=plane)
+        state.witness = blend((1.0 - share, share), (state.witness, plane.witness))
+        bound = state.offset - risk.objective.penalty(state.w)
+        return Finding(w, tangent.b, objective, lower_bound=bound, claim=state.witness)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,9 +14,6 @@ from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.gradient import Gradient, State
 from stepless.solvers.batch.smoothness import Smoothness, needs_smooth
-from stepless.solvers.solver import Finding
-
-_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
 class FrankWolfe(Gradient):
@@ -59,12 +55,6 @@ class FrankWolfe(Gradient):
             return f"needs a `vertex` of {type(domain).__name__}; use solver='auto'"
         return needs_smooth(objective)
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
-        found = super().step(risk, state, rng)
-        assert state.tangent is not None
-        bound = lower_bound(risk.objective, found.w, state.tangent)
-        return replace(found, lower_bound=bound, claim=state.tangent.plane.witness)
-
     @staticmethod
     def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
         metric, ridge = state.metric, risk.objective.strength
@@ -87,16 +77,6 @@ class FrankWolfe(Gradient):
             if smoothness.admits(risk, here, move, there.value, metric.square(move)):
                 break
         state.w, state.tangent = w, there
-
-
-def lower_bound(objective: Penalized, w: NDArray, tangent: Tangent) -> float:
-    """J(w) − max_u∈S ⟨∇J(w), w − u⟩, rounding counted against it."""
-    plane, domain, ridge = tangent.plane, objective.domain, objective.strength
-    lowest, square = domain.floor(plane.a + ridge * w), 0.5 * ridge * float(w @ w)
-    slack = _ROUNDING * (abs(plane.offset) + abs(lowest) + square)
-    if plane.sizes is not None:
-        slack += domain.sway(plane.haze * plane.sizes)
-    return plane.offset + lowest - square - slack
 
 
 def _direction(

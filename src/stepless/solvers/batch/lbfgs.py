@@ -119,7 +119,7 @@ class LBFGS:
         if math.isfinite(value) and math.isfinite(float(g @ g)):  # a trial may have overflowed
             state.planes.add(tangent.plane)
         bound = state.planes.lower_bound(objective)[0]
-        return Finding(v, tangent.b, objective=value, lower_bound=bound, claim=state.planes)
+        return Finding(v, tangent.b, value, lower_bound=bound, claim=state.planes)
 
     @staticmethod
     def _trial(state: State, corner: float) -> NDArray:

@@ -101,7 +101,7 @@ class ProximalBundle:
         begins = self.phases and state.rounds == 0 and risk.objective.strength > 0.0
         if begins and planes.length(lowest) <= state.radius:
             state.w = lowest
-        return Finding(w, tangent.b, objective=objective, lower_bound=lower_bound, claim=planes)
+        return Finding(w, tangent.b, objective, lower_bound=lower_bound, claim=planes)
 
     def _move(self, strength: float, a: NDArray, state: State) -> None:
         """w_{t+1} from the planes and the proximal terms."""
