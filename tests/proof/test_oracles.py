@@ -237,3 +237,54 @@ def test_the_margin_that_adapts_has_a_true_interval():
         assert found.lower_bound <= lowest * (1.0 + 1e-12)
         assert lowest * (1.0 - 1e-7) <= found.objective
         assert risk.verify(found.w, 0.0, found.witness).lower_bound == found.lower_bound
+
+
+def pairs_of(name):
+    """Pairs of rows (better, worse) and how much each counts in the mean, exactly."""
+    if name == "roc":
+        better, worse = np.flatnonzero(SIGNS > 0), np.flatnonzero(SIGNS < 0)
+        share = Fraction(1, better.size * worse.size)
+        return [(i, j, share) for i in better for j in worse]
+    queries = []
+    for q in range(10):
+        rows = np.flatnonzero(q == QID)
+        found = [(i, j) for i in rows for j in rows if GRADES[i] > GRADES[j]]
+        if found:
+            queries.append(found)
+    return [(i, j, Fraction(1, len(queries) * len(q))) for q in queries for i, j in q]
+
+
+@pytest.mark.parametrize("far", [0.0, 2.0**30])
+@pytest.mark.parametrize("name", ["roc", "pairwise"])
+def test_what_oracles_of_pairs_declare_is_true(name, far):
+    """Of differences alone, which no shift changes: the truth is told by fractions."""
+    shifted = X + far
+    make = {
+        "roc": lambda: PairRisk(Source(shifted, SIGNS), SquaredL2(0.1)),
+        "pairwise": lambda: RankingRisk(Pairwise(), shifted, GRADES, SquaredL2(0.1), qid=QID),
+    }
+    risk, pairs = make[name](), pairs_of(name)
+    exact = [[Fraction(v) for v in row] for row in X.tolist()]
+
+    def truth(w):
+        z = [
+            sum(a * b for a, b in zip(row, map(Fraction, w.tolist()), strict=True)) for row in exact
+        ]
+        return sum(share * max(0, 1 - z[i] + z[j]) for i, j, share in pairs)
+
+    draws = np.random.default_rng(1)
+    places = [scale * draws.normal(size=5) for scale in (0.01, 0.3, 1.0, 10.0)]
+    truths = [truth(w) for w in places]
+    for w, known in zip(places, truths, strict=True):
+        risk.begin()
+        tangent = risk.tangent(w, 0.0)
+        off = Fraction(risk.rounding_error(w, 0.0, tangent.value))
+        assert abs(Fraction(tangent.value) - known) <= off
+        error, lost = risk.gradient_error(), Fraction(risk.offset_error(w, tangent))
+        for v, there in zip(places, truths, strict=True):
+            height = Fraction(tangent.plane.offset) - lost
+            for a, doubt, at in zip(
+                tangent.plane.a.tolist(), error.tolist(), v.tolist(), strict=True
+            ):
+                height += Fraction(a) * Fraction(at) - abs(Fraction(doubt) * Fraction(at))
+            assert height <= there
