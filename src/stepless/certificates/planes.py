@@ -15,7 +15,7 @@ from stepless.proof.witness import Points, Witness, blend
 
 MOST_POINTS = 50  # of a witness: each costs the verifier a call of an oracle
 _MOST_PLANES = 250
-_MOST_NUMBERS = 2**26  # half a gigabyte of planes
+_MOST_NUMBERS = 2**26  # half a gigabyte of planes and their witnesses
 _MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
 _ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
@@ -31,8 +31,9 @@ class Planes:
     weight become one (their blend is a plane too, and the bound does not fall).
     """
 
-    def __init__(self, d: int, duals: int = 1) -> None:
-        self.capacity = max(8, min(_MOST_PLANES, _MOST_NUMBERS // max(d, 1)))
+    def __init__(self, d: int, duals: int = 1, witness_size: int = 0) -> None:
+        most = _MOST_NUMBERS // max(d + witness_size, 1)
+        self.capacity = max(8, min(_MOST_PLANES, most))
         self.size = 0
         # Room for all planes at once: the system gives memory to a row when it is first written.
         self._A = np.empty((self.capacity, d))

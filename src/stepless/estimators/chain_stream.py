@@ -32,13 +32,15 @@ class ChainStream(WholeChunks):
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self._course = solver.begin_stream(self.objective, start)
+        self._total = 0.0  # loss of all sequences, each before it was learned
 
     def learn(self, sequences: Sequences, y: NDArray) -> None:
         """Learn a chunk, of which some features may be new."""
         chunk: Any = Chunk(self.objective, Tagged(sequences, y))
         with self.chunk():
             self.solver.widen(self._course, sequences.X.shape[1])
-            self.solver.learn(chunk, self._course, np.arange(len(sequences)))
+            lost = self.solver.learn(chunk, self._course, np.arange(len(sequences)))
+            self._total += float(lost.sum())
 
     def weights(self) -> NDArray:
         """Return the weights of now, as `start` has them."""
@@ -46,4 +48,4 @@ class ChainStream(WholeChunks):
 
     def mean_loss(self) -> float:
         """Return the mean loss of all sequences so far, each before it was learned."""
-        return self._course.total / self._course.memory.clock
+        return self._total / self._course.memory.clock

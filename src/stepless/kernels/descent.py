@@ -17,10 +17,10 @@ _SMALL = 1e-9  # scale below which it is folded into the weights
 
 # Positions in the `motion` array: what a pass reads and changes besides the weights.
 SCALE, SQUARE, CURVATURE, RADIUS, PHASE, BIAS, BIAS_CURVATURE = range(7)
-OFFSET, TILT, PICK, ITS_BIAS, BIASES, SUMMED, ROUGH = range(7, 14)
+PICK, ITS_BIAS, BIASES, SUMMED = range(7, 11)
 # Of a stream: whether it is one, its first intercept, max s_i‖x_i‖, max s_i, Σ s_i ℓ(w = 0) so far.
-STREAM, FIRST, LONGEST, HEAVIEST, LOST = range(14, 19)
-SIZE = 19
+STREAM, FIRST, LONGEST, HEAVIEST, LOST = range(11, 16)
+SIZE = 16
 
 
 class Rule(Term):
@@ -39,29 +39,24 @@ class Rule(Term):
 
 
 @compiled(
-    "problem[m,d,_] order[n] w[d] motion[19] kept[0|1|3,d] slopes[≥min(rule.batch,n)] scores[≥n]",
+    "problem[m,d,_] order[n] w[d] motion[SIZE] kept[0|2,d] slopes[≥min(rule.batch,n)] scores[≥n]",
     fastmath=FAST,
 )
 def descend(problem, rule, order, w, motion, kept, slopes, scores):
-    """Write w, `motion`, `kept` (1 × d or 3 × d), `slopes` (of a batch), `scores` (of all rows).
+    """Write w, `motion`, `kept` (0 × d or 2 × d), `slopes` (of a batch), `scores` (of all rows).
 
-    Visits the rows of `order`, `rule.batch` a round. Row 0 of `kept` gets the pass's plane, unless
-    it is a stream's; rows 1 and 2, if there are any, the sum of the iterates before each round, and
-    that before round PICK. `fold` ends a pass.
+    Visits the rows of `order`, `rule.batch` a round; `scores` gets the predictions before. `kept`,
+    if it has rows, gets the sum of the iterates before each round, and that before round PICK.
+    `fold` ends a pass.
 
-    w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried
-    along. An example's tangent, wherever it was taken, lies under its loss: so the sum of a pass's
-    tangents (kept[0], OFFSET, TILT) lies under the sum of the losses.
+    w_t is held as scale · w, so that to shrink and to project cost O(1); ‖w_t‖² is carried along.
     """
     loss, X, y, s = problem
-    keep = kept.shape[0] > 1
+    keep = kept.shape[0] > 0
     stream = motion[STREAM] > 0.0
     scale, square, S = motion[SCALE], motion[SQUARE], motion[CURVATURE]
     radius, b, S_b = motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE]
-    weight = motion[SUMMED]  # Σ w_t = weight · w + kept[1]
-    offset = 0.0
-    rough = 0.0  # Σ of the sizes that cancel in the offset: what its rounding is relative to
-    tilt = 0.0
+    weight = motion[SUMMED]  # Σ w_t = weight · w + kept[0]
     biases = motion[BIASES]
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
@@ -71,7 +66,7 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             biases += b
             if motion[PICK] == 0.0:
                 for j in range(w.size):
-                    kept[2, j] = scale * w[j]
+                    kept[1, j] = scale * w[j]
                 motion[ITS_BIAS] = b
             motion[PICK] -= 1.0
 
@@ -92,9 +87,6 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             z = scale * p + b
             scores[t] = z
             a = s[i] * loss.slope(z, y[i])
-            here = s[i] * loss.value(z, y[i])
-            offset += here - a * z
-            rough += here + abs(a * z)
             if stream:
                 motion[LONGEST] = max(motion[LONGEST], s[i] * math.sqrt(length))
                 motion[HEAVIEST] = max(motion[HEAVIEST], s[i])
@@ -103,7 +95,6 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             slope += share * a
             steepness += share * abs(a) * math.sqrt(length)
             along += share * a * scale * p
-        tilt += slope * (stop - start)
 
         S += rule.strength
         G = rule.gradient
@@ -122,7 +113,7 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
             fold = max(shrink, 0.0) * scale
             if keep:
                 for j in range(w.size):
-                    kept[1, j] += weight * w[j]
+                    kept[0, j] += weight * w[j]
                 weight = 0.0
             for j in range(w.size):
                 w[j] *= fold
@@ -140,13 +131,11 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
                     j, v = X.entry(i, k)
                     longer += v * (2.0 * scale * w[j] + move * v)
                     w[j] += part * v
-                    if not stream:
-                        kept[0, j] += a * v
                 square += move * longer
                 if keep:
                     for k in range(first, last):
                         j, v = X.entry(i, k)
-                        kept[1, j] -= weight * part * v
+                        kept[0, j] -= weight * part * v
         if square > rule.ball * rule.ball:
             scale *= rule.ball / math.sqrt(square)
             square = rule.ball * rule.ball
@@ -166,17 +155,16 @@ def descend(problem, rule, order, w, motion, kept, slopes, scores):
 
     motion[SCALE], motion[SQUARE], motion[CURVATURE] = scale, square, S
     motion[RADIUS], motion[BIAS], motion[BIAS_CURVATURE] = radius, b, S_b
-    motion[OFFSET], motion[TILT], motion[BIASES] = offset, tilt, biases
-    motion[SUMMED], motion[ROUGH] = weight, rough
+    motion[BIASES], motion[SUMMED] = biases, weight
 
 
-@compiled("w[d] motion[19] kept[0|1|3,d]", fastmath=FAST)
+@compiled("w[d] motion[SIZE] kept[0|2,d]", fastmath=FAST)
 def fold(w, motion, kept):
     """Write w, scale included, its square anew, and `kept`: the sum of the iterates."""
     square = 0.0
     for j in range(w.size):
-        if kept.shape[0] > 1:
-            kept[1, j] += motion[SUMMED] * w[j]
+        if kept.shape[0] > 0:
+            kept[0, j] += motion[SUMMED] * w[j]
         w[j] *= motion[SCALE]
         square += w[j] * w[j]
     motion[SCALE], motion[SQUARE], motion[SUMMED] = 1.0, square, 0.0

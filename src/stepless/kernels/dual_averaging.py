@@ -14,23 +14,19 @@ SUM, MEMORY = range(2)  # what is kept of a weight: Σ g, and the metric's memor
 
 @compiled("problem[m,d,K] order[n] kept[d,K,2] bias[K,2] scores[≥n,K]", fastmath=FAST)
 def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
-    """Write `kept` (d × K × 2), `bias` (K × 2), `scores` (m × K); return what the pass leaves.
+    """Write `kept` (d × K × 2), `bias` (K × 2), `scores` (m × K): predictions before learning.
 
     x_{t+1} = argmin η⟨Σg, x⟩ + ηtφ(x) + ½⟨x, H_t x⟩ (DHS eq. (3)): with steps η/h_j, the prox of
     −(η/h_j) Σg with step ηt/h_j, computed when an example asks for it, so O(nnz) a round.
 
     `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
-    `clock` counts the rounds before. Returns Σ s_i ℓ_i before learning, the plane's offset, its
-    sizes.
+    `clock` counts the rounds before.
     """
     loss, X, y, s = problem
     metric, bias_metric = metrics
     eta, bias_eta = etas
     K = loss.outputs()
     z, a, v, steps = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
-    total = 0.0
-    offset = 0.0
-    rough = 0.0
     for n in range(order.size):
         if n + _AHEAD < order.size:
             X.fetch(order[n + _AHEAD])
@@ -45,11 +41,7 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
             _many(X, i, penalty, metric, eta, kept, t, v, steps, z)
         for c in range(K):
             scores[n, c] = z[c]
-        here, height, size, moved = judge(loss, z, y[i], s[i], a)
-        total += here
-        offset += height
-        rough += size
-        if moved:
+        if judge(loss, z, y[i], s[i], a):
             for c in range(K):
                 bias[c, SUM] += a[c]
                 bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])
@@ -59,7 +51,6 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
                     g = a[c] * x
                     kept[j, c, SUM] += g
                     kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
-    return total, offset, rough
 
 
 @compiled(fastmath=FAST)

@@ -10,7 +10,7 @@ from stepless.kernels.verdict import judge
 
 @compiled("problem[m,d,K] order[n] w[d,K] kept[2,d,K] bias[3,K] scores[≥n,K]", fastmath=FAST)
 def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, clock, scores):
-    """Write w (d × K), `kept` (2 × d × K), `bias` (3 × K), `scores`; return what the pass leaves.
+    """Write w (d × K), `kept` (2 × d × K), `bias` (3 × K), `scores` (m × K).
 
     The same updates as `dual_averaging.average` (if `averaging`) and `mirror_descent.descend`, for
     any regularizer and domain, in O(dK) a round: argmin over the domain of ⟨u, x⟩ + cφ(x) +
@@ -27,9 +27,6 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
     z, a = np.empty(K), np.empty(K)
     steps, heights = np.empty((d, K)), np.empty((d, K))
     curved = regularizer.strong_convexity()
-    total = 0.0
-    offset = 0.0
-    rough = 0.0
     for n in range(order.size):
         i = order[n]
         t = clock + n + 1
@@ -42,10 +39,7 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
                 z[c] += w[j, c] * x
         for c in range(K):
             scores[n, c] = z[c]
-        here, height, size, _ = judge(loss, z, y[i], s[i], a)
-        total += here
-        offset += height
-        rough += size
+        judge(loss, z, y[i], s[i], a)
         for c in range(K):
             bias[1, c] += a[c]
             bias[2, c] = bias_metric.grow(bias[2, c], a[c])
@@ -69,7 +63,6 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
                 heights[j, c] = 1.0 / step + curved
         regularizer.shrink(w, steps)
         domain.project_in(w.reshape(d * K), heights.reshape(d * K))
-    return total, offset, rough
 
 
 @compiled("w[_,_]")

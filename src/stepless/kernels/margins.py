@@ -13,16 +13,15 @@ MEAN, VARIANCE = range(2)  # what AROW keeps of a weight
 
 @compiled("problem[m,d,K] order[n] w[d,K] bias[0|K] scores[≥n,K]", fastmath=FAST)
 def correct(problem, cap, soft, order, w, bias, scores):
-    """Write w (d × K), `bias` (K), `scores`; return what the pass leaves: passive-aggressive.
+    """Write w (d × K), `bias` (K), `scores`: passive-aggressive.
 
     w ← w − τ a ⊗ x, a ∈ ∂ℓ, with τ = min(cap, ℓ/(‖a‖²‖x‖² + soft)); with an intercept, x has a
-    last entry of 1. Returns Σ s_i ℓ_i before learning.
+    last entry of 1.
     """
     loss, X, y, s = problem
     one = 1.0 if bias.size else 0.0
     K = loss.outputs()
     z, a = np.empty(K), np.empty(K)
-    total = 0.0
     for n in range(order.size):
         if n + _AHEAD < order.size:
             X.fetch(order[n + _AHEAD])
@@ -39,7 +38,6 @@ def correct(problem, cap, soft, order, w, bias, scores):
         for c in range(K):
             scores[n, c] = z[c]
         here = loss.slopes(z, y[i], a)
-        total += s[i] * here
         if here > 0.0 and s[i] > 0.0:
             steep = 0.0
             for c in range(K):
@@ -52,14 +50,12 @@ def correct(problem, cap, soft, order, w, bias, scores):
                 j, x = X.entry(i, k)
                 for c in range(K):
                     w[j, c] -= tau * a[c] * x
-    return total
 
 
 @compiled("problem[m,d,_] order[n] kept[d,2] bias[0|1,2] scores[≥n,≥1]", fastmath=FAST)
 def regularize_diagonal(problem, r, order, kept, bias, scores):
-    """Write `kept` (d × 2), `bias` (0 or 1 × 2), `scores`; return Σ s_i ℓ_i: AROW, Σ diagonal."""
+    """Write `kept` (d × 2), `bias` (0 or 1 × 2), `scores`: AROW, Σ diagonal."""
     loss, X, y, s = problem
-    total = 0.0
     for n in range(order.size):
         if n + _AHEAD < order.size:
             X.fetch(order[n + _AHEAD])
@@ -73,7 +69,6 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
             spread += kept[j, VARIANCE] * x * x
         scores[n, 0] = z
         here = loss.value(z, y[i])
-        total += s[i] * here
         if here > 0.0 and s[i] > 0.0:
             beta = 1.0 / (spread + r / s[i])  # DHS eq. (10)
             move = here * beta * y[i]
@@ -86,7 +81,6 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
                 v = kept[j, VARIANCE]
                 kept[j, MEAN] += move * v * x
                 kept[j, VARIANCE] = v - beta * (v * x) ** 2
-    return total
 
 
 @compiled(
@@ -94,13 +88,12 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
     fastmath=FAST,
 )
 def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
-    """Write `mean`, `covariance`, `along` = Σx, `scores`; return Σ s_i ℓ_i: AROW, Σ full.
+    """Write `mean`, `covariance`, `along` = Σx, `scores`: AROW, Σ full.
 
     With `ones`, x has a last entry of 1, and `mean` one entry more than there are features.
     """
     loss, X, y, s = problem
     D = mean.size
-    total = 0.0
     for n in range(order.size):
         i = order[n]
         first, last = X.span(i)
@@ -114,7 +107,6 @@ def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
                 along[c] += covariance[j, c] * x
         scores[n, 0] = z
         here = loss.value(z, y[i])
-        total += s[i] * here
         if here > 0.0 and s[i] > 0.0:
             spread = along[D - 1] if ones else 0.0
             for k in range(first, last):
@@ -127,4 +119,3 @@ def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
                 lower = beta * along[row]
                 for c in range(D):
                     covariance[row, c] -= lower * along[c]
-    return total

@@ -9,21 +9,20 @@ from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
 
-# What is kept of a weight: its value after round LAST, the metric's memory of its gradients, Σ g.
-VALUE, MEMORY, SUM, LAST = range(4)
+# What is kept of a weight: its value after round LAST, the metric's memory of its gradients.
+VALUE, MEMORY, LAST = range(3)
 
 
-@compiled("problem[m,d,K] order[n] kept[d,K,4] bias[K,4] scores[≥n,K]", fastmath=FAST)
+@compiled("problem[m,d,K] order[n] kept[d,K,3] bias[K,3] scores[≥n,K]", fastmath=FAST)
 def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
-    """Write `kept` (d × K × 4), `bias` (K × 4), `scores` (m × K); return what the pass leaves.
+    """Write `kept` (d × K × 3), `bias` (K × 3), `scores` (m × K): predictions before learning.
 
     x_{t+1} = argmin η⟨g_t, x⟩ + ηφ(x) + ½⟨x − x_t, H_t(x − x_t)⟩ (DHS eq. (4)). A weight without a
     gradient keeps its h_j and only shrinks, as often as rounds have gone by: when an example asks
     for it, `prox_times` makes up for them (§6.1), so O(nnz) a round.
 
     `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
-    `clock` counts the rounds before. Returns Σ s_i ℓ_i before learning, the plane's offset, its
-    sizes.
+    `clock` counts the rounds before.
     """
     loss, X, y, s = problem
     regularizer, domain = penalty
@@ -31,9 +30,6 @@ def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
     eta, bias_eta = etas
     K = loss.outputs()
     z, a = np.empty(K), np.empty(K)
-    total = 0.0
-    offset = 0.0
-    rough = 0.0
     for n in range(order.size):
         if n + _AHEAD < order.size:
             X.fetch(order[n + _AHEAD])
@@ -53,30 +49,23 @@ def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
                 z[c] += kept[j, c, VALUE] * x
         for c in range(K):
             scores[n, c] = z[c]
-        here, height, size, moved = judge(loss, z, y[i], s[i], a)
-        total += here
-        offset += height
-        rough += size
-        if moved:
+        if judge(loss, z, y[i], s[i], a):
             for c in range(K):
-                bias[c, SUM] += a[c]
                 bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])
                 bias[c, VALUE] -= bias_eta * a[c] / bias_metric.height(bias[c, MEMORY], t + 1)
             for k in range(first, last):
                 j, x = X.entry(i, k)
                 for c in range(K):
                     g = a[c] * x
-                    kept[j, c, SUM] += g
                     kept[j, c, MEMORY] = metric.grow(kept[j, c, MEMORY], g)
                     step = eta / metric.height(kept[j, c, MEMORY], t + 1)  # DHS (4), (24), (25)
                     kept[j, c, VALUE] = domain.clip(
                         regularizer.prox(kept[j, c, VALUE] - step * g, step)
                     )
                     kept[j, c, LAST] = t + 1
-    return total, offset, rough
 
 
-@compiled("kept[d,K,4] w[d,K]", fastmath=FAST)
+@compiled("kept[d,K,3] w[d,K]", fastmath=FAST)
 def descended(regularizer, metric, eta, kept, clock, w):
     """Write w (d × K): the weights after `clock` rounds."""
     d, K, _ = kept.shape

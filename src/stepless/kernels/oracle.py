@@ -51,6 +51,34 @@ def value_at(block, loss, p):
     return total
 
 
+@compiled("block[m,d] g[d] slopes[m] sums[3] z[m] w[d]", fastmath=FAST)
+def tangents(block, g, slopes, sums, loss, z, w, b):
+    """Write the slopes a_i of the losses at z_i, and add Σ s_i a_i x_i to g.
+
+    `sums` gets Σ s_i (ℓ_i − a_i z_i), Σ s_i a_i and, for the rows are at hand, Σ s_i ℓ_i at (w, b).
+    """
+    X, y, s = block
+    offset = 0.0
+    tilt = 0.0
+    total = 0.0
+    for i in range(s.size):
+        slopes[i] = loss.slope(z[i], y[i])
+        a = s[i] * slopes[i]
+        offset += s[i] * loss.value(z[i], y[i]) - a * z[i]
+        tilt += a
+        first, last = X.span(i)
+        p = b
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            p += w[j] * v
+        total += s[i] * loss.value(p, y[i])
+        if a != 0.0:
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                g[j] += a * v
+    sums[0], sums[1], sums[2] = offset, tilt, total
+
+
 @compiled("block[m,d] w[d]", fastmath=FAST)
 def tangent(block, loss, w):
     """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i) and its sizes, g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""

@@ -14,10 +14,10 @@ _DRIFT = 1e-3  # share of its peak below which a carried sum is summed again
 THETA, PSI, SUM, SINCE = range(4)
 # Positions in `motion`.
 CLOCK, MASS, UNIT, PEAK, BIAS, BIAS_CURVATURE, REACH = range(7)
-TOTAL, OFFSET, ROUGH, TILT, PICK, ITS_BIAS, BIASES, PASSED = range(7, 15)
+PICK, ITS_BIAS, BIASES, PASSED = range(7, 11)
 # Of a stream: whether it is one, its first intercept, Σ s_i ℓ(w = 0) so far.
-STREAM, FIRST, LOST = range(15, 18)
-SIZE = 18
+STREAM, FIRST, LOST = range(11, 14)
+SIZE = 14
 
 
 class Rule(Term):
@@ -29,7 +29,7 @@ class Rule(Term):
 
 
 @compiled(
-    "problem[m,d,_] order[n] kept[d,2|4] motion[18] slopes[≥min(rule.batch,n)] touched[2,d] "
+    "problem[m,d,_] order[n] kept[d,2|4] motion[SIZE] slopes[≥min(rule.batch,n)] touched[2,d] "
     "picked[0|d] scores[≥n]",
     fastmath=FAST,
 )
@@ -44,7 +44,7 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
     keep = kept.shape[1] > 2
     t, mass, unit = motion[CLOCK], motion[MASS], motion[UNIT]
     b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
-    total, offset, rough, tilt, biases = 0.0, 0.0, 0.0, 0.0, motion[BIASES]
+    biases = motion[BIASES]
     passed = motion[PASSED]  # Σκ of this pass
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
@@ -72,15 +72,10 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
             scores[n] = z
             reach = max(reach, abs(p))
             a = s[i] * loss.slope(z, y[i])  # ZHU Fig. 1, line 6
-            here = s[i] * loss.value(z, y[i])
-            total += here
             if motion[STREAM] > 0.0:
                 motion[LOST] += s[i] * loss.value(motion[FIRST], y[i])
-            offset += here - a * z
-            rough += here + abs(a * z)
             slopes[n - start] = a
             slope += share * a
-        tilt += slope * (stop - start)
 
         rows = order[start:stop]
         if rule.batch == 1 or not link.costly():
@@ -101,11 +96,10 @@ def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, s
         t += 1.0
     motion[CLOCK], motion[MASS], motion[UNIT] = t, mass, unit
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
-    motion[TOTAL], motion[OFFSET], motion[ROUGH], motion[TILT] = total, offset, rough, tilt
     motion[BIASES], motion[PASSED] = biases, passed
 
 
-@compiled("kept[_,2|4] motion[18]", fastmath=FAST)
+@compiled("kept[_,2|4] motion[SIZE]", fastmath=FAST)
 def settle(link, kept, motion):
     """Write `kept` and `motion`: the sum of the iterates, and every ψ anew."""
     if kept.shape[1] > 2:
@@ -205,7 +199,7 @@ def refresh(link, kept):
     return unit, mass
 
 
-@compiled("kept[d,2|4] motion[18] w[d]")
+@compiled("kept[d,2|4] motion[SIZE] w[d]")
 def weights(link, rule, kept, motion, w):
     """Write w."""
     kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])

@@ -171,8 +171,10 @@ class Replay:
         scores, order = np.empty((1, a.size)), np.empty(1, dtype=np.uint32)
         for t in range(self.risk.m):
             order[0] = t
-            suffered, _, _ = solver.run(self.risk.problem, objective, course, order, scores)
+            solver.run(self.risk.problem, objective, course, order, scores)
             course.memory.clock += 1
+            suffered = s[t] * loss.slopes(scores[0], y[t], a)
+            slopes = s[t] * a
             if not suffered < _LARGEST:
                 raise ValueError(
                     f"the run of {solver.name!r} overflows in round {t + 1}: eta={self.eta:g} is "
@@ -180,8 +182,6 @@ class Replay:
                 )
             spread(X, t, x)
             best = s[t] * loss.slopes(best_w.T @ x + best_b, y[t], a) + best_penalty
-            loss.slopes(scores[0], y[t], a)
-            slopes = s[t] * a
             g = np.outer(x, slopes).ravel()
             if objective.intercept:
                 g = np.concatenate([g, slopes * self.reach])

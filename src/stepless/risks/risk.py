@@ -97,7 +97,14 @@ class Risk(ABC):
 
     def planes(self, duals: int = 1) -> Planes | Aggregate:
         """Room for planes under R, which prove a bound."""
-        return Planes(self.d, duals) if self.objective.euclidean else Aggregate(self.d)
+        if not self.objective.euclidean:
+            return Aggregate(self.d)
+        return Planes(self.d, duals, self.witness_size)
+
+    @property
+    def witness_size(self) -> int:
+        """How many numbers the witness of a plane has: those of a point, or slopes."""
+        return self.d
 
 
 class WeightRisk(Risk):
@@ -128,6 +135,10 @@ class RowRisk(WeightRisk):
     objective: Objective
     source: Source
     problem: FiniteSum
+
+    @property
+    def witness_size(self) -> int:
+        return self.m * self.objective.outputs
 
     @abstractmethod
     def value_at(self, p: NDArray | Column) -> float:

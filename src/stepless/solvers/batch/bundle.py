@@ -83,7 +83,9 @@ class Bundle:
         w = w.copy()
         risk.objective.domain.project(w)
         duals = DUALS if _cornered(kind) else 1
-        planes: Any = risk.planes(duals) if kind is Planes else kind(risk.d, duals)
+        planes: Any = kind(risk.d, duals, risk.witness_size)
+        if kind is Planes:  # those of the risk, which may measure lengths in its own way
+            planes = risk.planes(duals)
         return State(planes, w, b, w)
 
     def resume(self, risk: Risk, state: State) -> State:

@@ -29,7 +29,7 @@ class AdaGrad(Subgradients):
                 (δ‖x*‖₂² + max‖x* − x_t‖_∞² γ)/(2η) + ηγ for ``"cmd"``, γ = Σ_j ‖g_{1:T,j}‖₂ (Th. 6
                 mended: docs/papers.md; full: Th. 8)
     Cost        O(nnz) a round, diagonal, for penalties and domains of single weights and, by
-                ``"rda"``, of rows; O(dK) for others; two numbers a weight, four for ``"cmd"``.
+                ``"rda"``, of rows; O(dK) for others; two numbers a weight, three for ``"cmd"``.
                 Full: O(d²) a round, and O(d³) each time that the root is renewed
     Needs       diagonal: any penalty and domain; full and block: l2 or none, free or ball
     Differs     η is the domain's (Cor. 7) or, where it is unbounded, found by an early look at the

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stepless.kernels.margins import MEAN, regularize_diagonal, regularize_full
 from stepless.objective import Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
-from stepless.solvers.online.updates import Left, Memory
+from stepless.solvers.online.updates import Memory
 
 
 class AROW(Learner):
@@ -77,15 +77,14 @@ class AROW(Learner):
 
     def run(
         self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         memory, r = course.memory, course.knob
         if self.matrix == "full":
             ones, along = memory.bias.size > 0, np.empty(memory.kept.size)
             rule = problem, r, order, ones
-            total = regularize_full(*rule, memory.kept, memory.common, along, scores)
+            regularize_full(*rule, memory.kept, memory.common, along, scores)
         else:
-            total = regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
-        return total, 0.0, 0.0
+            regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
         memory, ones = course.memory, course.memory.bias.shape[0]

@@ -18,7 +18,7 @@ from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.learner import Cost, Course, Scale, scale_of_rows
-from stepless.solvers.online.updates import Left, Memory, Setting
+from stepless.solvers.online.updates import Memory, Setting
 
 
 class Tagged(NamedTuple):
@@ -58,7 +58,7 @@ class ChainAdaGrad(AdaGrad):
     Solves      min_w Ω(w) + the mean loss of labelings, as `CRFRisk` or `ChainHingeRisk` has it
     Algorithm   AdaGrad's, diagonal; g_t is a subgradient of a whole sequence's loss
     Guarantee   AdaGrad's
-    Cost        O(entries × tags + positions × tags²) a round; two numbers a weight, four for
+    Cost        O(entries × tags + positions × tags²) a round; two numbers a weight, three for
                 ``"cmd"``
     Needs       a penalty that is a sum over weights
     Differs     δ is the longest slope of a feature at one position, where Th. 6 asks for that of a
@@ -146,14 +146,13 @@ class ChainAdaGrad(AdaGrad):
 
     def run(
         self, problem: Any, objective: Any, course: Course, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         (sequences, y), setting = problem, self._prepared(objective, course)
         kept, clock, K = course.memory.kept, course.memory.clock, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
         asked = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
         room, start = Room.of(sequences.longest, K), course.start[0]
         _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
-        return float(scores.sum()), 0.0, 0.0
 
     def fresh(self, objective: Any, course: Course) -> Memory:
         w, b = course.start
@@ -171,7 +170,7 @@ class ChainAdaGrad(AdaGrad):
 
 
 @compiled(
-    "kept[D,K,2|4] order[n] scores[≥n,1] start[D,K] cost?[K,K] problem.X[p,≤D-K-2] problem.y[p] "
+    "kept[D,K,2|3] order[n] scores[≥n,1] start[D,K] cost?[K,K] problem.X[p,≤D-K-2] problem.y[p] "
     "problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] room.joint[K,K] "
     "room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
 )
@@ -186,7 +185,7 @@ def _rounds(
     order: Any,
     clock: int,
 ) -> None:
-    """Change kept (rows × tags × 2 or 4), and write scores: what each sequence loses before."""
+    """Change kept (rows × tags × 2 or 3), and write scores: what each sequence loses before."""
     pairs, X, _, ends, _ = problem
     rows, K, _ = kept.shape
     w, g = np.zeros((rows, K)), np.zeros((rows, K))
@@ -214,7 +213,7 @@ def _rounds(
         _take_in(kept, g, w, rule, met[:count], t)
 
 
-@compiled("kept[D,K,2|4] w[D,K] start[D,K] rows[_]")
+@compiled("kept[D,K,2|3] w[D,K] start[D,K] rows[_]")
 def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
     """Write rows of w: their weights after t rounds."""
     penalty, metric, eta, averaging = rule
@@ -234,15 +233,14 @@ def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
 def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
     """Change rows of kept by their subgradients in round t, which are then 0 again."""
     penalty, metric, eta, averaging = rule
-    total, memory = dual_averaging.SUM, dual_averaging.MEMORY
-    if not averaging:
-        total, memory = mirror_descent.SUM, mirror_descent.MEMORY
+    memory = dual_averaging.MEMORY if averaging else mirror_descent.MEMORY
     for row in rows:
         for c in range(g.shape[1]):
             slope = g[row, c]
-            kept[row, c, total] += slope
             kept[row, c, memory] = metric.grow(kept[row, c, memory], slope)
-            if not averaging:
+            if averaging:
+                kept[row, c, dual_averaging.SUM] += slope
+            else:
                 step = eta / metric.height(kept[row, c, memory], t + 1)  # DHS (4), (24), (25)
                 kept[row, c, VALUE] = penalty[0].prox(w[row, c] - step * slope, step)
                 kept[row, c, LAST] = t + 1

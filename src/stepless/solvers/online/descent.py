@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +14,10 @@ from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
 from stepless.solvers.online.stretches import first_intercept, stretches
+from stepless.solvers.online.tangents import found
 from stepless.solvers.solver import Finding, needs_euclidean
 
 _UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
@@ -141,7 +141,7 @@ class Descent:
     def begin_stream(self, objective: Objective, w: NDArray, b: float) -> Walk:
         walk = self._at(w, b, objective, Extent(0.0, 0.0, _UNKNOWN))
         walk.motion[descent.STREAM] = 1.0
-        walk.kept = np.zeros((0 if self.iterate == "last" else 3, w.size))
+        walk.kept = np.zeros((0 if self.iterate == "last" else 2, w.size))
         return walk
 
     def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
@@ -195,22 +195,14 @@ class Descent:
 
     def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
-        rule, motion, m = self.rule(risk.objective, walk.extent), walk.motion, order.size
-        kept = np.zeros((1 if self.iterate == "last" else 3, risk.d))
-        self._begin(walk, rule, m, rng)
-        self._descend(risk, walk, rule, order, kept)
+        rule = self.rule(risk.objective, walk.extent)
+        kept = np.zeros((0 if self.iterate == "last" else 2, risk.d))
+        self._begin(walk, rule, order.size, rng)
+        scores = self._descend(risk, walk, rule, order, kept)
         walk.passes += 1
         self._fold(walk, kept, rng)
-        w, b = self._point(walk)
-        rough = float(motion[descent.ROUGH]) / m  # of which the losses are a part
-        plane = Plane(
-            kept[0] / m,
-            float(motion[descent.OFFSET]) / m - risk.rounding * rough,
-            float(motion[descent.TILT]) / m,
-            risk.haze(rough, rough),
-            risk.sizes,
-        )
-        return Finding(w, float(b), plane=plane, finished=self.finished(walk, rule))
+        finding = found(risk, *self._point(walk), order, scores)
+        return replace(finding, finished=self.finished(walk, rule))
 
     def _begin(self, walk: Walk, rule: Rule, count: int, rng: np.random.Generator) -> None:
         """Begin a pass, or a stretch of a stream, over so many examples."""
@@ -233,10 +225,10 @@ class Descent:
         motion = walk.motion
         descent.fold(walk.w, motion, kept)
         if self.iterate != "last":
-            summed = kept[1].copy(), float(motion[descent.BIASES])
-            drawn = kept[2].copy(), float(motion[descent.ITS_BIAS])
+            summed = kept[0].copy(), float(motion[descent.BIASES])
+            drawn = kept[1].copy(), float(motion[descent.ITS_BIAS])
             walk.iterates.keep(self.iterate, summed, walk.rounds, drawn, rng)
-            kept[1:], motion[descent.BIASES] = 0.0, 0.0
+            kept[:], motion[descent.BIASES] = 0.0, 0.0
         walk.rounds = 0
 
     def _rule(self, objective: Objective, extent: Extent, **numbers: Any) -> Rule:

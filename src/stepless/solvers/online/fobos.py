@@ -17,8 +17,8 @@ class FOBOS(RDA):
     Algorithm   Duchi and Singer 2009; DHS eq. (4) with H_t = √t I: x_{t+1} is the prox, of step
                 η/√t, of x_t − (η/√t) g_t
     Guarantee   regret ≤ √T (D²/(2η) + ηG²), D ≥ ‖x_t − x*‖, G ≥ ‖g_t‖ (DHS eq. (8))
-    Cost        O(nnz) a round for l1, l2, elasticnet and none; O(dK) for others; two numbers a
-                weight
+    Cost        O(nnz) a round and one number a weight for l1, l2, elasticnet and none; O(dK) and
+                three for others
     Needs       any penalty and domain
     Differs     as RDA.
 

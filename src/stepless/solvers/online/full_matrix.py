@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 from stepless.kernels.blas import single_threaded_blas
 from stepless.kernels.rows import spread
 from stepless.objective import FiniteSum, Free, L2Ball, Objective, SquaredL2, Zero
-from stepless.solvers.online.updates import Left, Memory, Setting
+from stepless.solvers.online.updates import Memory, Setting
 
 EXACT = 128  # weights of a block up to which its root is renewed every round
 _GROWTH = 1.1  # of its trace, beyond which the root of a larger block is renewed
@@ -92,29 +92,24 @@ class FullMatrix:
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         with single_threaded_blas():  # roots of small matrices: threads only wait for each other
-            return self._run(problem, setting, memory, order, scores)
+            self._run(problem, setting, memory, order, scores)
 
     def _run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         loss, X, y, s = problem
         d, K = X.shape[1], loss.outputs()
         x, a = np.empty(d), np.empty(K)
-        total = offset = rough = 0.0
         for n, i in enumerate(order.tolist()):
             spread(X, i, x)
             z = memory.kept[1].reshape(d, K).T @ x + memory.bias[0]
             scores[n] = z
-            here = s[i] * loss.slopes(z, y[i], a)
+            loss.slopes(z, y[i], a)
             g = s[i] * a
-            total += here
-            offset += here - float(g @ z)
-            rough += here + float(np.abs(g * z).sum())
             self._move(setting, memory, np.outer(x, g).ravel(), memory.clock + n + 1)
             self._move_bias(setting, memory, g, memory.clock + n + 1)
-        return total, offset, rough
 
     def _move(self, setting: Setting, memory: Memory, g: NDArray, t: int) -> None:
         assert isinstance(memory, MatrixMemory)
@@ -160,7 +155,3 @@ class FullMatrix:
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
         K = memory.bias.shape[1]
         return memory.kept[1].reshape(-1, K).copy(), memory.bias[0].copy()
-
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
-        K = memory.bias.shape[1]
-        return memory.kept[0].reshape(-1, K).copy(), memory.bias[1].copy()

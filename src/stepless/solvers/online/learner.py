@@ -15,9 +15,9 @@ from stepless.kernels.joint import value
 from stepless.kernels.rows import extent
 from stepless.kernels.shuffle import random_order
 from stepless.objective import FiniteSum, Objective
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.updates import Left, Memory
+from stepless.solvers.online.tangents import found
+from stepless.solvers.online.updates import Memory
 from stepless.solvers.solver import Finding
 
 
@@ -61,10 +61,6 @@ class Course:
     knob: float = math.nan
     scale: Scale = Scale()
     early: Source | None = None
-    total: float = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
-    offset: float = 0.0  # of the last pass's plane, and its sizes
-    rough: float = 0.0
-    replayed: bool = False  # whether the last pass held a look
     prepared: tuple[Any, Any] | None = None  # what the solver made of knob and scale, and of which
 
 
@@ -72,7 +68,7 @@ class Learner:
     """Learns from one example a round; says what it would have predicted before.
 
     Each solver has one number that nobody should have to choose, its *knob*. After 100, 400 and
-    4000 rounds the examples so far are run through again, the knob doubled and halved for as long
+    4000 rounds the examples so far are learned anew, the knob doubled and halved for as long
     as the progressive loss of their latter half falls (the last time: the mistakes, where there are
     classes), and the best of these memories is kept. What has been learned after n rounds is thus a
     function of the first n examples alone, however they were cut in chunks; and no score ever used
@@ -102,17 +98,13 @@ class Learner:
 
     def run(
         self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         """Learn the rows of an order, and write the predictions before each (m × K)."""
         raise NotImplementedError
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
         """Return the weights (d × K) and intercepts (K) of now."""
         raise NotImplementedError
-
-    def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
-        """Return Σ g of the weights and intercepts, copied, if the memory holds them."""
-        return None
 
     # -- a pass ----------------------------------------------------------------------------------
 
@@ -129,9 +121,7 @@ class Learner:
 
     def walk(self, risk: RowRisk, course: Course, order: NDArray, rng: Any = None) -> Finding:
         """Pass over the examples in a given order."""
-        before = self.sums(risk.objective, course.memory) if course.memory.clock else None
-        course.offset, course.rough, course.replayed = 0.0, 0.0, False
-        self.learn(risk, course, order)
+        scores = self.learn(risk, course, order)
         w, b = self.weights(risk.objective, course)
         if b.size > 1:  # planes that tilt in several intercepts are not easily levelled
             tangent = risk.tangent(w.ravel(), b)
@@ -141,7 +131,7 @@ class Learner:
                 objective=risk.objective.penalty(w.ravel()) + tangent.value,
                 plane=tangent.plane,
             )
-        return Finding(w.ravel(), float(b[0]), plane=self._plane(risk, course, before))
+        return found(risk, w.ravel(), b[0], order, scores[:, 0])
 
     def learn(
         self,
@@ -178,31 +168,8 @@ class Learner:
     def _advance(
         self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
     ) -> None:
-        total, offset, rough = self.run(problem, objective, course, order, scores)
+        self.run(problem, objective, course, order, scores)
         course.memory.clock += order.size
-        course.total += total
-        course.offset += offset
-        course.rough += rough
-
-    def _plane(self, risk: RowRisk, course: Course, before: Any) -> Plane | None:
-        """The plane that the pass's tangents add up to."""
-        after = self.sums(risk.objective, course.memory)
-        if after is None or (before is not None and course.replayed):  # sums of another memory
-            return None
-        if before is None and any(part.any() for part in course.start):
-            # A memory of nothing holds sums as well: those that stand for the start.
-            before = self.sums(risk.objective, self.fresh(risk.objective, course))
-        w, b = after if before is None else (after[0] - before[0], after[1] - before[1])
-        m, rough = risk.m, course.rough / risk.m
-        # A difference of sums over all passes so far rounds like a sum of so many terms.
-        passes = course.memory.clock / m
-        return Plane(
-            w.ravel() / m,
-            (course.offset / m) - risk.rounding * rough,
-            float(b[0]) / m,
-            risk.haze(rough, rough) * (1.0 + passes),
-            risk.sizes,
-        )
 
     # -- the early look --------------------------------------------------------------------------
 
@@ -213,20 +180,18 @@ class Learner:
     def _reset(self, objective: Objective, course: Course, knob: float) -> None:
         course.knob = knob
         course.memory = self.fresh(objective, course)
-        course.total = course.offset = course.rough = 0.0
 
     def _look(self, objective: Objective, course: Course, early: Source) -> None:
         """Run the early examples again, with the knob that would have lost least on them."""
-        total, look, fixed = course.total, _LOOKS[early.shape[0]], self.fixed(objective)
+        look, fixed = _LOOKS[early.shape[0]], self.fixed(objective)
         if look is _LAST:  # the latter half was learned with the knob of now: it need not be again
             cost = self.cost_of(objective, early, course.scores)
-            first, best, kept = course.knob, cost, _left(course)
+            first, best, kept = course.knob, cost, (course.knob, course.memory)
         else:
             course.scale = self.scale_of(early)
             guess = early.shape[0] == min(_LOOKS)  # the knob of now came from one example alone
             first = self._first(objective, course.scale) if guess or fixed else course.knob
             best, kept = self._replay(objective, course, early, first)
-        now = course.memory if look is _LAST else None
         for factor in (2.0, 0.5) if fixed is None else ():
             knob, idle = first, 0
             while idle < look.patience and _LEAST < knob < _MOST:
@@ -238,19 +203,17 @@ class Learner:
                     idle += 1
             if look.patience == 1 and kept[0] != first:
                 break
-        course.knob, course.memory, course.offset, course.rough = kept
-        course.replayed = course.replayed or course.memory is not now
-        course.total = total  # what was scored before was scored with another knob
+        course.knob, course.memory = kept
 
     def _replay(
         self, objective: Objective, course: Course, early: Source, knob: float
-    ) -> tuple[Cost, Any]:
+    ) -> tuple[Cost, tuple[float, Memory]]:
         """Return what this knob costs on the early examples, and what it leaves."""
         self._reset(objective, course, knob)
         scores = np.empty((early.shape[0], objective.outputs))
         order = np.arange(early.shape[0], dtype=np.uint32)
         self._advance(self.problem_of(objective, early), objective, course, order, scores)
-        return self.cost_of(objective, early, scores), _left(course)
+        return self.cost_of(objective, early, scores), (knob, course.memory)
 
     # -- what it is told of examples: another kind of them is described by these ----------------
 
@@ -273,10 +236,6 @@ class Learner:
         if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
             return Cost(0.0, lost)
         return Cost(float(late.s @ mistaken(scores, late.y)), lost)
-
-
-def _left(course: Course) -> tuple[float, Memory, float, float]:
-    return course.knob, course.memory, course.offset, course.rough
 
 
 def _better(cost: Cost, best: Cost) -> bool:

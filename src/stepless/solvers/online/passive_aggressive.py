@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stepless.kernels.margins import correct
 from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
-from stepless.solvers.online.updates import Left, Memory
+from stepless.solvers.online.updates import Memory
 
 
 class PassiveAggressive(Learner):
@@ -71,10 +71,10 @@ class PassiveAggressive(Learner):
 
     def run(
         self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         memory, C = course.memory, course.knob
         cap, soft = (C, 0.0) if self.variant == "I" else (math.inf, 0.5 / C)
-        return correct(problem, cap, soft, order, memory.kept, memory.bias, scores), 0.0, 0.0
+        correct(problem, cap, soft, order, memory.kept, memory.bias, scores)
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
         w, b = course.memory.kept, course.memory.bias

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +15,10 @@ from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
 from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
 from stepless.solvers.online.stretches import first_intercept, stretches
+from stepless.solvers.online.tangents import found
 from stepless.solvers.solver import Finding
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
@@ -161,7 +161,7 @@ class PGS:
             if begins:
                 self._widen(risk.objective, state)
                 self._begin(state, -(-max(state.clock, 1) // batch), rng)
-            scores[rows] = self._descend(risk, state, order[rows], batch)[1]
+            scores[rows] = self._descend(risk, state, order[rows], batch)
             if ends:
                 self._settle(risk.objective, state, rng)
         if new:
@@ -193,33 +193,18 @@ class PGS:
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
     ) -> Finding:
         """Pass over the examples in a given order."""
-        m, before = order.size, state.kept[:, primal_gradient.THETA].copy()
         batch = self._batch(risk)
-        self._begin(state, -(-m // batch), rng)
-        slopes, _ = self._descend(risk, state, order, batch)
+        self._begin(state, -(-order.size // batch), rng)
+        scores = self._descend(risk, state, order, batch)
         state.passes += 1
         self._settle(risk.objective, state, rng)
-        # θ holds means of batches, of which the last may be smaller
-        last = m % batch or batch
-        a = np.zeros(risk.m)
-        a[order[m - last :]] = slopes[:last] * (1.0 - batch / last)
-        passed = batch * (before - state.kept[:, primal_gradient.THETA])
-        rough = float(state.motion[primal_gradient.ROUGH]) / m
-        plane = Plane(
-            (passed + risk.source.combination(a)) / m,
-            float(state.motion[primal_gradient.OFFSET]) / m - risk.rounding * rough,
-            float(state.motion[primal_gradient.TILT]) / m,
-            # θ is the sum of all passes, of which this one is a difference
-            risk.haze(rough, rough) * (1.0 + state.passes),
-            risk.sizes,
-        )
-        w, b = self._point(risk.objective, state)
-        objective = risk.objective.penalty(w) + risk.value(w, b)
+        finding = found(risk, *self._point(risk.objective, state), order, scores)
+        assert finding.objective is not None
         nothing = np.zeros(risk.d)
         least = risk.objective.penalty(nothing) + state.first
-        if not objective <= least:  # early rounds may go far astray
-            w, b, objective = nothing, state.level, least
-        return Finding(w, b, objective=objective, plane=plane)
+        if not finding.objective <= least:  # early rounds may go far astray
+            return replace(finding, w=nothing, b=state.level, objective=least)
+        return finding
 
     def _begin(self, state: State, rounds: int, rng: np.random.Generator) -> None:
         """Begin a pass, or a stretch of a stream."""
@@ -228,10 +213,8 @@ class PGS:
         state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
         state.kept[:, primal_gradient.SUM :] = 0.0
 
-    def _descend(
-        self, risk: RowRisk, state: State, order: NDArray, batch: int
-    ) -> tuple[NDArray, NDArray]:
-        """Learn the rows of an order; return the slopes of the last batch, and all scores."""
+    def _descend(self, risk: RowRisk, state: State, order: NDArray, batch: int) -> NDArray:
+        """Learn the rows of an order; return the predictions before each was learned."""
         slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
         touched = np.zeros((2, risk.d), dtype=np.uint32)
         link = _link(risk.objective, state.first)
@@ -240,7 +223,7 @@ class PGS:
         primal_gradient.descend(risk.problem, link, rule, order, kept, state.motion, *room)
         state.clock += order.size
         state.rounds += -(-order.size // batch)
-        return slopes, scores
+        return scores
 
     def _settle(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
         """End a pass, or a stretch of a stream."""

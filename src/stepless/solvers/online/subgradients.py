@@ -13,7 +13,6 @@ from stepless.solvers.online.learner import Course, Learner
 from stepless.solvers.online.updates import (
     Averaging,
     Eager,
-    Left,
     Memory,
     Mirror,
     Setting,
@@ -67,15 +66,12 @@ class Subgradients(Learner):
 
     def run(
         self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         setting = self._prepared(objective, course)
-        return self.engine(objective).run(problem, setting, course.memory, order, scores)
+        self.engine(objective).run(problem, setting, course.memory, order, scores)
 
     def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
         return self.engine(objective).weights(self._prepared(objective, course), course.memory)
-
-    def sums(self, objective: Objective, memory: Memory) -> tuple[NDArray, NDArray] | None:
-        return self.engine(objective).sums(memory)
 
 
 def averaging(objective: Objective) -> Update:

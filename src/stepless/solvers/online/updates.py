@@ -12,8 +12,6 @@ from stepless.kernels import dual_averaging, eager, forward_backward, mirror_des
 from stepless.kernels.metrics import DiagonalMetric
 from stepless.objective import Domain, FiniteSum, Regularizer
 
-Left = tuple[float, float, float]  # Σ s_i ℓ_i, the plane's offset, its sizes
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -44,17 +42,15 @@ class Memory:
 
 
 class Update(Protocol):
-    """A memory of nothing; learning; the weights (d × K) and intercepts (K) of now; their Σg."""
+    """A memory of nothing; learning; the weights (d × K) and intercepts (K) of now."""
 
     def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory: ...
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left: ...
+    ) -> None: ...
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]: ...
-
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]: ...
 
 
 class Averaging:
@@ -69,10 +65,10 @@ class Averaging:
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
-        return dual_averaging.average(problem, *rule, order, *arrays, memory.clock, scores)
+        dual_averaging.average(problem, *rule, order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
         (metric, bias_metric), (eta, bias_eta) = setting.metrics, setting.etas
@@ -82,36 +78,28 @@ class Averaging:
         heights = [bias_metric.height(g, memory.clock) for g in grown.tolist()]
         return w, 0.0 - bias_eta * pulls / np.array(heights)  # no −0
 
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
-        at = dual_averaging.SUM
-        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
-
 
 class Mirror:
     """Composite mirror descent, lazily: penalty and domain of each weight by itself."""
 
     def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
-        memory = Memory(np.zeros((*w.shape, 4)), np.zeros((b.size, 4)))
+        memory = Memory(np.zeros((*w.shape, 3)), np.zeros((b.size, 3)))
         at = mirror_descent.VALUE
         memory.kept[:, :, at], memory.bias[:, at] = w, b
         return memory
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
-        return mirror_descent.descend(problem, *rule, order, *arrays, memory.clock, scores)
+        mirror_descent.descend(problem, *rule, order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
         w = np.empty(memory.kept.shape[:2])
         rule = setting.penalty[0], setting.metrics[0], setting.etas[0]
         mirror_descent.descended(*rule, memory.kept, memory.clock, w)
         return w, memory.bias[:, mirror_descent.VALUE].copy()
-
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
-        at = mirror_descent.SUM
-        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
 
 
 class Splitting:
@@ -121,26 +109,19 @@ class Splitting:
         self.elastic = elastic
 
     def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
-        memory = Memory(np.zeros((*w.shape, 2)), np.zeros((b.size, 2)), np.array([1.0, 0.0]))
-        at = forward_backward.VALUE
-        memory.kept[:, :, at], memory.bias[:, at] = w, b
-        return memory
+        return Memory(w.copy(), b.copy(), np.array([1.0, 0.0]))
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         rule = self.elastic, setting.penalty[1], setting.etas
         arrays = memory.kept, memory.bias, memory.common
-        return forward_backward.split(problem, *rule, order, *arrays, memory.clock, scores)
+        forward_backward.split(problem, *rule, order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
-        v, (scale, shift) = memory.kept[:, :, forward_backward.VALUE], memory.common
+        v, (scale, shift) = memory.kept, memory.common
         w = np.copysign(np.maximum(scale * np.abs(v) - shift, 0.0), v)
-        return w, memory.bias[:, forward_backward.VALUE].copy()
-
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
-        at = forward_backward.SUM
-        return memory.kept[:, :, at].copy(), memory.bias[:, at].copy()
+        return w, memory.bias.copy()
 
 
 class Eager:
@@ -159,13 +140,10 @@ class Eager:
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> Left:
+    ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas, self.averaging, order
         arrays = memory.common, memory.kept, memory.bias, memory.clock
-        return eager.proceed(problem, *rule, *arrays, scores)
+        eager.proceed(problem, *rule, *arrays, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
         return memory.common.copy(), memory.bias[0].copy()
-
-    def sums(self, memory: Memory) -> tuple[NDArray, NDArray]:
-        return memory.kept[0].copy(), memory.bias[1].copy()

@@ -25,7 +25,7 @@ class SGDST(OneProjection):
     Cost        as SGD-PD
     Needs       λ > 0; a domain with `excess` and `outward`; a Lipschitz or a smooth loss
     Differs     γ is counted in units of J at the start. T and λ₀ are not asked for: phases are of
-                1, 2, 4, … passes, t goes on through all of them, and each has its own γ. λ₀ is
+                1, 2, 4, … passes, t goes on in all of them, and each has its own γ. λ₀ is
                 twice ‖∇J‖/G₂ of the start, and after a phase at least twice the μ that it had on
                 average: then c at rest is not above 0. With `rounds`, λ₀ = 2G₁/ρ as the theorem
                 asks, ρ being what convexity proves from c at the start. The rest as SGD-PD.

@@ -1,0 +1,31 @@
+"""What a pass leaves: a point, and tangents where examples were before they were learned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Column, added
+from stepless.kernels import oracle
+from stepless.plane import Plane
+from stepless.proof.witness import Slopes
+from stepless.risks.risk import RowRisk
+from stepless.solvers.solver import Finding
+
+
+def found(risk: RowRisk, w: NDArray, b: float, order: NDArray, scores: NDArray) -> Finding:
+    """The point (w, b), its objective, and the mean of the losses' tangents at these scores.
+
+    They are what a pass predicted, in its order. A tangent lies under its loss wherever it is
+    taken: of examples that the pass left out, at 0.
+    """
+    source, objective, z = risk.source, risk.objective, np.zeros(risk.m)
+    if objective.regularizer.zero and objective.domain.free:  # a plane has no minimum there
+        return Finding(w, float(b))
+    z[order] = scores
+    slopes, sums = source.empty(), Column([np.empty(3) for _ in source.cuts])
+    given = slopes, sums, objective.loss, source.split(z), w, float(b)
+    g = source.total(oracle.tangents, (risk.d,), *given) / risk.m
+    offset, tilt, value = added(sums.parts) / risk.m
+    plane = Plane(g, float(offset), float(tilt), witness=Slopes(slopes))
+    return Finding(w, float(b), objective=objective.penalty(w) + float(value), plane=plane)
