@@ -70,8 +70,6 @@ class Planes:
         if self.size == self.capacity:
             self._make_room()
         n = self.size
-        if n == 0 and isinstance(plane.witness, Points):  # which are as large as planes
-            self.capacity = min(self.capacity, max(8, _MOST_NUMBERS // (2 * plane.a.size)))
         self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
         if plane.sizes is not None:
             # The largest: planes of an earlier run may be of larger terms than this one's.
