@@ -21,3 +21,20 @@ def test_the_page_of_games_runs_and_draws_the_pictures_that_it_shows(tmp_path, c
     told = capsys.readouterr().out
     assert "NOT ≤" not in told
     assert "regret 2.55172 ≤ 3.06753 by MAH Theorem 2.12" in told
+
+
+def test_the_page_of_proofs_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (PAGE.parent / "proofs.md").read_text(encoding="utf-8")
+    scope = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), scope)
+    assert capsys.readouterr().out.startswith("what the model claims holds: ")
+    assert scope["again"] == scope["found"]
+
+
+def test_the_page_of_what_a_gap_settles_runs():
+    page = (PAGE.parent / "settled.md").read_text(encoding="utf-8")
+    scope = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), scope)
+    assert scope["clf"].settled(scope["X"]).mean() > 0.5
+    assert scope["lasso"].certain_zeros_.any()

@@ -17,6 +17,7 @@ from stepless import (
     NuClassifier,
     OneClass,
 )
+from stepless.kernel_functions import Kernel
 from stepless.solvers import ClippedSGD
 
 _rng = np.random.default_rng(0)
@@ -38,12 +39,19 @@ def test_a_gap_missed(name, monkeypatch):
     assert {(warning.filename, warning.lineno) for warning in told} == {(__file__, before + 1)}
 
 
+class Unsaid(Kernel):
+    """A kernel that does not say its steepness."""
+
+    def value(self, product, x_square, s_square):
+        return product
+
+
 WARNED = {
     "rounding": lambda: LinearRegressor(gap=1e-15).fit(X + 1e9, X[:, 0] + 1.0),
     "a remark": lambda: LinearClassifier(
         "logistic", solver=ClippedSGD(target=1e-9), passes=3, gap=0.9
     ).fit(X, NOISE),
-    "no certificate": lambda: KernelClassifier(passes=1).fit(X, NOISE),
+    "no certificate": lambda: KernelClassifier(kernel=Unsaid(), passes=1).fit(X, NOISE),
     "lonely documents": lambda: LinearRanker(gap=0.9).fit(X, NOISE, group=[59, 1]),
     "weights of 0": lambda: MetricClassifier("precision_at_k", k=2, alpha=10.0, gap=0.5).fit(
         X, NOISE
@@ -54,9 +62,7 @@ WARNED = {
 
 
 @pytest.mark.parametrize("name", WARNED)
-def test_all_others(name, monkeypatch):
-    if name == "no certificate":
-        monkeypatch.setattr("stepless.data.gram.TABLED", 10)
+def test_all_others(name):
     with catch_warnings(record=True) as told:
         simplefilter("always")
         WARNED[name]()

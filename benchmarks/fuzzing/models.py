@@ -20,7 +20,7 @@ from benchmarks.fuzzing.shell import refuse_controls, shell
 from stepless import KernelClassifier, NuClassifier, OneClass, StructuredClassifier
 from stepless.data import DataError, read_svmlight
 from stepless.report import load_model, save_model
-from stepless.report.model_file import _digest
+from stepless.report.tensors import digest_of
 from stepless.structured import LabelTree, Multiclass
 
 # What they are fitted to, and how.
@@ -114,7 +114,7 @@ class Models:
                 _change_arrays(rng, arrays, other[1])
         text = json.dumps(header)
         arrays = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
-        return save(arrays, metadata={"stepless": text, "sha256": _digest(text, arrays)})
+        return save(arrays, metadata={"stepless": text, "sha256": digest_of(text, arrays)})
 
 
 def _refusal(path: str) -> str | None:

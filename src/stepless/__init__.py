@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from stepless.problem import Problem
     from stepless.regret import RegretLedger, regret_ledger
-    from stepless.report import load_model, save_model
+    from stepless.report import Verification, load_model, save_model, verify
     from stepless.risks.linear_risk import LinearRisk
     from stepless.risks.oracle_risk import OffsetRisk, OracleRisk
     from stepless.risks.ranking import (
@@ -98,7 +98,7 @@ _NAMES = {  # of each module
     "Polytope Regularizer RowsL2 RowsLInf Shrunk Simplex Spectrahedron SquaredL2 SquaredLp Zero",
     "problem": "Problem",
     "regret": "RegretLedger regret_ledger",
-    "report": "load_model save_model",
+    "report": "Verification load_model save_model verify",
     "risks.linear_risk": "LinearRisk",
     "risks.oracle_risk": "OffsetRisk OracleRisk",
     "risks.ranking": "mean_average_precision mean_reciprocal_rank ndcg_at_k precision_at_k",
@@ -168,6 +168,7 @@ __all__ = [
     "Stopping",
     "StructuredClassifier",
     "StructuredModel",
+    "Verification",
     "Zero",
     "alpha_path",
     "check_constraint",
@@ -185,6 +186,7 @@ __all__ = [
     "read_svmlight",
     "regret_ledger",
     "save_model",
+    "verify",
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -53,6 +53,7 @@ class Result:
     remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
     asked: Any = None  # of which problem, but for the strength
     witness: Witness | None = None  # by which the lower bound can be proved again
+    steepness: NDArray | None = None  # of the plane that it is proved by; of Interval
 
     @property
     def solver(self) -> str:
@@ -197,22 +198,25 @@ def _run(
         if reason is not None:
             reason = verdict.confirmed(event, reason, w, b)
         if reason is not None:
+            proved = verdict.interval
+            highest, lowest = proved.objective, proved.lower_bound
             trace.events[:] = [verdict.tempered(event) for event in trace]
             trace.events[-1] = verdict.proved(event)
             return Result(
                 w=verdict.w,
                 b=verdict.b,
-                objective=verdict.interval.objective,
-                risk=verdict.interval.objective - risk.penalty(verdict.w),
-                lower_bound=verdict.interval.lower_bound,
+                objective=highest,
+                risk=highest - risk.penalty(verdict.w),
+                lower_bound=lowest,
                 trace=trace,
                 stopped_by=reason,
                 state=state,
                 planes=None if certifier is None else certifier.planes,
                 runner=solver.name,
-                remark=_remark(risk, solver, stopping, verdict.interval.lower_bound),
+                remark=_remark(risk, solver, stopping, lowest),
                 asked=asked,
                 witness=verdict.witness,
+                steepness=proved.steepness,
             )
         gaps.append(event.rel_gap)
         if turns.ends(turn, gaps, stopping.gap):
@@ -273,7 +277,8 @@ class Verdict:
 
     def proved(self, event: Event) -> Event:
         """An event, with what was proved in place of what was claimed."""
-        return replace(event, **asdict(self.interval))
+        high, low = self.interval.objective, self.interval.lower_bound
+        return replace(event, objective=high, lower_bound=low)
 
     def tempered(self, event: Event) -> Event:
         """An event of before, that claims no more of the optimum than was proved in the end."""
@@ -295,15 +300,17 @@ class Verdict:
             found = Interval(event.objective, event.lower_bound)
         elif self._certifier is not None and not self._certifier.witnessed:
             found = Interval(found.objective, min(event.lower_bound, found.objective))
+            witness = None
         _number(found.objective)
         before = self.interval
         if found.objective < before.objective or not self.w.size:
             self.w, self.b = w, b
+        steepness = before.steepness
         if found.lower_bound > before.lower_bound:
-            self.witness = witness
+            self.witness, steepness = witness, found.steepness
         highest = min(found.objective, before.objective)
         lowest = max(found.lower_bound, before.lower_bound)
-        self.interval = Interval(highest, min(lowest, highest))
+        self.interval = Interval(highest, min(lowest, highest), steepness)
 
 
 def _remark(risk: Risk, solver: Solver, stopping: Stopping, lower_bound: float) -> str | None:

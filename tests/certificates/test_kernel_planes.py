@@ -6,9 +6,8 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize as scipy_minimize
 
-from stepless.certificates import kernel_planes, planes
+from stepless.certificates import planes
 from stepless.certificates.kernel_planes import KernelPlanes
-from stepless.data import gram as gram_module
 from stepless.data.gram import Gram
 from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
 from stepless.minimize import minimize
@@ -80,7 +79,7 @@ def test_the_optimum_lies_between_the_bounds(loss, optimum, kernel, budget):
         lower, upper = result.trace.lower_bound, result.trace.objective
         assert (lower <= known * (1 + 1e-7)).all()
         assert (upper >= known * (1 - 1e-5)).all()  # how close the reference came
-        assert (np.diff(lower) >= 0.0).all()
+        assert (np.diff(lower) >= -1e-9).all()  # the last is proved, those before are claimed
         assert lower[-1] > 0.9 * known  # it proves something
         if budget is None:
             assert upper[-1] <= 1.02 * known
@@ -124,17 +123,3 @@ def test_rounding_is_taken_off():
     known = svm_optimum(Gram(Gaussian(0.5), X).table, y, s, 1e-2, True)
     assert bounds[1] < bounds[0] - 1e-5
     assert max(bounds) <= known * (1 + 1e-7)
-
-
-def test_without_a_table_there_is_no_bound(monkeypatch):
-    monkeypatch.setattr(gram_module, "TABLED", 10)
-    X, y, s = examples(5)
-    risk = KernelRisk(Objective(Hinge(), SquaredL2(1e-2)), Gram(Gaussian(0.5), X), y, s)
-    assert risk.unproven is not None
-    with pytest.raises(ValueError, match="must be a table"):
-        KernelPlanes(risk.gram)
-    result = minimize(risk, KernelPGS(), Stopping(passes=3))
-    assert result.lower_bound == -np.inf
-    assert result.gap == np.inf
-    assert result.remark.startswith("no gap is certified: 50 examples have too many kernels")
-    assert kernel_planes._ROUNDING > 0.0

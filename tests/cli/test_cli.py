@@ -497,6 +497,35 @@ def test_no_probabilities(model, folder):
     assert "squared loss has no probabilities" in sentence
 
 
+def test_labels_that_are_settled(model, folder):
+    plain = run("predict", model, "cancer.svm").stdout.split()
+    rows = [
+        line.split()
+        for line in run("predict", model, "cancer.svm", "--settled").stdout.splitlines()
+    ]
+    assert [label for label, _ in rows] == plain
+    assert {word for _, word in rows} <= {"settled", "open"}
+    rows = [
+        line.split()
+        for line in run(
+            "predict", model, "cancer.svm", "--settled", "--decision"
+        ).stdout.splitlines()
+    ]
+    certain = [abs(float(z)) for z, word in rows if word == "settled"]
+    assert len(certain) > 100
+    assert min(certain) > 0.0
+    assert "optimum  " in run("info", model).stdout
+    facts = json.loads(run("info", model, "--json").stdout)
+    assert facts["coef_error"][0] > 0.0
+    assert facts["intercept_range"][0][0] <= facts["intercept"][0] <= facts["intercept_range"][0][1]
+    fitted("diabetes", "--task", "regress")
+    sentence = refused("predict", "diabetes.model", "diabetes.svm", "--settled")
+    assert "of a LinearRegressor none are known" in sentence
+    fitted("wine", "--penalty", "l1")
+    sentence = refused("predict", "wine.model", "wine.svm", "--settled")
+    assert sentence.startswith("wine.model: how far the optimum is, only")
+
+
 def test_labels_that_the_model_does_not_know(model, folder):
     (folder / "other.svm").write_text("1 1:1\n5 1:1\n")
     said = run("score", model, "other.svm").stdout

@@ -113,8 +113,8 @@ def test_kernels_need_their_table(monkeypatch):
     for solver in (Bundle(), ProximalBundle()):
         assert lack_of(solver, risk).startswith("needs all kernels of 40 examples")
     result = minimize(risk, KernelPGS(), Stopping(gap=1e-3, passes=2))
-    assert result.lower_bound == -math.inf
-    assert result.remark.startswith("no gap is certified: 40 examples have too many kernels")
+    assert 0.0 < result.lower_bound < result.objective
+    assert result.remark is None
 
 
 def test_another_table_of_kernels_is_another_problem():

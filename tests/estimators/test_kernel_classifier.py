@@ -65,11 +65,8 @@ def test_a_budget_is_kept_and_its_gap_is_true(tabled, moons, monkeypatch):
     )
     assert len(clf.support_) == clf.dual_coef_.shape[1] <= 20
     assert known * (1 - 1e-6) <= clf.objective_ <= 1.1 * known
-    if tabled:
-        assert clf.lower_bound_ <= known * (1 + 1e-7)
-        assert clf.lower_bound_ >= 0.99 * known
-    else:
-        assert clf.gap_ == clf.rel_gap_ == np.inf
+    assert clf.lower_bound_ <= known * (1 + 1e-7)
+    assert clf.lower_bound_ >= (0.99 if tabled else 0.8) * known
     z = rbf_kernel(X, X[clf.support_], gamma=clf.kernel_.gamma) @ clf.dual_coef_[0]
     np.testing.assert_allclose(clf.decision_function(X), z + clf.intercept_, rtol=1e-9)
     np.testing.assert_array_equal(clf.support_vectors_, X[clf.support_])
@@ -89,12 +86,13 @@ def test_a_gap_missed_by_default_is_told(moons):
     KernelClassifier(gap=0).fit(*moons)
 
 
-def test_many_examples_are_not_certified_and_told_so(moons, monkeypatch):
-    monkeypatch.setattr(gram, "TABLED", 100)
+def test_many_examples_are_certified_too(moons, monkeypatch):
     X, y = moons
-    with pytest.warns(UserWarning, match="no gap is certified: 300 examples .* say gap=0"):
-        clf = KernelClassifier(alpha=1e-2, passes=3).fit(X, y)
-    assert (clf.gap_, clf.lower_bound_, clf.stopped_by_) == (np.inf, -np.inf, "passes")
+    small = KernelClassifier(alpha=1e-2, passes=3).fit(X, y)
+    monkeypatch.setattr(gram, "TABLED", 100)
+    clf = KernelClassifier(alpha=1e-2, passes=3).fit(X, y)
+    assert 0.0 < clf.lower_bound_ <= small.objective_
+    assert clf.objective_ >= small.lower_bound_
     assert clf.n_passes_ == 3
     assert clf.score(X, y) > 0.85
 

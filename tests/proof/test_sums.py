@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proof.arithmetic import exact
-from proof.exact import dual, objective
+from proof.exact import dual, level, objective
 from proof.judged import judge, run
 from stepless.data import Source
 from stepless.objective import (
@@ -63,7 +63,7 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         z = source.predictions(w, b)
         slopes = np.array([loss.slope(p, t) for p, t in zip(z, y, strict=True)]) * rng.random(m)
         highest = sums.penalty(J, w) + sums.risk(loss, source, w, b, care)
-        lowest = sums.bound(J, source, source.split(slopes), highest, care)
+        lowest, steepness = sums.bound(J, source, source.split(slopes), highest, care)
         s = [exact(si) for si in source.s]
         true = objective(loss, penalty, X, y, s, w, b)
         assert true <= highest <= float(true) * (1.0 + 1e-8) + 1e-12
@@ -71,6 +71,12 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         ceiling = exact(highest if isinstance(penalty, L1) else 1e300)
         height = dual(loss, penalty, J.domain, X, y, s, slopes, intercept, ceiling)
         assert lowest <= height
+        a = [exact(ai) for ai in slopes]
+        a = level(a, s) if intercept else a
+        for j in range(d):
+            g = abs(sum(si * ai * exact(xi) for si, ai, xi in zip(s, a, X[:, j], strict=True)) / m)
+            assert g <= exact(steepness[j])
+            assert care is PLAIN or offset or steepness[j] <= float(g) * (1.0 + 1e-8) + 1e-12
         if care is CAREFUL and not offset:
             assert lowest >= float(height) - 1e-12 * max(1.0, abs(float(height)))
 

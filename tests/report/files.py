@@ -9,14 +9,14 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from stepless.data import DataError
-from stepless.report import load_model, model_file, read_header, save_model
+from stepless.report import load_model, read_header, save_model, tensors
 
 
 def learned(model):
     return {
         name: value
         for name, value in vars(model).items()
-        if name.endswith("_") and not name.startswith("_")
+        if name.endswith("_") and not name.startswith("_") and name != "proof_"
     }
 
 
@@ -36,5 +36,5 @@ def forged(fitted, path, arrays=None, **changes):
     with safe_open(path, framework="np") as file:
         kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     arrays = kept | (arrays or {})
-    metadata = {"stepless": text, "sha256": model_file._digest(text, arrays)}
+    metadata = {"stepless": text, "sha256": tensors.digest_of(text, arrays)}
     path.write_bytes(save(arrays, metadata=metadata))

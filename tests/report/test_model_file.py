@@ -31,7 +31,7 @@ from stepless.objective import (
     SquaredLp,
     Zero,
 )
-from stepless.report import load_model, model_file, plain, read_header, save_model
+from stepless.report import load_model, plain, read_header, save_model, tensors
 from stepless.solvers import Proximal, ProximalBundle
 from stepless.trace import Event, Trace
 
@@ -122,7 +122,7 @@ def test_the_loss_of_the_fit_is_kept_and_old_files_have_that_of_the_parameters(p
     del header["loss"]
     arrays = {"coef": model.coef_, "intercept": model.intercept_}
     text = json.dumps(header)
-    metadata = {"stepless": text, "sha256": model_file._digest(text, arrays)}
+    metadata = {"stepless": text, "sha256": tensors.digest_of(text, arrays)}
     old = path.with_name("old.model")
     old.write_bytes(save(arrays, metadata=metadata))
     assert load_model(old).loss_ == model.loss_
@@ -413,7 +413,7 @@ def test_weights_that_no_fit_leaves(fitted, path, name, value):
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[NaN]", "7", "null", "{}"])
 def test_json_that_is_no_header(path, text):
     arrays = {"coef": np.zeros(1)}
-    metadata = {"stepless": text, "sha256": model_file._digest(text, arrays)}
+    metadata = {"stepless": text, "sha256": tensors.digest_of(text, arrays)}
     path.write_bytes(save(arrays, metadata=metadata))
     assert "is damaged, its header makes no sense" in refusal(path)
 

@@ -4,7 +4,6 @@ from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.certifier import Certifier
 from stepless.certificates.curved_planes import CurvedPlanes
 from stepless.certificates.excess_risk import excess_risk_bound
-from stepless.certificates.fenchel import Point, Slopes, fenchel
 from stepless.certificates.general_planes import GeneralPlanes
 from stepless.certificates.planes import Planes
 from stepless.certificates.polyhedral_planes import PolyhedralPlanes
@@ -15,9 +14,6 @@ __all__ = [
     "CurvedPlanes",
     "GeneralPlanes",
     "Planes",
-    "Point",
     "PolyhedralPlanes",
-    "Slopes",
     "excess_risk_bound",
-    "fenchel",
 ]

@@ -19,6 +19,7 @@ from stepless.cli.predict import predict
 from stepless.cli.score import score
 from stepless.cli.sentences import ExitCode, say
 from stepless.cli.standard_files import prepare
+from stepless.cli.verify import verify
 from stepless.cli.warm import warm
 
 app = typer.Typer(
@@ -28,10 +29,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 stopped before the gap was met, "
-    "130 interrupted.",
+    epilog="Exit codes: 0 done, 1 bad input or a claim that does not hold, 2 wrong usage, "
+    "3 stopped before the gap was met, 130 interrupted.",
 )
-for command in (fit, predict, score, info, game, demo, warm):
+for command in (fit, predict, score, verify, info, game, demo, warm):
     app.command()(command)
 
 

@@ -251,6 +251,14 @@ def fit(
             "with the model, at the end; - for standard output.",
         ),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        _output(
+            metavar="FILE",
+            help="Write also what `stepless verify` needs to prove the gap anew: a number for each "
+            "example and class.",
+        ),
+    ] = None,
     json: Annotated[bool, _output("--json", help="Write one JSON document.")] = False,
     quiet: Annotated[bool, _output("--quiet", "-q", help="Write nothing but errors.")] = False,
 ) -> None:
@@ -301,17 +309,21 @@ def fit(
             {
                 "--output": output,
                 "--predictions": predictions,
+                "--proof": proof,
                 "--json": STDOUT if json else None,
             },
             {"DATA": data, "--test": test, "--weights": weights},
         )
         output = output_of(output)
-        predictions = None if predictions is None else output_of(predictions)
-        taken = to_stdout(output, predictions)
-        written = f"the model is written to {output}"
+        predictions, proof = (path and output_of(path) for path in (predictions, proof))
+        taken = to_stdout(output, predictions, proof)
+        places = f"written to {output}" + (f", its proof to {proof}" if proof else "")
+        written = f"the model is {places}"
 
         def about() -> dict[str, Any]:
-            return {"data": str(data), "model": str(output), "compile_seconds": COMPILED.seconds}
+            files = {"data": str(data), "model": str(output)}
+            files |= {"proof": str(proof)} if proof else {}
+            return files | {"compile_seconds": COMPILED.seconds}
 
         talk = not (json or quiet)
         streams = isinstance(model, LinearClassifier | LinearRegressor)
@@ -327,6 +339,8 @@ def fit(
                 raise ValueError("a stream ends where its data do: leave --seconds out")
             if weights is not None or (passes or 1) > 1:
                 raise ValueError("a stream is passed over once, and has no --weights")
+            if proof is not None:
+                raise ValueError("a stream is not kept, so that it has no --proof: leave it out")
             if alpha == "auto":
                 raise ValueError("--alpha auto must see all examples; give a number for a stream")
             columns = {
@@ -345,7 +359,7 @@ def fit(
                 facts = about() | summary.as_dict() | tally.as_dict()
                 put(strict_json(facts, indent=2), done=written)
             elif not quiet:
-                more = tally.in_words() | compile_note() | {"model": f"written to {output}"}
+                more = tally.in_words() | compile_note() | {"model": places}
                 put(describe(summary, more), err=taken, done=written)
             return
         for_streams = {
@@ -367,13 +381,13 @@ def fit(
             material = read(model, data, test, weights, zero_based)
             train(model, material, data, live, talk)
             score = None if material.test is None else score_model(model, *material.test)
-        with writing(output) as state:
-            save_model(model, output, material.about)
+        with writing(output, proof) as state:
+            save_model(model, output, material.about, proof=proof)
         summary = Summary.of(model, score)
         if json:
             put(strict_json(about() | summary.as_dict(), indent=2), done=written)
         elif not quiet:
-            more = compile_note() | {"model": f"written to {output}"}
+            more = compile_note() | {"model": places}
             put(describe(summary, more), err=taken, done=written)
         if state.interrupted or summary.stopped_by == "interrupt":
             say(f"interrupted: the model so far is in {output}; {proven(summary)}")

@@ -21,19 +21,25 @@ def info(
         from stepless.cli.heaviest import heaviest
         from stepless.cli.outputs import put
         from stepless.report import Summary, describe
-        from stepless.report.model_file import damage_told, read_model
+        from stepless.report.model_file import read_model
         from stepless.report.strict_json import strict_json
+        from stepless.report.tensors import damage_told
 
         fitted, header = read_model(model)
         with damage_told(model):
             summary = Summary.of(fitted)
             if json:
-                told = {key: header.get(key) for key in ("format", "stepless", "about", "trace")}
+                parts = ("format", "stepless", "about", "proof", "trace")
+                told = {key: header.get(key) for key in parts}
                 text = strict_json({"model": str(model)} | told | summary.as_dict(), indent=2)
             else:
                 about = header["about"]
                 made = f"by stepless {header['stepless']}"
                 if "data" in about:
                     made += f" from {about['data']}"
-                text = describe(summary, {"made": made} | heaviest(fitted, about))
+                proof = {}
+                if "proof" in header:
+                    file, digest = header["proof"]["file"], header["proof"]["sha256"]
+                    proof = {"proof": f"{file}, sha256 {digest}"}
+                text = describe(summary, {"made": made} | proof | heaviest(fitted, about))
         put(text)

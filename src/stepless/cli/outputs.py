@@ -97,12 +97,14 @@ def put(text: str, err: bool = False, done: str = "") -> None:
         raise OSError(error.errno, why, error.filename) from None
 
 
-def in_lines(rows: list[Any]) -> bytes:
-    """Predictions, one a line; of several columns, with blanks between."""
+def in_lines(rows: list[Any], last: list[str] | None = None) -> bytes:
+    """Predictions, one a line; of several columns, or with a `last` one, with blanks between."""
     if isinstance(rows[0], list):
         rows = [" ".join(map(str, row)) for row in rows]
     elif isinstance(rows[0], str):
         rows = list(map(visible, rows))
+    if last is not None:
+        rows = [f"{row} {word}" for row, word in zip(rows, last, strict=True)]
     return "".join(f"{row}\n" for row in rows).encode()
 
 

@@ -39,6 +39,14 @@ def predict(
             "--decision", help="⟨w, x⟩ + b; a column a class where there are more than two."
         ),
     ] = False,
+    settled: Annotated[
+        bool,
+        typer.Option(
+            "--settled",
+            help='One more column: "settled" where the best possible model predicts the same '
+            'label for certain, "open" elsewhere.',
+        ),
+    ] = False,
     zero_based: Annotated[
         bool,
         typer.Option(
@@ -68,18 +76,29 @@ def predict(
             raise ValueError(f"{model}: tags of a sequence have no --decision each")
         if proba and not hasattr(predictor, "predict_proba"):
             raise ValueError(_no_probabilities(predictor, model))
+        if settled and not hasattr(predictor, "settled"):
+            raise ValueError(
+                f"{model}: of the labels of a {type(predictor).__name__} none are known to be "
+                "settled; leave --settled out"
+            )
         if isinstance(predictor, ChainClassifier):
             words = read_words(data, predictor, about, labelled=False)
             text = with_tags(words, predictor.predict(inputs_of(words, about))).encode()
         else:
             X = read_for_model(data, predictor, about, zero_based, labelled=False).X
             if decision:
-                text = in_lines(decisions(predictor, X).tolist())
+                rows = decisions(predictor, X).tolist()
             else:
-                text = in_lines(
-                    (predictor.predict_proba if proba else predictor.predict)(X).tolist()
-                )
+                rows = (predictor.predict_proba if proba else predictor.predict)(X).tolist()
+            text = in_lines(rows, _marks(predictor, X, model) if settled else None)
         write_atomically(output, text)
+
+
+def _marks(predictor: Any, X: Any, path: Path) -> list[str]:
+    try:
+        return ["settled" if sure else "open" for sure in predictor.settled(X)]
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _no_probabilities(predictor: Any, path: Path) -> str:

@@ -21,7 +21,8 @@ from stepless.estimators import (
     LinearRegressor,
     StructuredClassifier,
 )
-from stepless.report.model_file import damage_told, read_model
+from stepless.report.model_file import read_model
+from stepless.report.tensors import damage_told
 
 
 class Examples(NamedTuple):

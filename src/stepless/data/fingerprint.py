@@ -63,6 +63,6 @@ def _shared(kind: type) -> dict[str, Any]:
 
 def _pickled(part: Any) -> bytes:
     try:
-        return pickle.dumps((part, _shared(type(part))))
+        return pickle.dumps((part, _shared(type(part))), protocol=4)  # whatever the Python
     except (pickle.PicklingError, AttributeError, TypeError):
         return uuid4().bytes  # like nothing else: a model with a lambda in it may mean anything

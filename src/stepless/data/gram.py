@@ -67,10 +67,14 @@ class Gram:
 
     @property
     def rounding(self) -> float:
-        """By how much the rounding of products and of sums of m kernels may move a kernel."""
-        unit, longest = 2.0**-53, float(self.squares.max())
-        of_products = self.kernel.steepness(longest) * (self.X.shape[1] + 16) * unit * longest
-        return of_products + 2.0 * (self.size + 16) * unit * float(self.diagonal.max())
+        """By how much a kernel may be off: by its own rounding, and by that of products.
+
+        A sum of d products, in any order, errs by γ_d = du/(1 − du) of Σ|x_j s_j| ≤ ‖x‖‖s‖.
+        """
+        unit, longest = float(np.finfo(float).epsneg), float(self.squares.max())
+        steepness = self.kernel.steepness(1.001 * longest)
+        of_products = steepness * (self.X.shape[1] + 16) * unit * longest
+        return of_products + self.kernel.ulps * unit * float(self.diagonal.max())
 
 
 def lengths(kernel: Kernel, X: Any) -> NDArray:

@@ -109,6 +109,8 @@ def certify_nothing(estimator: Any) -> None:
     estimator.gap_ = estimator.rel_gap_ = math.inf
     estimator.n_passes_ = estimator.n_iter_ = 1
     estimator.trace_, estimator.stopped_by_ = Trace(), "stream"
+    for name in ("coef_error_", "intercept_range_", "certain_zeros_", "proof_"):
+        estimator.__dict__.pop(name, None)
 
 
 def _advice(stopped_by: str, rel_gap: float, run: Run, remedy: Remedy, hidden: bool) -> str | None:

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,8 +19,10 @@ from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.chain_weights import ChainWeights
 from stepless.estimators.columns import missing, named_classes, refuse_other_classes
 from stepless.estimators.examples import sample_weights
+from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
 from stepless.given import shown
+from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
 from stepless.risks.chains import (
@@ -53,7 +54,7 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class ChainClassifier(BaseEstimator):
+class ChainClassifier(ProvenEstimator):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
@@ -98,7 +99,7 @@ class ChainClassifier(BaseEstimator):
     weights_
         All of them, as they are learned and kept.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Notes
     -----
@@ -160,14 +161,9 @@ class ChainClassifier(BaseEstimator):
             classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
         if len(classes) < 2:
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
-        K, words = len(classes), (sequences, numbers)
-        layout = self._pairs_of(*words, K)
+        K, layout = len(classes), self._pairs_of(sequences, numbers, len(classes))
         cost = None if _is_crf(self) else self._costs(K)
-        risk: ChainRisk = (
-            CRFRisk(*words, layout, K, problem.regularizer, s)
-            if cost is None
-            else ChainHingeRisk(*words, layout, K, problem.regularizer, s, cost=cost)
-        )
+        risk = _risk(sequences, numbers, layout, K, problem.regularizer, s, cost)
         made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
         result = minimize_whole(self, run, risk, start, made_of)
@@ -175,8 +171,23 @@ class ChainClassifier(BaseEstimator):
         self.loss_, self.alpha_ = self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
         certify(self, run, [result], constants=[risk.at_constant])
+        problem_ = in_words(risk.objective, self.loss, cost=cost)
+        keep_proof(self, [result], problem_, _data(sequences, numbers, s))
         self.__dict__.pop("_stream", None)
         return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose to the features that it knows; the answer of now."""
+        problem, K = self._problem(), len(self.classes_)
+        sequences = self._read(X)
+        numbers = _numbered(_flat(y, sequences.lengths), self.classes_, sequences)
+        s = sample_weights(sample_weight, len(sequences))
+        layout = self._pairs_of(sequences, numbers, K)
+        cost = None if _is_crf(self) else self._costs(K)
+        risk = _risk(sequences, numbers, layout, K, problem.regularizer, s, cost)
+        answer = risk, self.weights_.within(layout), 0.0
+        problem_ = in_words(risk.objective, self.loss, cost=cost)
+        return Posed(problem_, _data(sequences, numbers, s), [answer])
 
     @whole_chunks
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
@@ -289,6 +300,24 @@ class ChainClassifier(BaseEstimator):
                 "classes_ back"
             )
         return known.vocabulary.read(X, threads_of(self.n_jobs))
+
+
+def _risk(
+    sequences: Sequences,
+    numbers: NDArray,
+    layout: Pairs,
+    K: int,
+    regularizer: Regularizer,
+    s: NDArray,
+    cost: NDArray | None,
+) -> ChainRisk:
+    if cost is None:
+        return CRFRisk(sequences, numbers, layout, K, regularizer, s)
+    return ChainHingeRisk(sequences, numbers, layout, K, regularizer, s, cost=cost)
+
+
+def _data(sequences: Sequences, numbers: NDArray, s: NDArray) -> dict[str, Any]:
+    return {"examples": sequences.X, "lengths": sequences.ends, "tags": numbers, "weights": s}
 
 
 def _stream_solver(run: Run) -> AdaGrad:

@@ -22,6 +22,15 @@ from stepless.estimators.columns import named_classes, refuse_no_classes, refuse
 from stepless.estimators.examples import examples, labelled, sample_weights
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.estimators.proof import (
+    Posed,
+    in_words,
+    keep_proof,
+    numbered,
+    refuse_other_labels,
+    strength_of,
+)
+from stepless.estimators.settled import refuse_unknown, settled_labels, store_settled
 from stepless.estimators.several_classes import (
     coded,
     columns,
@@ -110,6 +119,13 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the classes' problems.
+    coef_error_, intercept_range_
+        No optimum has weights farther from these than `coef_error_`, √(2·gap/α), in the Euclidean
+        norm (one number, or one per class against the rest), nor an intercept outside of its range,
+        a row (least, most) of `intercept_range_`. Both are infinite where the gap does not tell.
+    certain_zeros_
+        With ``penalty="l1"``: which weights are 0 in every optimum for certain. Of a loss that is
+        not smooth, none.
     trace_
         The run's events (a list of traces, one a class, for more than two classes).
     solver_, n_passes_, stopped_by_
@@ -117,6 +133,9 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         ``"seconds"``, ``"watcher"``; ``"rounding"`` or ``"solver"`` if nothing is left to gain;
         ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning, whereas
         a second one raises and changes nothing. ``"stream"`` after `partial_fit`.
+    proof_
+        By what `verify` computes the certificate anew: a number for each example, for each run. Not
+        after `partial_fit`, nor in pickled copies; `save_model` keeps it in a file of its own.
 
     Examples
     --------
@@ -171,8 +190,25 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         self.coef_, self.intercept_ = rows([(r.w, r.b) for r in results], problem.loss)
         constants = [risk.at_constant for risk in risks]
         certify(self, run, results, constants=constants, labels=named_positives(classes))
+        data = _data(source, y, classes)
+        keep_proof(self, results, in_words(problem.objective, problem.loss), data)
+        store_settled(self, risks, results)
         self.__dict__.pop("_streams", None)
         return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problems that `fit` would pose, one a class, and the answers of now."""
+        problem, run = Problem.of(self, _TARGETS, **strength_of(self)), Run.of(self)
+        source, y, classes = labelled(self, X, y, sample_weight, problem, run, reset=False)
+        refuse_other_labels(self.classes_, classes)
+        problem = problem.of_classes(len(classes), self.multi_class)
+        found = columns(*linear_weights(self, source.shape[1]), problem.loss)
+        tasks = zip(coded(y, classes, problem.loss), found, strict=True)
+        runs = (
+            (risk_of(problem.objective, source.relabelled(targets)), *at)
+            for (_, targets), at in tasks
+        )
+        return Posed(in_words(problem.objective, problem.loss), _data(source, y, classes), runs)
 
     def _starts(self, problem: Problem, classes: NDArray, d: int, fitted: bool) -> list[Any]:
         """Where each run begins: at the weights of now, or anywhere."""
@@ -264,8 +300,21 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         """Return the most plausible class of each example."""
         return most_plausible(self.decision_function(X), self.classes_)
 
+    def settled(self, X: Any) -> NDArray:
+        """Return for which examples every optimum predicts the class that `predict` does.
+
+        Only the gap of ``penalty="l2"`` tells, and of a joint loss only without intercepts.
+        """
+        check_is_fitted(self)
+        refuse_unknown(self)
+        return settled_labels(self, X, self.decision_function(X))
+
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
+
+
+def _data(source: Source, y: NDArray, classes: NDArray) -> dict[str, Any]:
+    return {"examples": source, "labels": numbered(y, classes), "weights": source.s}

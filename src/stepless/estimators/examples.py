@@ -92,7 +92,7 @@ def weighted_classes(
     s = sample_weights(sample_weight, len(y))
     if class_weight is not None:
         s = s * compute_sample_weight(class_weight, y)
-    classes = np.unique(y[s > 0])
+    classes = np.unique(y if (s > 0).all() else y[s > 0])
     if not len(classes):
         raise ValueError("class_weight is zero for every example: nothing is left to learn")
     if len(classes) < 2:
@@ -104,20 +104,27 @@ def weighted_classes(
 
 
 def labelled(
-    estimator: Any, X: Any, y: Any, s: Any, problem: Problem, run: Run
+    estimator: Any, X: Any, y: Any, s: Any, problem: Problem, run: Run, *, reset: bool = True
 ) -> tuple[Source, NDArray, NDArray]:
     """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
-    X, y = examples(estimator, X, y)
+    X, y = examples(estimator, X, y, reset=reset)
     s, classes = weighted_classes(y, s, problem.class_weight)
     return Source(X, np.ones(len(y)), s, run.threads), y, classes
 
 
 def measured(
-    estimator: Any, X: Any, y: Any, s: Any, problem: Problem, run: Run, *, stream: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    s: Any,
+    problem: Problem,
+    run: Run,
+    *,
+    reset: bool = True,
+    stream: bool = False,
 ) -> Source:
     """Examples with targets that are numbers, such as the loss is for, and weights s."""
-    fitted = stream and hasattr(estimator, "coef_")
-    X, y = examples(estimator, X, y, numeric=True, reset=not fitted)
+    X, y = examples(estimator, X, y, numeric=True, reset=reset)
     s = sample_weights(s, len(y))
     _refuse_targets(problem.loss, y, s)
     return Source(X, y, s, run.threads, scaled=not stream)

@@ -15,11 +15,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.data.digest import digest
 from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, validated, weighted_classes
 from stepless.estimators.probabilities import has_probabilities, probabilities
+from stepless.estimators.proof import Posed, in_words, keep_proof, numbered, refuse_other_labels
 from stepless.estimators.several_classes import (
     coded,
     most_plausible,
@@ -58,10 +60,11 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     kernel's space, y_i = ±1. There is no step size to choose. More than two classes are set against
     the rest one by one. A support vector machine's C is 1/(alpha · m).
 
-    Up to 5000 examples there is a certificate, as on every fit of a linear model. It is that of the
-    problem without a budget: where the budget is short, the gap stays open. With more examples it
-    would take too many kernels: `gap_` is infinite, which a warning says unless gap=0, and the run
-    ends by its passes or seconds.
+    There is a certificate, as on every fit of a linear model. It is that of the problem without a
+    budget: where the budget is short, the gap stays open. It takes the kernels of all pairs of
+    examples, which above 5000 examples are not kept: then bounds are looser, and each costs them
+    anew. Of a kernel that does not say its steepness `gap_` is infinite, which a warning says
+    unless gap=0, and the run ends by its passes or seconds.
 
     Parameters
     ----------
@@ -96,7 +99,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     kernel_, loss_
         The kernel function and the loss.
     objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Notes
     -----
@@ -137,7 +140,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         run.
         """
         began = perf_counter()
-        problem = Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
+        problem = self._problem()
         run = Run.of(self, watchers, solver=self._kernel_solver(), patience=PATIENCE)
         X, y = examples(self, X, y, **_ACCEPTED)
         s, classes = weighted_classes(y, sample_weight, problem.class_weight)
@@ -157,7 +160,35 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         self.intercept_ = np.array([result.b for result in results])
         labels = named_positives(classes)
         certify(self, run, results, self._remedy(results), constants=constants, labels=labels)
+        keep_proof(self, results, self._asked(problem), _data(X, y, classes, s))
         return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problems that `fit` would pose, one a class, and the answers of now."""
+        problem = self._problem()
+        X, y = examples(self, X, y, reset=False, **_ACCEPTED)
+        self._refuse_shapes(X.shape[1])
+        s, classes = weighted_classes(y, sample_weight, problem.class_weight)
+        refuse_other_labels(self.classes_, classes)
+        m, last = X.shape[0], self.support_.max(initial=0)
+        if last >= m or digest(X[self.support_]) != digest(self.support_vectors_):
+            raise ValueError("the model's support vectors are not these examples' rows support_")
+        coefficients = np.zeros((len(self.intercept_), m))
+        coefficients[:, self.support_] = self.dual_coef_
+        gram = Gram(self.kernel_, X)
+        runs = (
+            (KernelRisk(problem.objective, gram, signs, s), w, b)
+            for (_, signs), w, b in zip(
+                coded(y, classes, problem.loss), coefficients, self.intercept_.tolist(), strict=True
+            )
+        )
+        return Posed(self._asked(problem), _data(X, y, classes, s), runs)
+
+    def _problem(self) -> Problem:
+        return Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
+
+    def _asked(self, problem: Problem) -> dict[str, str]:
+        return in_words(problem.objective, problem.loss, kernel=self.kernel_)
 
     def decision_function(self, X: Any) -> NDArray:
         """f(x) + b for each example (a column a class for more than two)."""
@@ -227,3 +258,7 @@ def scale(X: Any, s: NDArray | None = None) -> float:
 
 def _average(X: Any, s: NDArray | None) -> float:
     return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))
+
+
+def _data(X: Any, y: NDArray, classes: NDArray, s: NDArray) -> dict[str, Any]:
+    return {"examples": X, "labels": numbered(y, classes), "weights": s}

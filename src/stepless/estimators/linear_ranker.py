@@ -13,6 +13,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.proof import Posed, in_words, keep_proof
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on, minimize_whole
 from stepless.problem import Problem
@@ -67,7 +68,7 @@ class LinearRanker(SparseEstimator):
     n_queries_, n_queries_left_out_
         How many queries the mean loss is of, and how many have no loss.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
@@ -115,13 +116,8 @@ class LinearRanker(SparseEstimator):
         whose rows follow each other; `qid` an id of the query for each row, in any order. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
-        loss = self._ranking_loss()
-        problem, run = Problem.of(self, loss=loss), Run.of(self, watchers)
-        _refuse_no_queries(group, qid)
-        X, y = examples(self, X, y, reset=anew(self, X), numeric=True, ensure_min_samples=2)
-        risk = RankingRisk(
-            loss, X, y, problem.regularizer, group=group, qid=qid, threads=run.threads
-        )
+        run = Run.of(self, watchers)
+        problem, risk = self._asked(X, y, group, qid, run, anew(self, X))
         if risk.alone:
             warn(
                 f"{risk.alone} of {risk.left_out + risk.queries} queries have one document, which "
@@ -129,12 +125,23 @@ class LinearRanker(SparseEstimator):
                 "or qid="
             )
         weights = (linear_weights(self, risk.d)[0][0], 0.0) if goes_on(self, risk.d) else None
-        made_of = loss, risk.source.X, risk.source.y, risk.starts
+        made_of = risk.loss, risk.source.X, risk.source.y, risk.starts
         result = minimize_whole(self, run, risk, weights, made_of)
         self.coef_, self.intercept_, self.alpha_ = result.w, 0.0, problem.strength
         certify(self, run, [result], constants=[risk.at_constant])
         self.n_queries_, self.n_queries_left_out_ = risk.queries, risk.left_out
+        keep_proof(self, [result], in_words(risk.objective, risk.loss), _data(risk))
         return self
+
+    def _posed(
+        self, X: Any, y: Any, sample_weight: Any, group: Any = None, qid: Any = None
+    ) -> Posed:
+        """The problem that `fit` would pose, and the answer of now."""
+        if sample_weight is not None:
+            raise ValueError("a ranker has no sample_weight: leave it out")
+        _, risk = self._asked(X, y, group, qid, Run.of(self), False)
+        answer = risk, linear_weights(self, risk.d)[0][0], 0.0
+        return Posed(in_words(risk.objective, risk.loss), _data(risk), [answer])
 
     def predict(self, X: Any) -> NDArray:
         """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
@@ -161,6 +168,17 @@ class LinearRanker(SparseEstimator):
 
     # -- from parameters to a problem --------------------------------------------------------
 
+    def _asked(
+        self, X: Any, y: Any, group: Any, qid: Any, run: Run, reset: bool
+    ) -> tuple[Problem, RankingRisk]:
+        loss = self._ranking_loss()
+        problem = Problem.of(self, loss=loss)
+        _refuse_no_queries(group, qid)
+        X, y = examples(self, X, y, reset=reset, numeric=True, ensure_min_samples=2)
+        threads = run.threads
+        risk = RankingRisk(loss, X, y, problem.regularizer, group=group, qid=qid, threads=threads)
+        return problem, risk
+
     def _ranking_loss(self) -> RankingLoss:
         top = top_of(self.k)
         if isinstance(self.loss, RankingLoss):
@@ -180,3 +198,7 @@ def _refuse_no_queries(group: Any, qid: Any) -> None:
             "a ranker needs to know the queries: give qid=, an id for each row, or group=, the "
             "sizes of the queries, whose rows follow each other; of one query alone, group=[len(y)]"
         )
+
+
+def _data(risk: RankingRisk) -> dict[str, Any]:
+    return {"examples": risk.source, "targets": risk.source.y, "queries": risk.starts}

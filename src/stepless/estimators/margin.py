@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from stepless.estimators.certificate import Remedy, certify
+from stepless.estimators.proof import Posed, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
 from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
@@ -51,13 +52,12 @@ def adapt_margin(
     risk: AdaptiveMargin,
     start: NDArray | None,
     no_margin: Callable[[float], str],
-) -> tuple[NDArray, bool]:
-    """Return the best weights, and whether they have a margin; store the certificate.
+) -> tuple[Result, bool]:
+    """Return the best result, and whether its weights have a margin; store the certificate.
 
     If they have none, a warning says how large it may be, and a remedy: `no_margin`.
     """
-    limits, nu = run.limits, estimator.nu
-    stopping = MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.hidden)
+    nu, stopping = estimator.nu, _stopping(run, risk)
     weights = None if start is None else (risk.best_multiple(start) - risk.centre, 0.0)
     made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
 
@@ -73,4 +73,29 @@ def adapt_margin(
     if not apart:
         largest = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
         warn(no_margin(largest), NothingLearned)
-    return result.w + risk.centre, apart
+    return result, apart
+
+
+def keep_margin(estimator: Any, risk: AdaptiveMargin, result: Result) -> None:
+    """Store the proof, when all else is stored."""
+    keep_proof(estimator, [result], _asked(estimator, risk), _data(risk))
+
+
+def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: NDArray) -> Posed:
+    """The problem of this risk, and weights not counted from the centre as the answer."""
+    unit = _stopping(run, risk).unit
+    return Posed(_asked(estimator, risk), _data(risk), [(risk, w - risk.centre, 0.0)], unit)
+
+
+def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
+    limits = run.limits
+    return MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.hidden)
+
+
+def _asked(estimator: Any, risk: AdaptiveMargin) -> dict[str, str]:
+    free = {"intercept": "free" if risk.intercept else "none"}
+    return in_words(risk.objective, f"nu({float(estimator.nu)!r})") | free
+
+
+def _data(risk: AdaptiveMargin) -> dict[str, Any]:
+    return {"examples": risk.source, "labels": risk.source.y, "weights": risk.source.s}

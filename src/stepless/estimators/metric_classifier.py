@@ -15,6 +15,7 @@ from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, weighted_classes
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels
 from stepless.estimators.several_classes import most_plausible
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on, minimize_whole
@@ -22,6 +23,7 @@ from stepless.given import shown
 from stepless.minimize import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
+from stepless.risks.metrics.metric_risk import MetricRisk
 from stepless.run import Run
 from stepless.watchers import Watcher
 
@@ -73,7 +75,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         The certificate: the optimum lies between `lower_bound_` and `objective_`, which is that of
         the weights with the intercept that is best for the risk.
     trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
@@ -118,16 +120,10 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         metric = self._metric()
         problem, run = Problem.of(self, loss=metric), Run.of(self, watchers)
         X, y = examples(self, X, y, reset=anew(self, X))
-        if sample_weight is not None and not isinstance(metric, RocArea):
-            raise ValueError(
-                f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
-                "instead, or use metric='roc_auc'"
-            )
-        s, classes = weighted_classes(y, sample_weight)
+        s, classes = self._weighted(metric, y, sample_weight)
         label = self._positive(classes)
-        source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
-        risk = metric.risk(source, problem.regularizer, bool(self.fit_intercept))
-        sign = 1.0 if label == classes[1] else -1.0
+        risk = self._risk(metric, problem, run, X, y, s, label)
+        source, sign = risk.source, 1.0 if label == classes[1] else -1.0
         weights = None
         if goes_on(self, risk.d, classes):
             coef, intercepts = linear_weights(self, risk.d)
@@ -138,7 +134,22 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
         certify(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
+        keep_proof(self, [result], in_words(risk.objective, metric), _data(risk))
         return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose; the answer of now has the risk's own intercept."""
+        metric = self._metric()
+        problem, run = Problem.of(self, loss=metric), Run.of(self)
+        X, y = examples(self, X, y, reset=False)
+        s, classes = self._weighted(metric, y, sample_weight)
+        refuse_other_labels(self.classes_, classes)
+        risk = self._risk(metric, problem, run, X, y, s, self.pos_label_)
+        sign = 1.0 if self.pos_label_ == classes[1] else -1.0
+        coef, intercepts = linear_weights(self, risk.d)
+        w = sign * coef[0]
+        answer = risk, w, risk.tangent(w, sign * float(intercepts[0])).b
+        return Posed(in_words(risk.objective, metric), _data(risk), [answer])
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
@@ -167,6 +178,20 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         )
 
     # -- from parameters to a problem --------------------------------------------------------
+
+    def _weighted(self, metric: Metric, y: NDArray, sample_weight: Any) -> tuple[NDArray, NDArray]:
+        if sample_weight is not None and not isinstance(metric, RocArea):
+            raise ValueError(
+                f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
+                "instead, or use metric='roc_auc'"
+            )
+        return weighted_classes(y, sample_weight)
+
+    def _risk(
+        self, metric: Metric, problem: Problem, run: Run, X: Any, y: NDArray, s: NDArray, label: Any
+    ) -> MetricRisk:
+        source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
+        return metric.risk(source, problem.regularizer, bool(self.fit_intercept))
 
     def _metric(self) -> Metric:
         if isinstance(self.metric, Metric):
@@ -199,3 +224,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         if not self.fit_intercept:
             return 0.0
         return -metric.threshold(source.y > 0.0, source.predictions(result.w), source.s)
+
+
+def _data(risk: MetricRisk) -> dict[str, Any]:
+    return {"examples": risk.source, "labels": risk.source.y, "weights": risk.source.s}

@@ -14,7 +14,8 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import examples, weighted_classes
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.margin import adapt_margin
+from stepless.estimators.margin import adapt_margin, keep_margin, posed
+from stepless.estimators.proof import Posed, refuse_other_labels
 from stepless.estimators.several_classes import most_plausible
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on
@@ -59,7 +60,7 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
         in units of ½‖w‖², before w is scaled; without a margin it is the share of that distance
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
@@ -99,25 +100,39 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
         Watchers are called with every event and the best (w less the difference of the classes'
         means, 0) so far; True ends the run.
         """
-        run, class_weight = Run.of(self, watchers), sensible_weights(self.class_weight)
-        X, y = examples(self, X, y, reset=anew(self, X))
+        run = Run.of(self, watchers)
+        risk, classes = self._risk(X, y, sample_weight, run, anew(self, X))
+        start = linear_weights(self, risk.d)[0][0] if goes_on(self, risk.d, classes) else None
+        result, apart = adapt_margin(self, run, risk, start, self._no_margin)
+        self.classes_ = classes
+        w = result.w + risk.centre
+        margin = risk.margin(w)
+        unit = margin.rho if apart else 1.0
+        self.coef_ = w[None] / unit
+        self.intercept_ = np.array([margin.b / unit])
+        keep_margin(self, risk, result)
+        return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose; of the weights, the best multiple is its answer."""
+        run = Run.of(self)
+        risk, classes = self._risk(X, y, sample_weight, run, False)
+        refuse_other_labels(self.classes_, classes)
+        return posed(self, run, risk, risk.best_multiple(linear_weights(self, risk.d)[0][0]))
+
+    def _risk(
+        self, X: Any, y: Any, sample_weight: Any, run: Run, reset: bool
+    ) -> tuple[AdaptiveMargin, NDArray]:
+        class_weight = sensible_weights(self.class_weight)
+        X, y = examples(self, X, y, reset=reset)
         s, classes = weighted_classes(y, sample_weight, class_weight)
         if len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported, and y holds {len(classes)} "
                 "classes: set each against the rest by sklearn's OneVsRestClassifier"
             )
-        signs = np.where(y == classes[1], 1.0, -1.0)
-        source = Source(X, signs, s, run.threads)
-        risk = AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept))
-        start = linear_weights(self, risk.d)[0][0] if goes_on(self, risk.d, classes) else None
-        w, apart = adapt_margin(self, run, risk, start, self._no_margin)
-        self.classes_ = classes
-        margin = risk.margin(w)
-        unit = margin.rho if apart else 1.0
-        self.coef_ = w[None] / unit
-        self.intercept_ = np.array([margin.b / unit])
-        return self
+        source = Source(X, np.where(y == classes[1], 1.0, -1.0), s, run.threads)
+        return AdaptiveMargin(source, self.nu, intercept=bool(self.fit_intercept)), classes
 
     def _no_margin(self, most: float) -> str:
         return (

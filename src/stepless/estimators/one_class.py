@@ -14,7 +14,8 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import sample_weights, validated
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.margin import adapt_margin
+from stepless.estimators.margin import adapt_margin, keep_margin, posed
+from stepless.estimators.proof import Posed
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on
 from stepless.risks.adaptive_margin import AdaptiveMargin
@@ -60,7 +61,7 @@ class OneClass(OutlierMixin, SparseEstimator):
         The relative gap is in units of ½‖w‖²; without a margin it is the share of the mean's length
         that ‖w‖ can be at most.
     trace_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
@@ -98,16 +99,27 @@ class OneClass(OutlierMixin, SparseEstimator):
         True ends the run.
         """
         run = Run.of(self, watchers)
-        X = validated(self, X, reset=anew(self, X))
+        risk = self._risk(X, sample_weight, run, anew(self, X))
+        start = linear_weights(self, risk.d, 0.0)[0][0] if goes_on(self, risk.d) else None
+        result, _ = adapt_margin(self, run, risk, start, self._no_margin)
+        self.coef_ = result.w + risk.centre
+        # Examples at the edge are inside, whatever the rounding of their scores.
+        edge = _EDGE * float(risk.source.sizes @ np.abs(self.coef_))
+        self.offset_ = risk.margin(self.coef_).rho - edge
+        keep_margin(self, risk, result)
+        return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose, and the answer of now."""
+        run = Run.of(self)
+        risk = self._risk(X, sample_weight, run, False)
+        return posed(self, run, risk, linear_weights(self, risk.d, 0.0)[0][0])
+
+    def _risk(self, X: Any, sample_weight: Any, run: Run, reset: bool) -> AdaptiveMargin:
+        X = validated(self, X, reset=reset)
         s = sample_weights(sample_weight, X.shape[0])
         source = Source(X, np.ones(X.shape[0]), s, run.threads)
-        risk = AdaptiveMargin(source, self.nu, intercept=False)
-        start = linear_weights(self, risk.d, 0.0)[0][0] if goes_on(self, risk.d) else None
-        self.coef_, _ = adapt_margin(self, run, risk, start, self._no_margin)
-        # Examples at the edge are inside, whatever the rounding of their scores.
-        edge = _EDGE * float(source.sizes @ np.abs(self.coef_))
-        self.offset_ = risk.margin(self.coef_).rho - edge
-        return self
+        return AdaptiveMargin(source, self.nu, intercept=False)
 
     def _no_margin(self, most: float) -> str:
         return (

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import measured
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.proof import Posed, in_words, keep_proof, strength_of
+from stepless.estimators.settled import store_settled
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
 from stepless.estimators.warm_start import goes_on
@@ -50,7 +53,8 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, stopped_by_
+    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, \
+stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         As in `LinearClassifier`.
 
     Examples
@@ -98,8 +102,18 @@ warm_start, shuffle, verbose
         self.loss_, self.alpha_ = problem.loss, problem.strength
         varied = bool(np.ptp(source.y))  # of equal targets there is nothing else to learn
         certify(self, run, [result], constants=[risk.at_constant] if varied else [])
+        keep_proof(self, [result], in_words(problem.objective, problem.loss), _data(source))
+        store_settled(self, [risk], [result])
         self.__dict__.pop("_streams", None)
         return self
+
+    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose, and the answer of now."""
+        problem, run = Problem.of(self, _TARGETS, **strength_of(self)), Run.of(self)
+        source = measured(self, X, y, sample_weight, problem, run, reset=False)
+        risk = risk_of(problem.objective, source)
+        answer = risk, *self._start(source.shape[1])
+        return Posed(in_words(problem.objective, problem.loss), _data(source), [answer])
 
     def _start(self, d: int) -> tuple[NDArray, float]:
         """The weights and the intercept of now."""
@@ -126,7 +140,7 @@ warm_start, shuffle, verbose
         problem, run = Problem.of(self, _TARGETS), Run.of(self)
         refuse_to_choose(problem)
         fitted, solver = hasattr(self, "coef_"), run.online_solver()
-        source = measured(self, X, y, sample_weight, problem, run, stream=True)
+        source = measured(self, X, y, sample_weight, problem, run, reset=not fitted, stream=True)
         if not hasattr(self, "_streams"):
             d = source.shape[1]
             start = self._start(d) if fitted else None
@@ -154,3 +168,7 @@ warm_start, shuffle, verbose
 
     def _means(self, z: NDArray) -> NDArray:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z
+
+
+def _data(source: Source) -> dict[str, Any]:
+    return {"examples": source, "targets": source.y, "weights": source.s}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from stepless.estimators.proof import ProvenEstimator
 
 
-class SparseEstimator(BaseEstimator):
+class SparseEstimator(ProvenEstimator):
     """An estimator whose examples may be sparse."""
 
     def __sklearn_tags__(self) -> Any:

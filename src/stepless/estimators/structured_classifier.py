@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import sample_weights
+from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import goes_on, minimize_whole
 from stepless.problem import Problem
 from stepless.run import Run, threads_of
@@ -23,7 +23,7 @@ from stepless.watchers import Watcher
 
 
 @dataclass(eq=False, repr=False)
-class StructuredClassifier(BaseEstimator):
+class StructuredClassifier(ProvenEstimator):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -52,7 +52,7 @@ class StructuredClassifier(BaseEstimator):
     coef_
         Weights, one for each feature of the model.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
-        As in `LinearClassifier`.
+        As in `LinearClassifier`; so is `proof_`.
 
     Examples
     --------
@@ -86,15 +86,7 @@ class StructuredClassifier(BaseEstimator):
 
         Watchers are called with every event and the best (w, 0) so far; True ends the run.
         """
-        if not isinstance(self.model, StructuredModel):
-            kind = type(self.model).__name__
-            raise TypeError(f"model must be a StructuredModel, not {kind}")
-        inputs, outputs = _listed(X), _listed(Y)
-        if len(inputs) != len(outputs):
-            raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
-        if not inputs:
-            raise ValueError("there is no example: give one or more inputs with their outputs")
-        s = sample_weights(sample_weight, len(inputs))
+        inputs, outputs, s = self._examples(X, Y, sample_weight)
         problem, run = Problem.of(self, loss=self.model), Run.of(self, watchers)
         risk = structured_risk(
             self.model, inputs, outputs, problem.regularizer, s=s, threads=run.threads
@@ -104,18 +96,45 @@ class StructuredClassifier(BaseEstimator):
         self.coef_: NDArray = result.w
         self.alpha_ = problem.strength
         certify(self, run, [result], constants=[risk.at_constant])
+        data = {"inputs": inputs, "outputs": outputs, "weights": s}
+        keep_proof(self, [result], in_words(risk.objective, self.model), data)
         return self
+
+    def _posed(self, X: Any, Y: Any, sample_weight: Any) -> Posed:
+        """The problem that `fit` would pose, and the answer of now."""
+        inputs, outputs, s = self._examples(X, Y, sample_weight)
+        problem, threads = Problem.of(self, loss=self.model), threads_of(self.n_jobs)
+        risk = structured_risk(
+            self.model, inputs, outputs, problem.regularizer, s=s, threads=threads
+        )
+        data = {"inputs": inputs, "outputs": outputs, "weights": s}
+        return Posed(in_words(risk.objective, self.model), data, [(risk, self._weights(), 0.0)])
+
+    def _examples(
+        self, X: Any, Y: Any, sample_weight: Any
+    ) -> tuple[Sequence[Any], Sequence[Any], NDArray]:
+        if not isinstance(self.model, StructuredModel):
+            kind = type(self.model).__name__
+            raise TypeError(f"model must be a StructuredModel, not {kind}")
+        inputs, outputs = _listed(X), _listed(Y)
+        if len(inputs) != len(outputs):
+            raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
+        if not inputs:
+            raise ValueError("there is no example: give one or more inputs with their outputs")
+        return inputs, outputs, sample_weights(sample_weight, len(inputs))
 
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""
+        return predictions(self.model, self._weights(), _listed(X), threads_of(self.n_jobs))
+
+    def _weights(self) -> NDArray:
         check_is_fitted(self)
         if np.shape(self.coef_) != (self.model.d,):
             raise ValueError(
                 f"coef_ has shape {np.shape(self.coef_)}, but the model has {self.model.d} "
                 "weights: fit again, or put the weights back"
             )
-        inputs = _listed(X)
-        return predictions(self.model, self.coef_, inputs, threads_of(self.n_jobs))
+        return self.coef_
 
     def score(self, X: Any, Y: Any) -> float:
         """Return the mean cost of the predictions, with a minus: the larger the better."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from stepless.term import Term
 
@@ -11,7 +12,9 @@ class Kernel(Term):
     """A symmetric, positive semidefinite function k(x, s) of two examples.
 
     It sees them through ⟨x, s⟩, ‖x‖² and ‖s‖² alone, so that dense and sparse rows are alike to it.
-    A kernel of one's own is a subclass with `value`; for a certificate it says its `steepness` too.
+    A kernel of one's own is a subclass with `value`; for a certificate it says its `steepness` too,
+    and `value` may be off by `ulps` roundings (2⁻⁵³) of the largest k(x, x), beside what it owes to
+    its arguments.
 
     Examples
     --------
@@ -21,6 +24,8 @@ class Kernel(Term):
     >>> Laplacian().value(0.0, 1.0, 0.0)
     0.36787944117144233
     """
+
+    ulps: ClassVar[float] = 64.0
 
     def value(self, product, x_square, s_square):
         """k(x, s) from ⟨x, s⟩, ‖x‖² and ‖s‖²."""

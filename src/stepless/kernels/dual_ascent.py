@@ -15,7 +15,6 @@ from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 _AHEAD = 4  # rows between asking for one and using it
-_WITHIN = 1e-3  # of |y_i|: a conjugate that is 0 may be the difference of terms of that size
 
 # Positions in the `motion` array: what a sweep reads and changes besides a and w.
 BIAS, SLACK, MOVE = range(3)
@@ -140,14 +139,13 @@ def recall(problem, q, order, active, slack, a, z):
 def gather(block, a, loss, w, b, shares, kinds):
     """What a certificate is made of, and the predictions z_i = ⟨w, x_i⟩ + b (0 where s_i is).
 
-    Return Σ s_i ℓ(z_i), Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others, what
-    cancels in the latter, Σ s_i a_i x_i of both kinds together or of each, and z.
+    Return Σ s_i ℓ(z_i), Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others,
+    Σ s_i a_i x_i of both kinds together or of each, and z.
     """
     X, y, s = block
     g, z = np.zeros((kinds, w.size)), np.zeros(s.size)
     total = 0.0
     conjugates = 0.0
-    rough = 0.0
     for i in range(s.size):
         if s[i] > 0.0:
             kind = 0 if a[i] > 0.0 else 1
@@ -164,7 +162,5 @@ def gather(block, a, loss, w, b, shares, kinds):
                     sums[j] += part * v
             z[i] = p
             total += s[i] * loss.value(p, y[i])
-            here = s[i] * loss.conjugate(shares[kind] * a[i], y[i])
-            conjugates += here
-            rough += abs(here) + abs(part) * (abs(y[i]) + abs(b)) + _WITHIN * s[i] * abs(y[i])
-    return total, conjugates, rough, g, z
+            conjugates += s[i] * loss.conjugate(shares[kind] * a[i], y[i])
+    return total, conjugates, g, z

@@ -11,8 +11,8 @@ _TIE = 1e-9  # relative; among equals but for rounding the first is taken, so th
 
 # Positions in `motion`.
 CLOCK, MASS, COUNT, BIAS, BIAS_CURVATURE, REACH = range(6)
-OFFSET, ROUGH, TILT = range(6, 9)
-SIZE = 9
+OFFSET, TILT = range(6, 8)
+SIZE = 8
 
 
 class Rule(Term):
@@ -48,7 +48,7 @@ def diagonal(kernel, squares, lengths):
         lengths[i] = kernel.value(squares[i], squares[i], squares[i])
 
 
-@compiled("problem[m,m,_] order[n] beta[m] motion[9] slopes[≥n]", fastmath=FAST)
+@compiled("problem[m,m,_] order[n] beta[m] motion[8] slopes[≥n]", fastmath=FAST)
 def descend(problem, rule, order, beta, motion, slopes):
     """Write `beta` (one of each example of the table), `motion`, `slopes` (in the order).
 
@@ -67,10 +67,8 @@ def descend(problem, rule, order, beta, motion, slopes):
         z = p + b
         reach = max(reach, abs(p))
         a = s[i] * loss.slope(z, y[i])
-        here = s[i] * loss.value(z, y[i])
         slopes[n] = a
-        motion[OFFSET] += here - a * z
-        motion[ROUGH] += here + abs(a * z)
+        motion[OFFSET] += s[i] * loss.value(z, y[i]) - a * z
         motion[TILT] += a
         if a != 0.0:
             mass = max(mass + a * (a * table[i, i] - 2.0 * theta), 0.0)

@@ -95,24 +95,21 @@ def shares(block, loss, z, b, sharpness):
 
 @compiled("block[m,d] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
 def blend(block, loss, z, b, sharpness, d):
-    """Heights at 0 of the planes that the p_i give, and their sizes; their slopes, added up.
+    """Heights at 0 of the planes that the p_i give; their slopes, added up and each.
 
-    These are Σ s_i x_i ⊗ a_i (d × K), a_i = p_i − e_y, and Σ s_i a_i.
+    These are Σ s_i x_i ⊗ a_i (d × K), Σ s_i a_i, and a_i = p_i − e_y (m × K).
     """
     X, y, s = block
     K = b.size
-    at, p = np.empty(K), np.empty(K)
+    at, slopes = np.empty(K), np.empty((s.size, K))
     g, tilt = np.zeros((d, K)), np.zeros(K)
     offset = 0.0
-    rough = 0.0
     for i in range(s.size):
-        own = int(y[i])
+        own, p = int(y[i]), slopes[i]
         for c in range(K):
             at[c] = z[i, c] + b[c]
         loss.share(at, y[i], sharpness, p)
-        base = s[i] * loss.base(p, y[i])
-        offset += base
-        rough += base
+        offset += s[i] * loss.base(p, y[i])
         others = 0.0
         for c in range(K):
             if c != own:
@@ -122,35 +119,31 @@ def blend(block, loss, z, b, sharpness, d):
         for c in range(K):
             a = s[i] * p[c]
             tilt[c] += a
-            rough += abs(a * at[c])
             if a != 0.0:
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v
-    return offset, rough, g, tilt
+    return offset, g, tilt, slopes
 
 
 @compiled("block[m,d] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
 def tangent(block, loss, z, d):
-    """Σ s_i ℓ_i at z, the plane's offset, its sizes, and its slopes Σ s_i x_i ⊗ a_i (d × K)."""
+    """Σ s_i ℓ_i at z, the plane's offset, its slopes Σ s_i x_i ⊗ a_i (d × K), and a_i (m × K)."""
     X, y, s = block
     K = z.shape[1]
-    a, g = np.empty(K), np.zeros((d, K))
+    slopes, g = np.empty((s.size, K)), np.zeros((d, K))
     total = 0.0
     offset = 0.0
-    rough = 0.0
     for i in range(s.size):
-        here = s[i] * loss.slopes(z[i], y[i], a)
+        here = s[i] * loss.slopes(z[i], y[i], slopes[i])
         total += here
         offset += here
-        rough += here
         first, last = X.span(i)
         for c in range(K):
-            a[c] *= s[i]
-            offset -= a[c] * z[i, c]
-            rough += abs(a[c] * z[i, c])
-            if a[c] != 0.0:
+            a = s[i] * slopes[i, c]
+            offset -= a * z[i, c]
+            if a != 0.0:
                 for k in range(first, last):
                     j, v = X.entry(i, k)
-                    g[j, c] += a[c] * v
-    return total, offset, rough, g
+                    g[j, c] += a * v
+    return total, offset, g, slopes

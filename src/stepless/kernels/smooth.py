@@ -9,13 +9,12 @@ from stepless.jit import FAST, compiled
 def survey(block, slopes, c, loss, p, shift):
     """Write slopes, c: s_i ℓ'(p_i + shift) and s_i ℓ''(p_i + shift).
 
-    Return the sums of s_i ℓ, s_i ℓ', s_i ℓ'' and |s_i ℓ' p_i|.
+    Return the sums of s_i ℓ, s_i ℓ' and s_i ℓ''.
     """
     _, y, s = block
     total = 0.0
     tilt = 0.0
     bend = 0.0
-    rough = 0.0
     for i in range(s.size):
         z = p[i] + shift
         total += s[i] * loss.value(z, y[i])
@@ -25,8 +24,7 @@ def survey(block, slopes, c, loss, p, shift):
         c[i] = curvature
         tilt += a
         bend += curvature
-        rough += abs(a * z)
-    return total, tilt, bend, rough
+    return total, tilt, bend
 
 
 @compiled("block[m,_] p[m] move[m]", fastmath=FAST)

@@ -55,12 +55,13 @@ def joined(parts: list[NDArray]) -> NDArray:
     """
     total = parts[0]
     for part in parts[1:]:
-        total, lack = _two_sums(total[..., 0], part[..., 0]), total[..., 1] + part[..., 1]
+        total, lack = two_sums(total[..., 0], part[..., 0]), total[..., 1] + part[..., 1]
         total[..., 1] += lack
     return total
 
 
-def _two_sums(a: NDArray, b: NDArray) -> NDArray:
+def two_sums(a: NDArray, b: NDArray | float) -> NDArray:
+    """Return the rounded sums and their errors, along a new last axis."""
     total = a + b
     late = total - a
     return np.stack([total, (a - (total - late)) + (b - late)], axis=-1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -11,6 +13,8 @@ class Interval:
 
     objective: float
     lower_bound: float
+    # of the plane that proves the bound: the sizes of its slopes, weight by weight, from above
+    steepness: NDArray | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> float:

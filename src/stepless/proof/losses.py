@@ -9,7 +9,8 @@ import numpy as np
 from stepless.jit import compiled
 from stepless.proof.arithmetic import UNIT, two_product, two_sum
 
-_NARROWER = 1.0 - 2.0**-48  # of a slope that rounding has put out of its range
+# shares of a slope that rounding has put out of its range, the more the narrower that is
+_NARROWER = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
 
 @compiled("block[m,_] z[3,m]")
@@ -57,9 +58,10 @@ def admitted(block, loss, slopes):
         if s[i] == 0.0:
             continue
         a[0, i], a[1, i] = slopes[i], loss.conjugate(slopes[i], y[i])
-        if not math.isfinite(a[1, i]):
-            a[0, i] = _NARROWER * slopes[i]
-            a[1, i] = loss.conjugate(a[0, i], y[i])
+        for share in _NARROWER:
+            if not math.isfinite(a[1, i]):
+                a[0, i] = share * slopes[i]
+                a[1, i] = loss.conjugate(a[0, i], y[i])
         if not (math.isfinite(a[1, i]) and math.isfinite(slopes[i])):
             a[0, i], a[1, i] = 0.0, loss.conjugate(0.0, y[i])
         side = 0 if a[0, i] > 0.0 else 1

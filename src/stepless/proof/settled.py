@@ -1,12 +1,14 @@
 """What a gap settles: how far from the optimum a model is, and what follows whatever it is.
 
-Under a ridge of strength λ, min_b J(·, b) is λ-strongly convex: ‖w − w*‖ ≤ r = √(2·gap/λ). So a
+Under a ridge of strength λ, min_b J(·, b) is λ-strongly convex: ‖w − w*‖ ≤ r = √(2·gap/λ), and a
 prediction ⟨w*, x⟩ is within r‖x‖ of ⟨w, x⟩. The slope of the risk at w* in the intercept,
-Σ s_i ℓ'(⟨w*, x_i⟩ + β)/m, is then at least what it is with all predictions r‖x_i‖ lower: where
-that is above 0, b* < β.
+Σ s_i ℓ'(⟨w*, x_i⟩ + β)/m, is at least what it is with all predictions r‖x_i‖ lower: where that is
+above 0, no optimum has b* > β.
 
-Under ‖w‖₁ and a β-smooth loss the dual is strongly concave in the slopes, so that the optimum's
-g* = Σ s_i a*_i x_i/m has |g_j − g*_j| ≤ √(2β·gap)·√(Σ s_i x_ij²/m): if |g*_j| < α, then w*_j = 0.
+Under ‖w‖₁ and a β-smooth loss the dual is strongly concave in the slopes, also where it is that of
+the weights with Ω(w) ≤ J(w, b), which hold all optima. So the optimum's slope g* = Σ s_i a*_i x_i/m
+has |g_j − g*_j| ≤ √(2β·gap)·√(Σ s_i x_ij²/m), for the slopes a_i that prove the gap. If |g*_j| < α,
+then w*_j = 0.
 """
 
 from __future__ import annotations
@@ -17,14 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data import Source, added
+from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
-from stepless.objective import Loss, Objective, SquaredL2
-from stepless.proof.arithmetic import UNIT
-from stepless.proof.interval import Interval
+from stepless.objective import L1, Loss, Objective, SquaredL2
+from stepless.proof.arithmetic import TINY, UNIT
+from stepless.proof.products import PLAIN
 
-_TRIALS = 40  # of an end of the intercept's range, each twice as far as the one before
+_TRIALS = 40  # of an end of the intercept's range …
+_FARTHER = 4.0  # … each so many times as far as the one before
 _HALVINGS = 3  # towards its true end
+_NUDGE = 8.0 * UNIT  # of what is added up: more than the rounding of a score, and of a slope there
+_EVERYWHERE = -math.inf, math.inf
 
 
 @dataclass(frozen=True)
@@ -35,60 +40,83 @@ class Settled:
     intercept: tuple[float, float]
 
 
-def settled(
-    objective: Objective, source: Source, w: NDArray, b: float, interval: Interval
-) -> Settled:
-    """How far from (w, b) the optimum can be; infinitely far where the gap says nothing."""
-    everywhere = -math.inf, math.inf
-    if type(objective.regularizer) is not SquaredL2 or objective.outputs != 1:
-        return Settled(math.inf, everywhere)
-    radius = math.sqrt(2.0 * interval.gap / objective.strength) * (1.0 + 8.0 * UNIT)
+def settled(objective: Objective, source: Source, w: NDArray, b: float, gap: float) -> Settled:
+    """How far from (w, b) the optimum can be; infinitely far where the gap says nothing.
+
+    The range of a joint loss's intercepts is not looked for, nor that of one with which the gap
+    settles the sign of no prediction of these examples.
+    """
+    radius = radius_of(objective, gap)
     if not objective.intercept:
         return Settled(radius, (0.0, 0.0))
-    if not math.isfinite(radius):
-        return Settled(radius, everywhere)
-    # what rounding adds to predictions is as if the weights were farther off
-    longest = source.shape[1] + 8
-    off = radius + longest * UNIT * (float(np.linalg.norm(w)) + radius)
-    rows = source.column(_rows, w)
-    typical = math.sqrt(added(source.map(_square, rows)) / source.shape[0])
-    ends = [
-        _end(objective.loss, source, rows, off, b, side * max(off * typical, UNIT * (1.0 + abs(b))))
-        for side in (-1.0, 1.0)
-    ]
-    return Settled(radius, (ends[0], ends[1]))
+    if objective.outputs > 1 or not math.isfinite(radius):
+        return Settled(radius, _EVERYWHERE)
+    off, rows = _off(w, radius), source.column(_rows, w)
+    parts = source.map(_sizes, rows, b, off)
+    if not any(certain for _, certain in parts):
+        return Settled(radius, _EVERYWHERE)
+    typical = math.sqrt(math.fsum(square for square, _ in parts) / source.shape[0])
+    step = max(off * typical, _NUDGE * (1.0 + abs(b)))
+    low, high = (_end(objective.loss, source, rows, off, b, side * step) for side in (-1.0, 1.0))
+    return Settled(radius, (low, high))
 
 
-def _end(loss: Loss, source: Source, rows: object, off: float, b: float, step: float) -> float:
-    """Where, from b in the direction of `step`, the intercept of the optimum cannot be any more."""
+def radius_of(objective: Objective, gap: float) -> float:
+    """√(2·gap/λ), from above, of a ridge over all weights or a box, whose walls rounding keeps."""
+    exact = objective.domain.free or objective.domain.separable
+    if type(objective.regularizer) is not SquaredL2 or not exact:
+        return math.inf
+    return math.sqrt(2.0 * gap / objective.strength + TINY) * (1.0 + _NUDGE)
+
+
+def scores(
+    source: Source, w: NDArray, radius: float, intercept: tuple[float, float]
+) -> tuple[NDArray, NDArray]:
+    """⟨w*, x_i⟩ + b* of all w* and b* so near, from below and from above."""
+    p, length = np.concatenate(source.map(_rows, w), axis=1)
+    reach = _off(w, radius) * length
+    low, high = p + intercept[0] - reach, p + intercept[1] + reach
+    size = np.abs(p) + reach
+    nudges = [_NUDGE * (size + abs(b)) for b in intercept]
+    return low - nudges[0], high + nudges[1]
+
+
+def _off(w: NDArray, radius: float) -> float:
+    """How far ⟨w, x⟩, as it is computed, may be from ⟨w*, x⟩, in units of ‖x‖ as it is computed."""
+    rounding = PLAIN.rounding(w.size)
+    return radius + rounding * (float(np.linalg.norm(w)) + radius)
+
+
+def _end(loss: Loss, source: Source, rows: Column, off: float, b: float, step: float) -> float:
+    """Where, from b in the direction of `step`, the intercept of the optimum cannot be beyond."""
     side = math.copysign(1.0, step)
 
     def beyond(away: float) -> bool:
-        slope, doubt = added(source.map(_tilt, loss, rows, b + away, -side * off))
-        return bool(side * slope > doubt)
+        parts = source.map(_tilt, loss, rows, b + away, -side * off)
+        slope, doubt = (math.fsum(part) for part in zip(*parts, strict=True))
+        return side * slope > doubt
 
     near, far = 0.0, step
     for _ in range(_TRIALS):
         if beyond(far):
             break
-        near, far = far, 2.0 * far
+        near, far = far, _FARTHER * far
     else:
         return math.copysign(math.inf, step)
     for _ in range(_HALVINGS):
         middle = 0.5 * (near + far)
         near, far = (near, middle) if beyond(middle) else (middle, far)
-    return b + far + side * 4.0 * UNIT * (abs(b) + abs(far))
+    return b + far
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
 def _rows(block, w):
-    """⟨w, x_i⟩ and ‖x_i‖."""
+    """⟨w, x_i⟩ and ‖x_i‖; the length is no less for squares that vanish."""
     X, _, s = block
     rows = np.empty((2, s.size))
     for i in range(s.size):
         first, last = X.span(i)
-        p = 0.0
-        square = 0.0
+        p, square = 0.0, TINY
         for k in range(first, last):
             j, v = X.entry(i, k)
             x = np.float64(v)
@@ -99,36 +127,44 @@ def _rows(block, w):
 
 
 @compiled("block[m,_] rows[2,m]")
-def _square(block, rows):
-    """Σ s_i ‖x_i‖²."""
+def _sizes(block, rows, b, off):
+    """Σ s_i ‖x_i‖², and whether the sign of any prediction may be certain."""
     _, _, s = block
-    total = 0.0
+    total, certain = 0.0, False
     for i in range(s.size):
         total += s[i] * rows[1, i] * rows[1, i]
-    return total
+        certain = certain or abs(rows[0, i] + b) > off * rows[1, i]
+    return total, certain
 
 
 @compiled("block[m,_] rows[2,m]")
 def _tilt(block, loss, rows, b, shift):
-    """Σ s_i ℓ'(⟨w, x_i⟩ + b + shift·‖x_i‖, y_i), and how far it may be off."""
+    """Σ s_i ℓ'(⟨w, x_i⟩ + b + shift·‖x_i‖, y_i), and how far it may be off.
+
+    Each slope is taken a little farther in the direction of the shift. The exponential in one errs
+    by less than that changes it.
+    """
     _, y, s = block
     total, size = 0.0, 0.0
     for i in range(s.size):
         if s[i] != 0.0:
-            # the sum's own rounding, against us
             at = rows[0, i] + b + shift * rows[1, i]
-            at += math.copysign(4.0 * UNIT, shift) * (abs(rows[0, i]) + abs(b) + abs(at))
-            a = s[i] * loss.slope(at, y[i])
+            sizes = 1.0 + abs(rows[0, i]) + abs(b) + abs(at) + abs(y[i])
+            a = s[i] * loss.slope(at + math.copysign(_NUDGE, shift) * sizes, y[i])
             total += a
             size += abs(a)
     return total, (s.size + 64) * UNIT * size
 
 
-def zeros(objective: Objective, source: Source, g: NDArray, gap: float) -> NDArray:
-    """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss.
+def zeros(objective: Objective, source: Source, steepness: NDArray | None, gap: float) -> NDArray:
+    """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss; none for others.
 
-    `g` bounds |Σ s_i a_i x_ij|/m from above, for slopes that prove the gap.
+    `steepness` bounds |Σ s_i a_i x_ij|/m from above, for slopes that prove the gap.
     """
-    reach = math.sqrt(2.0 * objective.loss.smoothness() * gap) * 1.01
-    alpha = float(objective.regularizer.value(1.0))
-    return g + reach * source.sizes < alpha * (1.0 - 8.0 * UNIT)
+    penalty, smoothness = objective.regularizer, objective.loss.smoothness()
+    scalar = objective.domain.free and objective.outputs == 1
+    if steepness is None or type(penalty) is not L1 or not scalar:
+        return np.zeros(source.shape[1] * objective.outputs, dtype=bool)
+    # the factor is for the rounding of roots, and of long sums of squares
+    reach = 1.01 * math.sqrt(2.0 * smoothness * gap) * (source.sizes + TINY**0.5)
+    return steepness + reach < float(penalty.value(1.0)) * (1.0 - _NUDGE)

@@ -43,10 +43,12 @@ def verify(
     found = Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
-        lowest = 0.0
+        lowest, steepness = 0.0, None
         if slopes is not None and highest < math.inf:
-            lowest = max(lowest, bound(objective, source, slopes, highest, care))
-        found = Interval(highest, min(lowest, highest))
+            proved, sizes = bound(objective, source, slopes, highest, care)
+            if proved > 0.0:
+                lowest, steepness = proved, sizes
+        found = Interval(highest, min(lowest, highest), steepness)
         if found.gap <= enough * highest:
             break
     return found
@@ -80,12 +82,32 @@ def _outside(objective: Penalized, w: NDArray) -> float:
 
 def bound(
     objective: Objective, source: Source, slopes: Column, ceiling: float, care: Care = CAREFUL
-) -> float:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J at one."""
-    loss = objective.loss
+) -> tuple[float, NDArray]:
+    """A number below J at all w and b, proved by slopes; `ceiling` is J at one.
+
+    And |Σ s_i a_i x_i|/m of these slopes, from above.
+    """
+    m, d = source.shape
+    given, offset, square = levelled(objective, source, slopes)
+    g = source.total(care.combination, (2, d), given, join=_joined).sum(axis=0) / m
+    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
+    size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
+    blur = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
+    return floor(objective, g, blur, ceiling) - offset, (np.abs(g) + blur) * (1.0 + 4.0 * UNIT)
+
+
+def _joined(parts: list[NDArray]) -> NDArray:
+    return joined([part.T for part in parts]).T
+
+
+def levelled(objective: Objective, source: Source, slopes: Column) -> tuple[Column, float, float]:
+    """Slopes with finite conjugates, level where the intercept is free.
+
+    Return s_i a_i, each a number and what it lacks, Σ s_i ℓ*(a_i, y_i)/m from above, Σ s_i a_i²/m.
+    """
+    loss, m = objective.loss, source.shape[0]
     if not loss.offers("conjugate"):
         loss = ByTangents(loss)
-    m, d = source.shape
     parts = source.map(losses.admitted, loss, slopes)
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
@@ -93,16 +115,7 @@ def bound(
     found = source.map(losses.conjugates, loss, Column([a for a, _ in parts]), shares, loss.ulps)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
-    given = Column([part[0] for part in found])
-    high, low = source.total(care.combination, (2, d), given, join=_joined) / m
-    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
-    size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
-    blur = (care.rounding(m) + 8.0 * second_order(m)) * size
-    return floor(objective, high, blur + np.abs(low) + 4.0 * UNIT * np.abs(high), ceiling) - offset
-
-
-def _joined(parts: list[NDArray]) -> NDArray:
-    return joined([part.T for part in parts]).T
+    return Column([part[0] for part in found]), offset, square
 
 
 def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> float:

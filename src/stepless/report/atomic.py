@@ -9,7 +9,7 @@ import re
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 Path = str | os.PathLike[str]
@@ -53,7 +53,7 @@ class Output:
     def __init__(self, path: Path) -> None:
         self._name = os.fspath(path)
         self._target = os.path.realpath(self._name)
-        self._temporary = ""
+        self._temporary, self._synced = "", False
         self.direct = is_direct(self._name)
         with self._named():
             if self.direct:
@@ -65,7 +65,7 @@ class Output:
 
     def write(self, data: bytes) -> None:
         """Write all of the bytes."""
-        rest = memoryview(data)
+        rest, self._synced = memoryview(data), False
         with self._named():
             while rest:  # what is not buffered may take a part of them only
                 count = self._file.write(rest)
@@ -73,12 +73,19 @@ class Output:
                     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 rest = rest[count:]
 
-    def finish(self) -> None:
-        """Give the file its name."""
-        if self._temporary:
+    def sync(self) -> None:
+        """Bring to the disk what was written: where there is no room for it, raise now."""
+        if self._temporary and not self._synced:
             with self._named():
                 self._file.flush()
                 os.fsync(self._file.fileno())
+                self._synced = True
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        self.sync()
+        if self._temporary:
+            with self._named():
                 with suppress(FileNotFoundError):
                     os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
                 os.replace(self._temporary, self._target)
@@ -110,9 +117,18 @@ class Output:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, see `Output`."""
-    with Output(path) as output:
-        output.write(data)
-        output.finish()
+    write_together({path: data})
+
+
+def write_together(files: dict[Path, bytes]) -> None:
+    """Write files, all of them or none: none has its name before all are on the disk."""
+    with ExitStack() as stack:
+        outputs = [stack.enter_context(Output(path)) for path in files]
+        for output, data in zip(outputs, files.values(), strict=True):
+            output.write(data)
+            output.sync()
+        for output in outputs:
+            output.finish()
 
 
 def refuse_output(path: Path) -> None:

@@ -30,6 +30,7 @@ from stepless.report.plain import (
     plain,
     plain_classes,
     plain_object,
+    restored,
     restored_classes,
     restored_object,
 )
@@ -77,10 +78,18 @@ class Linear(Kind):
             facts["loss"] = plain_object("loss", estimator.loss_)
         if hasattr(estimator, "pos_label_"):
             facts["positive"] = estimator.classes_.tolist().index(estimator.pos_label_)
+        if _fits(estimator, "intercept_range_", (*np.shape(estimator.coef_)[:-1], 2)):
+            facts["optimum"] = {
+                name: [plain(number, name) for number in np.ravel(getattr(estimator, f"{name}_"))]
+                for name in _OPTIMUM
+            }
         return facts
 
     def arrays(self, estimator: Any) -> Arrays:
-        return {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
+        arrays = {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
+        if _fits(estimator, "certain_zeros_", np.shape(estimator.coef_)):
+            arrays["certain_zeros"] = estimator.certain_zeros_
+        return arrays
 
     def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
         coef, intercept = arrays["coef"], arrays["intercept"]
@@ -97,6 +106,12 @@ class Linear(Kind):
         _refuse_unless(intercept.shape == rows, "intercept", intercept)
         estimator.coef_ = coef
         setattr(estimator, self._constant, intercept if rows else intercept.item())
+        if "optimum" in facts:
+            _settle_optimum(estimator, facts["optimum"], rows)
+        if "certain_zeros" in arrays:
+            zeros = arrays["certain_zeros"]
+            _refuse_unless(zeros.shape == coef.shape and zeros.dtype == bool, "zeros", zeros)
+            estimator.certain_zeros_ = zeros
 
     @property
     def _constant(self) -> str:
@@ -226,6 +241,7 @@ class Structured(Kind):
 
 
 _SUMS = (LinearClassifier, LinearRegressor)  # over examples, by a loss that predictions may need
+_OPTIMUM = ("coef_error", "intercept_range")
 _LABELS: dict[str, type[Labels]] = {"Multiclass": Multiclass, "LabelTree": LabelTree}
 KINDS: dict[str, Kind] = {
     kind.make.__name__: kind
@@ -257,6 +273,21 @@ def _settle_inputs(estimator: Any, facts: Facts) -> None:
         names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
         _refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
         estimator.feature_names_in_ = names
+
+
+def _fits(estimator: Any, name: str, shape: tuple[int, ...]) -> bool:
+    """Whether such numbers are known, and of weights that were not put in the place of a fit's."""
+    return hasattr(estimator, name) and np.shape(getattr(estimator, name)) == shape
+
+
+def _settle_optimum(estimator: Any, facts: Facts, rows: tuple[int, ...]) -> None:
+    """How far from the model its optimum can be."""
+    errors, ends = (np.array([float(restored(x)) for x in facts[name]]) for name in _OPTIMUM)
+    _refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
+    ranges = ends.reshape(*rows, 2)
+    _refuse_unless(bool((ranges[..., 0] <= ranges[..., 1]).all()), "intercept_range", ranges)
+    estimator.coef_error_ = errors.item() if errors.size == 1 else errors
+    estimator.intercept_range_ = ranges
 
 
 def _settle_loss(estimator: Any, facts: Facts) -> None:

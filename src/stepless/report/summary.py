@@ -64,6 +64,10 @@ class Summary:
     nonzeros: int
     weights: int
     intercept: list[float]
+    # no optimum's weights are farther than so much from these, its intercept out of these ranges
+    coef_error: list[float] | None
+    intercept_range: list[list[float]] | None
+    certain_zeros: int | None
     test: Score | None = None
 
     @classmethod
@@ -74,7 +78,7 @@ class Summary:
         penalty, alpha, chosen = _penalty(model)
         w = _weights(model)
         classes, free = getattr(model, "classes_", None), getattr(model, "fit_intercept", None)
-        chain = isinstance(model, ChainClassifier)
+        chain, zeros = isinstance(model, ChainClassifier), getattr(model, "certain_zeros_", None)
         return cls(
             kind=type(model).__name__,
             loss=_loss(model),
@@ -103,6 +107,9 @@ class Summary:
             nonzeros=int(np.count_nonzero(w)),
             weights=w.size,
             intercept=np.ravel(getattr(model, "intercept_", [])).tolist(),
+            coef_error=_listed(model, "coef_error_", 1),
+            intercept_range=_listed(model, "intercept_range_", 2),
+            certain_zeros=int(zeros.sum()) if zeros is not None else None,
             test=test,
         )
 
@@ -124,6 +131,11 @@ class Summary:
         facts = asdict(self) | {"excess_at_most": self.excess, "gap_met": self.gap_met}
         facts["test"] = self.test.as_dict() if self.test else None
         return facts
+
+
+def _listed(model: Any, name: str, ndmin: int) -> list[Any] | None:
+    """Numbers that a model may have, as lists."""
+    return np.array(getattr(model, name), ndmin=ndmin).tolist() if hasattr(model, name) else None
 
 
 def _loss(model: Any) -> str:

@@ -60,7 +60,10 @@ def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
         "ended by": ended_by(s),
         "solver": _run(s),
         "weights": _weights(s),
+        "optimum": _optimum(s),
     }
+    if not rows["optimum"]:
+        del rows["optimum"]
     if s.test is not None:
         rows["test"] = score_in_words(s.test)
     if s.stopped_by == "stream":
@@ -229,6 +232,24 @@ def _run(s: Summary) -> str:
     passes = [] if s.passes is None else [counted(s.passes, "pass", "passes") + each]
     seconds = [] if s.seconds is None else [duration(s.seconds)]
     return ", ".join([s.solver, *passes, *seconds])
+
+
+def _optimum(s: Summary) -> str:
+    """How far the optimum's weights and intercepts can be; of several classes, the worst."""
+    told = []
+    if s.coef_error and math.isfinite(max(s.coef_error)):
+        told.append(f"its weights within {_two_digits(max(s.coef_error), ROUND_CEILING)} of these")
+        if s.fit_intercept and s.intercept_range:
+            pairs = list(zip(s.intercept_range, s.intercept, strict=True))
+            lower, higher = (
+                _two_digits(max(side), ROUND_CEILING)
+                for side in zip(*((b - low, high - b) for (low, high), b in pairs), strict=True)
+            )
+            told.append(f"its intercept at most {lower} lower or {higher} higher")
+        told += ["of the classes the worst"] * (len(s.coef_error) > 1)
+    if s.certain_zeros is not None:
+        told.append(f"{s.certain_zeros:,} of {s.weights:,} weights are certainly 0")
+    return ", ".join(told)
 
 
 def _weights(s: Summary) -> str:

@@ -15,7 +15,8 @@ from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval
-from stepless.proof.witness import Witness
+from stepless.proof import joint as proof
+from stepless.proof.witness import Slopes, Witness
 from stepless.risks.linear_risk import LinearRisk, blank
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
@@ -35,8 +36,6 @@ class JointRisk(LinearRisk):
     by degrees, for its p_i sum to the classes' shares at the minimum; what is left of the sum is
     taken up by mixing into all p_i a little of one distribution, so that level is level.
     """
-
-    verified = False
 
     def __init__(self, objective: Objective, source: Source) -> None:
         assert isinstance(objective.loss, JointLoss)
@@ -77,10 +76,9 @@ class JointRisk(LinearRisk):
     def _value(self, z: Column, b: NDArray) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
-    def verify(
-        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
-    ) -> Interval | None:
-        return None
+    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+        slopes = witness.column if isinstance(witness, Slopes) else None
+        return proof.verify(self.objective, self.source, w, self._intercepts(b), slopes)
 
     def _at_zero(self) -> float:
         self._z, b = self.source.column(blank, self.K), np.zeros(self.K)
@@ -90,24 +88,18 @@ class JointRisk(LinearRisk):
         """Tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
         if not self.objective.intercept:
-            sums = added(self.source.map(joint.tangent, self.loss, self._z, self.features))
-            total, offset, rough, g = (part / self.m for part in sums)
-            offset -= self.rounding * rough
-            plane = self._joint_plane(g, offset, self.haze(total, rough))
-            return Tangent(total, np.zeros(self.K), plane)
+            parts = self.source.map(joint.tangent, self.loss, self._z, self.features)
+            value, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
+            plane = Plane(g.ravel(), offset, witness=_slopes(parts))
+            return Tangent(value, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
         given = self.loss, self._z, b, sharpness, self.features
-        sums = added(self.source.map(joint.blend, *given))
-        offset, rough, g, tilt = (part / self.m for part in sums)
-        value = self._value(self._z, b)
-        return Tangent(value, b, self._levelled(g, offset, tilt, value, rough))
+        parts = self.source.map(joint.blend, *given)
+        offset, g, tilt = (part / self.m for part in added([part[:-1] for part in parts]))
+        plane = self._levelled(g, offset, tilt, _slopes(parts))
+        return Tangent(self._value(self._z, b), b, plane)
 
-    def _joint_plane(self, a: NDArray, offset: float, haze: float) -> Plane:
-        return Plane(a.ravel(), offset, haze=haze, sizes=self.sizes)
-
-    def _levelled(
-        self, a: NDArray, offset: float, tilt: NDArray, value: float, rough: float
-    ) -> Plane:
+    def _levelled(self, a: NDArray, offset: float, tilt: NDArray, witness: Slopes) -> Plane:
         """The plane of these slopes, made level.
 
         By their own tilt, not by what Newton's method says of it: a sharp loss's slopes change with
@@ -118,11 +110,7 @@ class JointRisk(LinearRisk):
             a = (1.0 - share) * a + share * (np.outer(self._means.sum(axis=1), rest) - self._means)
             bases = [self.loss.base(rest, float(c)) for c in range(self.K)]
             offset = (1.0 - share) * offset + share * float(self._classes @ bases)
-        # Level but for rounding: so much more of the rest, which has no less than the rarest
-        # class's share, would take it up.
-        unlevel = self.rounding / float(self._classes[self._classes > 0.0].min())
-        offset -= self.rounding * rough + unlevel * (1.0 + math.log(self.K))
-        return self._joint_plane(a, offset, self.haze(value, rough) + 2.0 * unlevel)
+        return Plane(a.ravel(), offset, witness=witness)
 
     @cached_property
     def _means(self) -> NDArray:
@@ -208,6 +196,11 @@ class JointRisk(LinearRisk):
             return classes, 1.0
         rest = classes - tilt * ((1.0 - share) / share)
         return np.maximum(rest, 0.0), share
+
+
+def _slopes(parts: list[tuple[Any, ...]]) -> Slopes:
+    """What kernels return last of each block."""
+    return Slopes(Column([part[-1] for part in parts]))
 
 
 def _numbered(block: Block, loss: JointLoss) -> NDArray | None:

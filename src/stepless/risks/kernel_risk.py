@@ -17,20 +17,21 @@ from stepless.design import Dense
 from stepless.design.checksum import checksum
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
+from stepless.proof import Interval, expansions
+from stepless.proof.sums import levelled
+from stepless.proof.witness import Slopes, Witness
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import Risk
 
 _KEPT = 4  # coefficients of which predictions are kept: m² operations each
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Seen:
-    """Of coefficients: ‖f‖², R along the ray through f, Σ|a_i| of the plane at an intercept."""
+    """Of coefficients: ‖f‖², and R along the ray through f."""
 
     square: float
     ray: LinearRisk  # that of a linear model with the one feature f(x_i)
-    b: float = math.nan
-    steepness: float = math.inf
 
 
 class KernelRisk(Risk):
@@ -52,6 +53,7 @@ class KernelRisk(Risk):
     """
 
     kind: ClassVar[str] = "one of a sum of kernels"
+    verified: ClassVar[bool] = True
 
     def __init__(
         self, objective: Objective, gram: Gram, y: NDArray, s: NDArray | None = None
@@ -83,15 +85,12 @@ class KernelRisk(Risk):
 
     @property
     def unproven(self) -> str | None:
-        """Planes are measured by all kernels, and these must be known up to rounding."""
-        if self.gram.table is not None and math.isfinite(self.gram.rounding):
+        """Kernels must be known up to rounding."""
+        if math.isfinite(self.gram.rounding):
             return None
-        why = f"{self.m} examples have too many kernels for it ({TABLED} can be had)"
-        if self.gram.table is not None:
-            why = f"{self.gram.kernel} does not say its steepness"
         return (
-            f"no gap is certified: {why}. The run ends by passes= or seconds=; say gap=0 if that "
-            "is meant"
+            f"no gap is certified: {self.gram.kernel} does not say its steepness. The run ends by "
+            "passes= or seconds=; say gap=0 if that is meant"
         )
 
     def planes(self, duals: int = 1) -> KernelPlanes:
@@ -106,9 +105,27 @@ class KernelRisk(Risk):
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
         return FiniteSum(self.objective.loss, Dense(table), y, s)
 
-    def haze(self, value: float, rough: float) -> float:
-        """Bound the rounding of a plane's slopes, as `LinearRisk.haze`."""
-        return self._origin.haze(value, rough)
+    def verify(
+        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
+    ) -> Interval | None:
+        if self.unproven is not None:
+            return None
+        column = witness.column if isinstance(witness, Slopes) else None
+        source = self._origin.source
+        return expansions.verify(self.objective, self.gram, source, w, float(b), column)
+
+    def slopes(self, a: NDArray) -> Slopes:
+        """A witness of slopes that hold the examples' weights: s_i ℓ'_i."""
+        zeros = np.zeros(self.m)
+        return Slopes(self._origin.source.split(np.divide(a, self.s, zeros, where=self.s > 0.0)))
+
+    def claim(self, a: NDArray) -> tuple[float, Slopes]:
+        """The bound that slopes s_i a_i of the loss prove, about, and the witness of it."""
+        witness = self.slopes(a)
+        given, offset, _ = levelled(self.objective, self._origin.source, witness.column)
+        v = np.concatenate([part[0] for part in given.parts]) / self.m
+        square = max(float(v @ self.gram.predictions(v)), 0.0)
+        return self.objective.floor(math.sqrt(square), -offset), witness
 
     def penalty(self, w: NDArray) -> float:
         return 0.5 * self.objective.strength * self._at(w).square
@@ -127,25 +144,13 @@ class KernelRisk(Risk):
         anchor = self._at(w).ray.anchor(np.ones(1), b)
         tangent, plane = anchor.tangent, anchor.tangent.plane
         a = anchor.a.whole / self.m
-        seen = self._at(w)
-        seen.b, seen.steepness = float(tangent.b), float(np.abs(a).sum())
-        if not plane.a.any() and plane.offset == 0.0:
+        if plane.witness is None:
             a = np.zeros(self.m)  # R falls without end in b: only R ≥ 0 is known
-        return Tangent(tangent.value, float(tangent.b), Plane(a, plane.offset, haze=plane.haze))
+        plane = Plane(a, plane.offset, witness=plane.witness)
+        return Tangent(tangent.value, float(tangent.b), plane)
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
-        """With the kernels' own rounding, in R and in the penalty, where that is known."""
-        error = self._at(w).ray.rounding_error(np.ones(1), b, value)
-        if not math.isfinite(self.gram.rounding):
-            return error
-        size, loss, seen = float(np.abs(w).sum()), self.objective.loss, self._at(w)
-        off = self.gram.rounding * size  # of each prediction
-        steep = loss.lipschitz()
-        if math.isfinite(loss.smoothness()):
-            here = self._origin.steepness(value, 3.0 * value)
-            here = min(here, seen.steepness) if seen.b == b else here
-            steep = min(here + loss.smoothness() * off, steep)
-        return error + off * (steep + 0.5 * self.objective.strength * size)
+        return 0.0
 
     def _at(self, w: NDArray) -> _Seen:
         """What is known of these coefficients; of the last few that were asked for it is kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ class KernelCuts:
     """The best point of a run, and planes that bound the objective, where that can be done.
 
     Planes come from the solver, from the points that it ends at, and from their own minimisers,
-    which are offered too.
+    which are offered too. Where there is no table of all kernels, slopes alone are kept.
     """
 
     def __init__(self, risk: KernelRisk) -> None:
@@ -25,7 +26,7 @@ class KernelCuts:
         if risk.unproven is None:
             self._certifier = Certifier(risk.objective, risk.d, risk.planes())
         self._best = Finding(np.zeros(risk.d), 0.0, objective=math.inf)
-        self._ceiling = math.inf  # an objective that somewhere is met
+        self._mean, self._looks = np.zeros(risk.d), 0  # of slopes, later ones more
 
     def look(
         self,
@@ -40,6 +41,32 @@ class KernelCuts:
         self.offer(risk, w, tangent)
         if certifier is None:
             return self._best
+        if risk.gram.table is None:  # planes would cost all kernels, each time anew
+            self._claim(risk, certifier, w, plane)
+        else:
+            self._learn(risk, certifier, tangent, plane, most)
+        return replace(self._best, lower_bound=certifier.lower_bound, claim=certifier)
+
+    def _claim(
+        self, risk: KernelRisk, certifier: Certifier, w: NDArray, plane: Plane | None
+    ) -> None:
+        """Claim what slopes prove: those f is made of, and, ever less often, a mean of planes'."""
+        # f = −Σ s_i a_i φ(x_i)/(λm), unless a budget cut it short
+        certifier.hear(*risk.claim(-risk.objective.strength * risk.m * w))
+        if plane is not None:
+            self._looks += 1
+            self._mean += (2.0 / (self._looks + 1.0)) * (risk.m * plane.a - self._mean)
+            if self._looks & (self._looks - 1) == 0:  # it takes all kernels
+                certifier.hear(*risk.claim(self._mean))
+
+    def _learn(
+        self,
+        risk: KernelRisk,
+        certifier: Certifier,
+        tangent: Tangent,
+        plane: Plane | None,
+        most: int | None,
+    ) -> None:
         if plane is not None:
             certifier.learn(plane, self._ceiling)
         lowest = certifier.learn(tangent.plane, self._ceiling)
@@ -48,13 +75,15 @@ class KernelCuts:
             certifier.learn(tangent.plane, self._ceiling)
             if most is None or np.count_nonzero(lowest) <= most:
                 self.offer(risk, lowest, tangent)
-        best = self._best
-        return Finding(best.w, best.b, objective=best.objective, lower_bound=certifier.lower_bound)
+
+    @property
+    def _ceiling(self) -> float:
+        """An objective that somewhere is met."""
+        assert self._best.objective is not None
+        return self._best.objective
 
     def offer(self, risk: KernelRisk, w: NDArray, tangent: Tangent) -> None:
         """Take a point for the best, if it is."""
         objective = risk.penalty(w) + tangent.value
-        assert self._best.objective is not None
-        if objective < self._best.objective:
+        if objective < self._ceiling:
             self._best = Finding(w, tangent.b, objective=objective)
-            self._ceiling = objective + risk.rounding_error(w, tangent.b, tangent.value)

@@ -11,7 +11,8 @@ class JointLoss(Loss):
     """A convex loss ℓ(z, y) ≥ 0 of K predictions at once, one a class; y is the class, 0 … K − 1.
 
     Its slopes are a = p − e_y with p a distribution over the classes, so that *every* distribution
-    p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y).
+    p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). A value may be off by ulps + 4K
+    roundings of itself, a base by as many of `base_size`.
     """
 
     classes: int
@@ -38,6 +39,10 @@ class JointLoss(Loss):
         p_y itself is not looked at: it is what the others leave of 1.
         """
         raise NotImplementedError
+
+    def base_size(self, p, y):
+        """Return what the rounding of `base` is relative to."""
+        return abs(self.base(p, y))
 
     def sharpness(self):
         """Return γ, where the Hessian is γ(diag p − ppᵀ); infinity for a loss with corners."""

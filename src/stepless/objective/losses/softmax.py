@@ -60,6 +60,15 @@ class Softmax(JointLoss):
             entropy -= (1.0 - others) * math.log1p(-others)
         return entropy
 
+    def base_size(self, p, y):
+        others = 0.0
+        for c in range(self.classes):
+            if c != int(y):
+                others += p[c]
+        # (1 − o) log(1 − o) changes by so much where o does by a rounding
+        steep = 1.0 - math.log1p(-others) if others < 1.0 else 1.0
+        return self.base(p, y) + others * steep
+
     def sharpness(self):
         return 1.0
 

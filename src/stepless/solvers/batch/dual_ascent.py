@@ -13,6 +13,7 @@ from stepless.data import Column, added
 from stepless.kernels import dual_ascent as kernels
 from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
+from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
@@ -20,7 +21,6 @@ _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds
 _SHARES = 5  # that are tried, of the dual variables of another strength
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _CAUTION = 0.1  # of a sweep's largest move: how far from moving an example must be to rest
-_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_LIFT = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
 _EMPTY = 1e-12  # of the largest q_i: what an example without features gets
@@ -161,7 +161,7 @@ class DualAscent:
         """Take the slopes at w for dual variables, and then their own weights for w."""
         w, b = state.w, float(state.motion[kernels.BIAS])
         kernels.explain(risk.problem, state.q, risk.source.predictions(w, b), state.a)
-        (total, _, _), _, g = _gather(risk, state, (1.0, 1.0))
+        (total, _), _, g = _gather(risk, state, (1.0, 1.0))
         state.given = risk.objective.penalty(w) + total, w, b
         state.w = g.sum(axis=0) / -risk.objective.strength
 
@@ -186,10 +186,10 @@ class DualAscent:
 
     def _certify(self, risk: RowRisk, state: State) -> Finding:
         """Offer the point and the bound of a; call back who rests in vain; remove drift from w."""
-        objective, motion, s, a = risk.objective, state.motion, risk.source.s, state.a
+        objective, motion, a = risk.objective, state.motion, state.a
         w, b = state.w, float(motion[kernels.BIAS])
         shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
-        (total, conjugates, rough), z, g = _gather(risk, state, shares)
+        (total, conjugates), z, g = _gather(risk, state, shares)
         motion[kernels.BIAS] += shift  # the centre is now where the intercept was
         z += shift
         state.active = int(
@@ -201,15 +201,17 @@ class DualAscent:
 
         level = shares[0] * g[0] + shares[1] * g[1] if objective.intercept else g[0]
         slope = float(np.sqrt(level @ level))
-        # Σ s|a|‖x‖/m, what cancels in it, is at most √(Σ sa²/m · Σ s‖x‖²/m)
-        steep = math.sqrt(float(s @ (a * a)) / risk.m * state.length)
-        slack = max(_ROUNDING, risk.rounding) * (rough + steep * slope / objective.strength)
-        bound = objective.floor(slope, -conjugates) - slack
         best = objective.penalty(w) + total, w, b
         if state.given is not None and state.given[0] < best[0]:
             best = state.given
         state.given = None
-        return Finding(best[1], best[2], objective=best[0], lower_bound=bound)
+        return Finding(
+            best[1],
+            best[2],
+            objective=best[0],
+            lower_bound=objective.floor(slope, -conjugates),
+            claim=Slopes(risk.source.split(a.copy())),
+        )
 
     @staticmethod
     def _level(risk: RowRisk, state: State) -> tuple[tuple[float, float], float]:
@@ -230,10 +232,10 @@ class DualAscent:
 
 def _gather(
     risk: RowRisk, state: State, shares: tuple[float, float]
-) -> tuple[tuple[float, float, float], NDArray, NDArray]:
-    """Means of losses, conjugates and their sizes; predictions; Σ s_i a_i x_i/m by sign of a_i."""
+) -> tuple[tuple[float, float], NDArray, NDArray]:
+    """Means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[kernels.BIAS]), 2 if risk.objective.intercept else 1
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
     parts = risk.source.map(kernels.gather, *given)
-    total, conjugates, rough, g = (part / risk.m for part in added([part[:-1] for part in parts]))
-    return (total, conjugates, rough), Column([part[-1] for part in parts]).whole, g
+    total, conjugates, g = (part / risk.m for part in added([part[:-1] for part in parts]))
+    return (total, conjugates), Column([part[-1] for part in parts]).whole, g

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added, applied
 from stepless.kernels import barrier, oracle
+from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, ridge
+from stepless.solvers.batch.newton_step import Predictions, System, fenchel, ridge
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -109,7 +109,7 @@ class InteriorPoint:
         state.steps = 0.0, 0.0
         state.product, gap, tilt, room, way = added(parts)
         state.g = terms.base + source.combination(state.slopes)
-        residual = risk.objective.strength * state.w + state.g
+        residual, slopes = risk.objective.strength * state.w + state.g, state.slopes
         if risk.objective.intercept:
             state.tilt = tilt + terms.tilt
             # each β gives way by β(1 − β) times the same, until they are level in b
@@ -117,18 +117,17 @@ class InteriorPoint:
             if abs(share) < 1.0:
                 gap += share * way
                 residual = residual - share * source.combination(state.give)
+                slopes = source.column(_given_way, slopes, state.give, share)
             else:
                 gap = math.inf
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
-        proof = Slopes(
-            spread=gap,
-            residual=residual,
-            steepness=2.0 * terms.steepness,
-            sizes=terms.sizes(risk, p),
+        return Finding(
+            state.w,
+            state.b,
+            objective=objective,
+            lower_bound=fenchel(risk.objective, objective, gap, residual),
+            claim=terms.claim(risk, slopes),
         )
-        bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
-        objective += state.kept.drift * terms.steepness
-        return Finding(state.w, state.b, objective=objective, lower_bound=bound)
 
     def _move(self, risk: RowRisk, state: State) -> None:
         """Predictor, corrector, step."""
@@ -167,6 +166,11 @@ def _central(
     lower = mu * upper / (upper - mu)
     alpha, gamma = np.where(t > 0.0, (lower, upper), (upper, lower))
     return gamma / (alpha + gamma), alpha, gamma
+
+
+@light
+def _given_way(block: Block, slopes: NDArray, give: NDArray, share: float) -> NDArray:
+    return slopes - share * give
 
 
 def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...]:

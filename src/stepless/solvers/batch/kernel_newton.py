@@ -17,7 +17,7 @@ from stepless.solvers.batch.newton_step import search
 from stepless.solvers.kernel_cuts import KernelCuts
 from stepless.solvers.solver import Finding
 
-_ROUNDING = 2.0**-48  # of the objective: less is no decrease
+_DECREASE = 2.0**-48  # of the objective: less is none
 
 
 @dataclass
@@ -107,7 +107,7 @@ class KernelNewton:
 
         slope = derivatives(0.0)[0]
         t = search(slope, derivatives)
-        state.spent = -slope <= _ROUNDING * (total / m + strength * float(state.f @ target))
+        state.spent = -slope <= _DECREASE * (total / m + strength * float(state.f @ target))
         state.coefficients = state.coefficients + t * turn
         state.f = state.f + t * across
         state.b += t * turn_b
@@ -122,8 +122,8 @@ class Curved:
         B = K * self._root
         B *= self._root[:, None]
         # and as much as rounding, of K or of the factor, may take below 0
-        blur = len(h) ** 1.5 * 2.0**-50 * float(B.diagonal().max(initial=0.0))
-        B.flat[:: len(h) + 1] += strength + blur
+        jitter = len(h) ** 1.5 * 2.0**-50 * float(B.diagonal().max(initial=0.0))
+        B.flat[:: len(h) + 1] += strength + jitter
         try:
             # the upper half of Bᵀ, which LAPACK reads without a copy
             self._factor = cho_factor(B.T, lower=False, overwrite_a=True, check_finite=False)

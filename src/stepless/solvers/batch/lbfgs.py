@@ -13,7 +13,7 @@ from stepless.certificates import Planes
 from stepless.mirrors.elastic import lasso_share
 from stepless.objective import L1, ElasticNet, Penalized, SquaredL2
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth
+from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth, noise
 from stepless.solvers.solver import Finding
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
@@ -110,7 +110,7 @@ class LBFGS:
         value = objective.penalty(v) + tangent.value
         g = tangent.plane.a + objective.strength * v
         if not state.g.size or self._ends(risk, state, v, value, g, corner):
-            if value <= state.value + risk.rounding * abs(state.value) or not state.g.size:
+            if value <= state.value + noise(risk, state.value) or not state.g.size:
                 self._move(state, v, tangent.b, value, g, corner)
             else:  # the direction leads nowhere: stay, and aim anew
                 self._move(state, state.w, state.b, state.value, state.g, corner)
@@ -137,7 +137,7 @@ class LBFGS:
         risk: WeightRisk, state: State, v: NDArray, value: float, g: NDArray, corner: float
     ) -> bool:
         """Whether the search may end here; the next trial is set if not."""
-        rounding = risk.rounding * abs(state.value)
+        rounding = noise(risk, state.value)
         if corner > 0.0:
             promised = min(float(_steepest(state.w, state.g, corner) @ (v - state.w)), 0.0)
             if value <= state.value + _DECREASE * promised + rounding:

@@ -9,13 +9,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added
 from stepless.kernels import oracle, smooth
 from stepless.kernels.light import light
 from stepless.objective import Objective
+from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, ridge, search
+from stepless.solvers.batch.newton_step import (
+    Predictions,
+    System,
+    fenchel,
+    head_start,
+    level,
+    ridge,
+    search,
+    unweighted,
+)
 from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
@@ -100,7 +109,7 @@ class Newton:
     def _look(self, risk: RowRisk, state: State) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
         source, loss, p = risk.source, risk.objective.loss, state.kept.p
-        sums = [0.0, 0.0, 0.0, 0.0]
+        sums = [0.0, 0.0, 0.0]
 
         def survey(shift: float) -> tuple[float, float]:
             parts = source.update((state.slopes, state.c), smooth.survey, loss, p, shift)
@@ -116,25 +125,14 @@ class Newton:
             state.tilt = sums[1]
         state.g = source.combination(state.slopes) / risk.m
         objective = sums[0] + risk.objective.penalty(state.w)
-        parts = source.update(state.c, _divide, state.slopes, p, risk.m)
-        square, bend = added([part[:2] for part in parts])
-        heaviest = max(part[2] for part in parts)
-        proof = Slopes(
-            spread=0.0,
-            residual=risk.objective.strength * state.w + state.g,
-            steepness=math.sqrt(heaviest * square / risk.m),
-            sizes=sums[3],
-            tilt=state.tilt,
-        )
-        bound = fenchel(risk, state.kept.point(state.w, state.b, objective), proof)
-        drift = state.kept.drift
+        source.update(state.c, _divide, risk.m)
+        residual = risk.objective.strength * state.w + state.g
         return Finding(
             state.w,
             state.b,
-            objective=objective + drift * proof.steepness,
-            lower_bound=bound,
-            # predictions that are off by the drift cost as much where nothing is left to gain
-            spent=objective <= bend / risk.m * drift**2,
+            objective=objective,
+            lower_bound=fenchel(risk.objective, objective, 0.0, residual),
+            claim=Slopes(source.column(unweighted, state.slopes)),
         )
 
     def _move(self, risk: RowRisk, state: State) -> None:
@@ -167,12 +165,6 @@ def _size(block: Block, slopes: NDArray) -> float:
 
 
 @light
-def _divide(
-    block: Block, c: NDArray, slopes: NDArray, p: NDArray, m: int
-) -> tuple[float, float, float]:
-    """Divide c by m; return what the slopes' rounding is relative to, Σc, and the largest s_i."""
-    # a slope's own rounding is that of its prediction, times the curvature
-    steep = np.abs(slopes) + np.abs(c * p)
-    found = float(steep @ steep), float(c.sum()), float(block.s.max(initial=0.0))
+def _divide(block: Block, c: NDArray, m: int) -> None:
+    """Write c: divided by m."""
     c /= m
-    return found

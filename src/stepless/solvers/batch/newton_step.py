@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from stepless.certificates import Point
 from stepless.data import Block, Column, Source, added, applied
 from stepless.kernels import oracle
 from stepless.kernels.light import light
-from stepless.objective import SquaredL2
+from stepless.objective import Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
 
@@ -25,7 +24,7 @@ _ENOUGH = 8  # rows a feature, to factor instead of all
 _LONG = 20  # entries from which on a row is long
 _FORCING = 0.1  # conjugate gradients stop at this share of the right-hand side
 _MOST_PRODUCTS = 100
-_INEXACT = 4e-15  # relative to predictions: the drift at which they are computed anew
+_WAY = 18.0  # times the largest prediction: how far they may have come before they are made anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
 _SHARE = 8  # one example in so many makes the sample that gives a head start
@@ -173,35 +172,48 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
 
 @dataclass
 class Predictions:
-    """p = Xw + b, carried along with w, and how far it may be off by now."""
+    """p = Xw + b, carried along with w, and how far they have come."""
 
     p: Column
     reach: float  # the largest |p_i|
-    drift: float = 0.0
+    way: float = 0.0  # the sum of that before and after each move
 
     @classmethod
     def of(cls, source: Source, w: NDArray, b: float) -> Predictions:
         p = source.column(oracle.predictions, w, b)
         return cls(p, _highest(source.map(_largest, p)))
 
-    def point(self, w: NDArray, b: float, objective: float) -> Point:
-        """For a certificate."""
-        return Point(w, b, objective, self.drift, self.reach)
-
     def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
         self._measure(source.update(self.p, _shift, b))
 
     def follow(self, source: Source, move: Column, t: float, w: NDArray, b: float) -> None:
-        """Follow t times a move to w and b; where that has become inexact, begin anew."""
+        """Follow t times a move to w and b; after a long way, begin anew."""
         self._measure(source.update(self.p, _follow, move, t))
-        if self.drift > _INEXACT * self.reach:
+        if self.way > _WAY * self.reach:
             fresh = self.of(source, w, b)
-            self.p, self.reach, self.drift = fresh.p, fresh.reach, 0.0
+            self.p, self.reach, self.way = fresh.p, fresh.reach, 0.0
 
     def _measure(self, reaches: list[float]) -> None:
         before, self.reach = self.reach, _highest(reaches)
-        self.drift += 2.0**-52 * (before + self.reach)
+        self.way += before + self.reach
+
+
+def fenchel(objective: Objective, height: float, spread: float, residual: NDArray) -> float:
+    """A lower bound on J*, by slopes a_i, one an example, and J at a point of predictions p_i.
+
+    J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ), g = Σ s_i a_i x_i/m: Fenchel's
+    gap, of which `spread` is the sum and `residual` λw + g. With a free intercept it asks for
+    Σ s_i a_i = 0.
+    """
+    bound = height - spread - float(residual @ residual) / (2.0 * objective.strength)
+    return bound if math.isfinite(bound) else -math.inf
+
+
+@light
+def unweighted(block: Block, slopes: NDArray, scale: float = 1.0) -> NDArray:
+    """The a_i of s_i a_i/scale; 0 where s_i is."""
+    return np.divide(scale * slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
 
 
 def _highest(parts: list[float]) -> float:

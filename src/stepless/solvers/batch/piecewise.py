@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data import Block, Column, added
+from stepless.data import Block, Column, added, applied
 from stepless.kernels.light import light
 from stepless.objective import Loss, Objective
+from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.newton_step import unweighted
 from stepless.solvers.solver import needs_euclidean, needs_ridge
 
 
@@ -23,23 +25,23 @@ class Piecewise:
     """
 
     corners: Column
+    first: Column  # slopes below all corners, with weights and 1/m
     base: NDArray
     tilt: float
     mass: float  # Σσ
-    steepness: float  # of the steepest slope anywhere
 
     @classmethod
     def of(cls, risk: RowRisk) -> Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
-        parts, corners = source.map(_extent, *given), source.column(_corners, *given)
-        base = source.combination(source.column(_first_slopes, *given))
-        tilt, mass = added([part[:2] for part in parts])
-        return cls(corners, base, tilt, mass, max(part[2] for part in parts))
+        corners, first = source.column(_corners, *given), source.column(_first_slopes, *given)
+        tilt, mass = added(source.map(_extent, corners, first))
+        return cls(corners, first, source.combination(first), tilt, mass)
 
-    def sizes(self, risk: RowRisk, p: Column) -> float:
-        """What cancels in Σ s_i a_i p_i/m, at most."""
-        return 2.0 * self.steepness * added(risk.source.map(_reach, p)) / risk.m
+    def claim(self, risk: RowRisk, slopes: Column) -> Slopes:
+        """What proves a bound that was found by Σσβ of each example."""
+        total = risk.source.column(applied, np.add, self.first, slopes)
+        return Slopes(risk.source.column(unweighted, total, risk.m))
 
 
 def _corners(block: Block, loss: Loss, m: int) -> tuple[NDArray, NDArray]:
@@ -48,21 +50,13 @@ def _corners(block: Block, loss: Loss, m: int) -> tuple[NDArray, NDArray]:
 
 
 def _first_slopes(block: Block, loss: Loss, m: int) -> NDArray:
-    """Slopes below all corners, with weights and 1/m."""
     return block.s / m * loss.corners(block.y)[0]
 
 
-def _extent(block: Block, loss: Loss, m: int) -> tuple[float, float, float]:
-    """The sum of `_first_slopes`, that of σ, and the steepest slope of all, without weights."""
-    low, _, rise = loss.corners(block.y)
-    share = block.s / m
-    steep = np.maximum(np.abs(low), np.abs(low + rise.sum(axis=0))).max(initial=0.0)
-    return float(share @ low), float((share * rise).sum()), float(steep)
-
-
 @light
-def _reach(block: Block, p: NDArray) -> float:
-    return float(block.s @ np.abs(p))
+def _extent(block: Block, corners: tuple[NDArray, NDArray], first: NDArray) -> tuple[float, float]:
+    """The sums of slopes below all corners and of σ."""
+    return float(first.sum()), float(corners[1].sum())
 
 
 def lacks(objective: Objective) -> str | None:

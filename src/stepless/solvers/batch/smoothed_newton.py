@@ -9,14 +9,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.certificates import Slopes, fenchel
 from stepless.data import Block, Column, added, applied
 from stepless.kernels import oracle, smoothing
 from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, head_start, level, search
+from stepless.solvers.batch.newton_step import (
+    Predictions,
+    System,
+    fenchel,
+    head_start,
+    level,
+    search,
+)
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
 
@@ -29,7 +35,6 @@ _LEAST_AIM = 1e-12
 _DAMPED = 0.1  # the first damping; it adapts
 _LEAST_DAMPING = 1e-6
 _STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model, or not
-_UPDATED = 4.0  # slopes' gradient is updated, not summed anew: its rounding, in units of one sum's
 
 
 @dataclass
@@ -152,31 +157,17 @@ class SmoothedNewton:
 
     def _look(self, risk: RowRisk, state: State) -> Finding:
         """Objective and certificate at the predictions; a finer smoothing if it is time."""
-        w, free, terms = state.w, risk.objective.intercept, state.terms
+        w, free = state.w, risk.objective.intercept
         state.cost = _survey(risk, state, free)
-        objective = risk.value_at(state.kept.p) + risk.objective.penalty(w)
-        sizes = terms.sizes(risk, state.kept.p)
-        proof = Slopes(
-            spread=state.cost,
-            residual=risk.objective.strength * w + state.g,
-            steepness=_UPDATED * terms.steepness,
-            sizes=sizes,
-            tilt=state.tilt,
-        )
-        bound = fenchel(risk, state.kept.point(w, state.b, objective), proof)
-        offset = objective - risk.objective.penalty(w) - float(state.g @ w) - state.cost
-        blur = state.kept.drift + risk.prediction_rounding(w, state.b)
-        plane = Plane(
-            state.g,
-            offset - risk.rounding * (objective + sizes) - blur * terms.steepness,
-            haze=_UPDATED * risk.rounding * terms.steepness,
-            sizes=risk.sizes,
-        )
+        value = risk.value_at(state.kept.p)
+        objective = value + risk.objective.penalty(w)
+        residual = risk.objective.strength * w + state.g
+        bound = fenchel(risk.objective, objective, state.cost, residual)
+        claim, plane = state.terms.claim(risk, state.slopes), None
+        if not free:  # with an intercept it would have a tilt of rounding's size
+            plane = Plane(state.g, value - float(state.g @ w) - state.cost, witness=claim)
         _sharpen(risk, state, objective, objective - bound)
-        # a tilt of rounding's size is in the bound, but a plane cannot hold it
-        level = plane if not free else None
-        objective += state.kept.drift * terms.steepness
-        return Finding(w, state.b, objective=objective, plane=level, lower_bound=bound)
+        return Finding(w, state.b, objective, plane, lower_bound=bound, claim=claim)
 
     def _move(self, risk: RowRisk, state: State) -> None:
         source, strength, terms = risk.source, risk.objective.strength, state.terms
@@ -222,7 +213,7 @@ def _survey(risk: RowRisk, state: State, free: bool) -> float:
         return sums[0] + terms.tilt, sums[1]
 
     if free:
-        shift = level(survey, 1e-15 * terms.steepness)
+        shift = level(survey, 1e-15 * terms.mass)
         state.kept.shift(source, shift)
         state.b += shift
     else:

@@ -102,7 +102,7 @@ class Smoothness:
 
         L rises if not; it sinks a little if so, unless rounding alone may have decided.
         """
-        rounding = risk.rounding * tangent.value
+        rounding = noise(risk, tangent.value)
         above = value - tangent.value - float(tangent.plane.a @ move)
         # a comparison that is false for what is not a number: the loop above knows what to do
         if above > 0.5 * self.L * at + rounding:
@@ -111,6 +111,11 @@ class Smoothness:
         if 0.5 * self.L * at > rounding:
             self.L *= _LOWER
         return True
+
+
+def noise(risk: Risk, value: float) -> float:
+    """How far apart two sums over all examples may be that ought to be equal."""
+    return 1e-16 * (risk.m + 100) * abs(value)
 
 
 def needs_smooth(objective: Penalized) -> str | None:

@@ -119,14 +119,9 @@ class KernelPGS:
                 near.release()
             near.store(state.beta)
         a = np.zeros(m)  # of an example left out, ℓ ≥ 0 is known
-        a[order] = slopes / m
-        rough = float(motion[expansion.ROUGH]) / m
-        plane = Plane(
-            a,
-            float(motion[expansion.OFFSET]) / m - risk.rounding * rough,
-            float(motion[expansion.TILT]) / m,
-            risk.haze(rough, rough),
-        )
+        a[order] = slopes
+        offset, tilt = (float(motion[k]) / m for k in (expansion.OFFSET, expansion.TILT))
+        plane = Plane(a / m, offset, tilt, witness=risk.slopes(a))
         kappa = expansion.fitted(rule, motion[expansion.CLOCK], motion[expansion.MASS])
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
 

@@ -1,0 +1,82 @@
+"""What the gap of a fit says of its optimum: stored, and asked for labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Source
+from stepless.estimators.examples import validated
+from stepless.estimators.linear_scores import linear_weights
+from stepless.estimators.several_classes import rows
+from stepless.minimize import Result
+from stepless.objective import L1
+from stepless.proof.settled import scores, settled, zeros
+from stepless.risks.risk import RowRisk
+from stepless.run import threads_of
+
+
+def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result]) -> None:
+    """Store how far from a fit's weights and intercepts its optimum's can be."""
+    posed = [
+        (risk.objective, risk.source, r, r.objective - r.lower_bound)
+        for risk, r in zip(risks, results, strict=True)
+    ]
+    found = [settled(J, source, r.w, r.b, gap) for J, source, r, gap in posed]
+    errors = np.array([one.radius for one in found])
+    ranges = np.array([one.intercept for one in found])
+    estimator.coef_error_ = float(errors[0]) if len(found) == 1 else errors
+    # of a joint loss's intercepts all are alike: none is known, or all are 0
+    shape = (*np.shape(estimator.intercept_), 2)
+    ranges = ranges if len(shape) > 1 else ranges[0]
+    estimator.intercept_range_ = np.array(np.broadcast_to(ranges, shape))
+    estimator.__dict__.pop("certain_zeros_", None)
+    if isinstance(risks[0].objective.regularizer, L1):
+        each = [(zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
+        known = rows(each, risks[0].objective.loss)[0]
+        estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
+
+
+def settled_labels(estimator: Any, X: Any, z: NDArray) -> NDArray:
+    """For which examples the optimum, whatever it is, predicts the class that decisions z do.
+
+    A joint loss's radius is that of all weights: a difference of two scores is off by √2 of it at
+    most, times ‖x‖, as if each score were by half of that.
+    """
+    X = validated(estimator, X, reset=False)
+    source = Source(X, np.zeros(X.shape[0]), threads=threads_of(estimator.n_jobs))
+    coef, _ = linear_weights(estimator, X.shape[1])
+    K, joint = len(coef), estimator.loss_.outputs() > 1
+    radii = np.broadcast_to(estimator.coef_error_ * (math.sqrt(0.5) if joint else 1.0), K)
+    ranges = np.broadcast_to(estimator.intercept_range_, (K, 2))
+    both = [scores(source, *given) for given in zip(coef, radii, ranges, strict=True)]
+    low, high = (np.column_stack(side) for side in zip(*both, strict=True))
+    if K == 1:
+        return np.where(z > 0.0, low[:, 0] > 0.0, high[:, 0] < 0.0)
+    own = np.arange(len(z)), z.argmax(axis=1)
+    least = low[own]
+    high[own] = -math.inf
+    return least > high.max(axis=1)
+
+
+def refuse_unknown(estimator: Any) -> None:
+    """Say why nothing is known of the optimum, where that is so."""
+    if estimator.stopped_by_ == "stream":
+        raise ValueError("the examples of a stream are not kept, so that its optimum is not known")
+    if not (hasattr(estimator, "coef_error_") and hasattr(estimator, "intercept_range_")):
+        raise ValueError(
+            "the model does not say how far from the optimum it is: its file is of an older version"
+        )
+    if not np.isfinite(estimator.coef_error_).all():
+        raise ValueError(
+            "how far the optimum is, only the gap of penalty='l2' tells, over all weights or a box"
+        )
+    if estimator.loss_.outputs() > 1 and not np.isfinite(estimator.intercept_range_).all():
+        raise ValueError(
+            "where a joint loss's intercepts are is not known: fit with fit_intercept=False, or "
+            "with multi_class='ovr'"
+        )

@@ -1,0 +1,99 @@
+"""Proofs in files: what `verify` needs beside a model and its data.
+
+A file holds the witness of each run: ``slopes.k``, one number per example (and class, for a joint
+loss), or ``w.k``, ``b.k`` and ``shares.k``, the points at which an oracle is asked. Under the
+metadata key ``stepless_proof`` it says what they are of. Nothing in it needs to be trusted: the
+numbers that it proves are computed from the data, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.data import Column
+from stepless.estimators.proof import Proof
+from stepless.proof.witness import Points, Slopes, Witness
+from stepless.report.atomic import Path
+from stepless.report.plain import plain, restored
+from stepless.report.tensors import Kept, damage_told
+
+FORMAT = 1
+FILE = Kept("proof", "stepless_proof", FORMAT, ("problem", "data"))
+_NAMES: dict[type, str] = {Slopes: "slopes", Points: "points", type(None): "none"}
+
+
+def pack_proof(estimator: Any) -> bytes:
+    """Return the bytes of the file of an estimator's proof; ValueError if it has none."""
+    if getattr(estimator, "stopped_by_", "") == "stream":
+        raise ValueError("a model that learned from a stream has no proof: nobody kept the stream")
+    proof: Proof | None = getattr(estimator, "proof_", None)
+    if proof is None:
+        raise ValueError(
+            f"this {type(estimator).__name__} has no proof to write: only a model just fitted has, "
+            "not one that was loaded, copied or pickled"
+        )
+    arrays: dict[str, NDArray] = {}
+    for k, witness in enumerate(proof.witnesses):
+        if isinstance(witness, Slopes):
+            arrays[f"slopes.{k}"] = np.asarray(witness.column.whole, dtype=np.float64)
+        elif witness is not None:
+            b = np.array(witness.b, dtype=np.float64)
+            arrays |= {f"w.{k}": witness.w, f"b.{k}": b, f"shares.{k}": witness.shares}
+    header = {
+        "kind": proof.kind,
+        "problem": proof.problem,
+        "data": proof.data,
+        "model": proof.model,
+        "objective": plain(proof.objective, "objective"),
+        "lower_bound": plain(proof.lower_bound, "lower_bound"),
+        "runs": [_NAMES[type(witness)] for witness in proof.witnesses],
+    }
+    return FILE.packed(header, arrays)
+
+
+def read_proof(path: Path) -> Proof:
+    """Read a proof that `save_model` wrote.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is damaged, or is no proof.
+    """
+    header, arrays = FILE.read(path)
+    with damage_told(path):
+        return Proof(
+            str(header["kind"]),
+            {str(name): str(said) for name, said in header["problem"].items()},
+            {str(name): str(said) for name, said in header["data"].items()},
+            str(header["model"]),
+            float(restored(header["objective"])),
+            float(restored(header["lower_bound"])),
+            tuple(_witness(arrays, k, name) for k, name in enumerate(header["runs"])),
+            name=os.fspath(path),
+        )
+
+
+def _witness(arrays: dict[str, NDArray], k: int, name: str) -> Witness | None:
+    if name == "slopes":
+        slopes = arrays[f"slopes.{k}"]
+        _refuse_unless(slopes.dtype == np.float64 and slopes.ndim in (1, 2), f"slopes.{k}", slopes)
+        return Slopes(Column([slopes]))
+    if name == "points":
+        w, b, shares = (arrays[f"{part}.{k}"] for part in ("w", "b", "shares"))
+        for part, array, sizes in (("w", w, 2), ("b", b, 1), ("shares", shares, 1)):
+            sensible = array.dtype == np.float64 and array.ndim == sizes
+            _refuse_unless(sensible and len(array) == len(shares), f"{part}.{k}", array)
+        _refuse_unless(bool((shares >= 0.0).all()), f"shares.{k}, some below 0,", shares)
+        return Points(w, tuple(b.tolist()), shares)
+    if name != "none":
+        raise ValueError(f"a witness {name!r:.80}")
+    return None
+
+
+def _refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
+    if not sensible:
+        raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")

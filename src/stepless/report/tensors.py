@@ -1,0 +1,144 @@
+"""Files of arrays with a header: safetensors, with JSON and a checksum in its metadata.
+
+Reading one runs no code of the file's. The checksum tells a damaged file from a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+import stepless
+from stepless.data import DataError
+from stepless.report.atomic import Path
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What kind of file it is: its name in messages, its key in the metadata, its last format."""
+
+    name: str
+    key: str
+    format: int
+    objects: tuple[str, ...]  # parts of the header that are objects
+
+    def packed(self, header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
+        """Return the bytes of a file; SafetensorError if the header is too long."""
+        known = {"format": self.format, "stepless": stepless.__version__}
+        text = json.dumps(known | header, allow_nan=False)
+        found = {key: _array(values) for key, values in arrays.items()}
+        for key, array in found.items():
+            refuse_numbers(key, array)
+        return save(found, metadata={self.key: text, "sha256": digest_of(text, found)})
+
+    def read(self, path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        """Return header and arrays of a file; DataError if it is none, or damaged."""
+        name = os.fspath(path)
+        if os.path.isdir(name):
+            raise DataError(f"{name}: is a directory, not a {self.name} file")
+        try:
+            if os.path.exists(name) and not os.path.isfile(name):
+                raise DataError(
+                    f"{name}: is no regular file, as a {self.name} must be; write it to one"
+                )
+            with open(name, "rb"):
+                pass
+            if os.path.getsize(name) == 0:
+                raise DataError(f"{name}: is empty, so it is no {self.name} file")
+            with safe_open(name, framework="np") as file:
+                metadata = file.metadata() or {}
+                if self.key not in metadata:
+                    raise DataError(
+                        f"{name}: is a safetensors file, but holds no stepless {self.name}"
+                    )
+                text = metadata[self.key]
+                header = self._header(name, text)
+                with damage_told(path):  # a type that numpy does not have
+                    arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        except FileNotFoundError:
+            raise DataError(f"{name}: no such file") from None
+        except OSError as error:
+            raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
+        except SafetensorError as error:
+            raise DataError(f"{name}: is no {self.name} file, or was cut short ({error})") from None
+        if metadata.get("sha256") != digest_of(text, arrays):
+            raise DataError(f"{name}: is damaged, its checksum is not that of its content")
+        with damage_told(path):
+            for key, array in arrays.items():
+                refuse_numbers(key, array)
+        return header, arrays
+
+    def _header(self, name: str, text: str) -> dict[str, Any]:
+        """Say which version is needed, before anything else is expected of the file."""
+        with damage_told(name):
+            header = json.loads(text, parse_constant=_refuse_constant)
+            number, author = int(header["format"]), str(header["stepless"])
+        if not 1 <= number <= self.format:
+            raise DataError(
+                f"{name}: was written by stepless {author} in format {number}, but stepless "
+                f"{stepless.__version__} reads formats up to {self.format}; use that version"
+            )
+        with damage_told(name):
+            for part in self.objects:
+                if not isinstance(header[part], dict):
+                    raise TypeError(f"{part} is no object")
+        return header
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def refuse_numbers(name: str, array: NDArray) -> None:
+    """Refuse arrays such as no fit leaves: kernels and predictions trust them."""
+    if array.dtype.kind == "f":
+        if array.dtype not in (np.float32, np.float64):
+            raise ValueError(f"{name} of type {array.dtype}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds a number that is not finite")
+
+
+def digest_of(text: str, arrays: dict[str, NDArray]) -> str:
+    """Return the checksum of a header and its arrays."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _array(values: Any) -> NDArray:
+    # safetensors takes the bytes as they lie, so they must lie in order
+    array = np.asarray(values)
+    return np.require(array, array.dtype.newbyteorder("<"), "C")
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Turn what goes wrong because a file makes no sense into one sentence that says so."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise DataError(
+            f"{os.fspath(path)}: is damaged, its header makes no sense "
+            f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        ) from None
