@@ -11,13 +11,12 @@ _TIGHT = 1e-11  # relative height between the risk and its plane at which the se
 
 @dataclass(frozen=True)
 class Cut:
-    """R and its tangent along the intercept at fixed weights; `offset`, `haze` are the plane's."""
+    """R and its tangent along the intercept at fixed weights; `offset` is the plane's."""
 
     b: float
     value: float
     slope: float
     offset: float
-    haze: float
 
     @property
     def height(self) -> float:

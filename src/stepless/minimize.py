@@ -368,7 +368,7 @@ def _lifted(risk: Risk, w: NDArray, b: Any, objective: float) -> float:
     if risk.verified:
         return objective
     penalty = risk.penalty(w)
-    error = risk.rounding_error(w, b, max(objective - penalty, 0.0))
+    error = risk.rounding_error(w, b, max(objective - penalty, 0.0))  # type: ignore[attr-defined]
     return objective + error + _blur(risk.d, penalty)
 
 

@@ -15,8 +15,8 @@ from stepless.games.players.refusals import refuse_nobody
 from stepless.kernels.rows import spread
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
-from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
+from stepless.solvers.online.tangents import found
 from stepless.solvers.solver import Finding
 
 Iterate = Literal["average", "last"]
@@ -119,31 +119,13 @@ class LearnerFromPlayer:
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
     ) -> Finding:
         """Pass over the examples in a given order."""
-        g, sums = np.zeros(risk.d), np.zeros(2)
-        self._pass(risk, state, order, g, sums)
-        offset, rough = (sums / risk.m).tolist()
-        plane = Plane(
-            g / risk.m,
-            offset - risk.rounding * rough,
-            haze=risk.haze(rough, rough),
-            sizes=risk.sizes,
-        )
-        return Finding(self._point(state), 0.0, plane=plane)
+        scores = self.learn(risk, state, order)
+        return found(risk, self._point(state), 0.0, order, scores[:, 0])
 
     def learn(
         self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        return self._pass(risk, state, order, np.zeros(risk.d), np.zeros(2))
-
-    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
-        """Return the weights (d × 1) and an intercept of 0."""
-        return self._point(state).reshape(-1, 1), np.zeros(1)
-
-    def _pass(
-        self, risk: RowRisk, state: State, order: NDArray, g: NDArray, sums: NDArray
-    ) -> NDArray:
-        """Play the examples; add their tangents' slopes to g, offsets and sizes to `sums`."""
         player, scores = state.player, np.empty((order.size, 1))
         loss, X, y, s = risk.problem
         blind = player.feedback == "values"
@@ -154,16 +136,16 @@ class LearnerFromPlayer:
             cost: Cost = Ridged(f, state.ridge) if state.ridge > 0.0 else f
             points, w = player.play(), player.w
             state.plays += w
-            z, a = float(x @ w), f.gradient(w)
-            value, slope = f.value(w), float(a @ w)
-            scores[k] = z
-            g += a
-            sums += value - slope, abs(value) + abs(slope)
+            scores[k] = float(x @ w)
             player.observe(
                 np.array([cost.value(v) for v in np.atleast_2d(points)]) if blind else cost
             )
         state.rounds += order.size
         return scores
+
+    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
+        """Return the weights (d × 1) and an intercept of 0."""
+        return self._point(state).reshape(-1, 1), np.zeros(1)
 
     def _point(self, state: State) -> NDArray:
         if self.iterate == "last" or state.rounds == 0:

@@ -81,12 +81,11 @@ def tangents(block, g, slopes, sums, loss, z, w, b):
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
 def tangent(block, loss, w):
-    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i) and its sizes, g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""
+    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i), g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""
     X, y, s = block
     g, slopes = np.zeros(w.size), np.empty(s.size)
     total = 0.0
     offset = 0.0
-    rough = 0.0
     for i in range(s.size):
         first, last = X.span(i)
         p = 0.0
@@ -98,22 +97,20 @@ def tangent(block, loss, w):
         a = s[i] * slopes[i]
         total += here
         offset += here - a * p
-        rough += here + abs(a * p)
         if a != 0.0:
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[j] += a * v
-    return total, offset, rough, g, slopes
+    return total, offset, g, slopes
 
 
 @compiled("block[m,_] z[m]", fastmath=FAST)
 def shifted(block, loss, z, b):
-    """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b), its sizes."""
+    """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b)."""
     _, y, s = block
     total = 0.0
     slope = 0.0
     offset = 0.0
-    rough = 0.0
     for i in range(s.size):
         p = z[i] + b
         here = s[i] * loss.value(p, y[i])
@@ -121,8 +118,7 @@ def shifted(block, loss, z, b):
         total += here
         slope += a
         offset += here - a * p
-        rough += here + abs(a * p)
-    return total, slope, offset, rough
+    return total, slope, offset
 
 
 @compiled("block[m,_] z[m]", fastmath=FAST)

@@ -154,7 +154,7 @@ class JointRisk(LinearRisk):
         here = self._shares(b, sharpness)
         for _ in range(_NEWTON):
             uneven = float(np.abs(here.tilt).sum())
-            if uneven <= max(_LEVEL, self.rounding) * here.moved:
+            if uneven <= _LEVEL * here.moved:
                 break
             # One intercept too many: all of them may rise together.
             ridge = 1e-10 * np.trace(here.spread) + 1e-300
@@ -168,7 +168,7 @@ class JointRisk(LinearRisk):
                 if trial.value <= here.value - 1e-4 * step * falls:
                     break
                 # The last steps gain less than rounding: they must level.
-                same = trial.value <= here.value * (1.0 + self.rounding)
+                same = trial.value <= here.value * (1.0 + _LEVEL)
                 if same and float(np.abs(trial.tilt).sum()) <= 0.5 * uneven:
                     break
                 step *= 0.5

@@ -63,7 +63,6 @@ class KernelRisk(Risk):
         self.m = self.d = gram.size  # a coefficient an example
         self._origin = LinearRisk(objective, Source(np.zeros((self.m, 1)), y, s))
         self.y, self.s = self._origin.source.y, self._origin.source.s
-        self.rounding = self._origin.rounding
         self._seen: dict[bytes, _Seen] = {}
 
     def begin(self) -> None:
@@ -148,9 +147,6 @@ class KernelRisk(Risk):
             a = np.zeros(self.m)  # R falls without end in b: only R ≥ 0 is known
         plane = Plane(a, plane.offset, witness=plane.witness)
         return Tangent(tangent.value, float(tangent.b), plane)
-
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
-        return 0.0
 
     def _at(self, w: NDArray) -> _Seen:
         """What is known of these coefficients; of the last few that were asked for it is kept."""

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from stepless.cached import cached_property
 from stepless.data import Block, Column, Source, added, applied
-from stepless.design import Sparse
 from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.kernels import oracle
-from stepless.kernels.light import light
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, sums
@@ -58,10 +56,6 @@ class LinearRisk(RowRisk):
         self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
             objective.loss.lipschitz()
         )
-        # Of the sizes that cancel in a sum over the examples. It is the theorem's, not √m of it:
-        # examples that are alike round alike, and a million of them err by 1e-11.
-        self.rounding = (self.m + 16) * 2.0**-53
-        self._target = added(source.map(_targets)) / self.m
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -97,11 +91,9 @@ class LinearRisk(RowRisk):
         if self.objective.intercept:
             return self._level(w, b)[0]
         parts = self.source.map(oracle.tangent, self.objective.loss, w)
-        total, offset, rough, g = (part / self.m for part in added([part[:-1] for part in parts]))
+        total, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
         slopes = Slopes(Column([part[-1] for part in parts]))
-        haze = self.haze(total, rough)
-        offset -= self.rounding * rough
-        plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=slopes)
+        plane = Plane(g, offset, witness=slopes)
         return Tangent(total, 0.0, plane)
 
     def anchor(self, w: NDArray, b: float) -> Anchor:
@@ -121,8 +113,7 @@ class LinearRisk(RowRisk):
         plane = Plane(np.zeros(self.d), 0.0)
         if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
-            haze = shares[0] * left.haze + shares[1] * right.haze
-            plane = Plane(g, offset, haze=haze, sizes=self.sizes, witness=Slopes(slopes))
+            plane = Plane(g, offset, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
     def verify(
@@ -130,34 +121,6 @@ class LinearRisk(RowRisk):
     ) -> Interval | None:
         column = witness.column if isinstance(witness, Slopes) else None
         return sums.verify(self.objective, self.source, w, b, column, enough)
-
-    def prediction_rounding(self, w: NDArray, b: Any) -> float:
-        """Bound how far predictions are off, root mean square, relative to what cancels in them.
-
-        A sum of n products errs by n roundings of Σ|x_ij w_j|, whose root mean square is at most
-        ⟨sizes, |w|⟩ (Minkowski); adding b, and taking y off, by one of their sizes each.
-        """
-        W = np.abs(w).reshape(-1, self.objective.outputs)
-        cancelling = (self._longest + 4) * (self.source.sizes @ W)
-        off = cancelling + 4.0 * (np.abs(b) + self._target)
-        return math.sqrt(off @ off) * 2.0**-53
-
-    @cached_property
-    def _longest(self) -> int:
-        """How many entries a row has at most."""
-        return max(self.source.map(_longest))
-
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
-        """By how much R(w, b) may lie above the value computed: that rounding counts is the rule.
-
-        ℓ(z + δ) ≤ ℓ(z) + min(L|δ|, ℓ'δ + βδ²/2), and of these Cauchy's inequality knows the mean; a
-        sum of losses, none of which is negative, errs by `rounding` of itself.
-        """
-        off, beta = self.prediction_rounding(w, b), self.objective.loss.smoothness()
-        bend = 0.5 * beta * off if beta < math.inf else 0.0
-        # an exponential's slope is at most 3ℓ + y/2
-        steep = min(self.steepness(value, 3.0 * value) + bend, self.objective.loss.lipschitz())
-        return steep * off + self.rounding * value
 
     @property
     def sizes(self) -> NDArray:
@@ -177,39 +140,11 @@ class LinearRisk(RowRisk):
         variances = np.maximum(squares - self.means**2, _FLAT * squares)
         return _CURVATURE * np.repeat(variances, self.objective.outputs)
 
-    def haze(self, value: float, rough: float) -> float:
-        """Bound the rounding of a plane's slopes, Σ s_i a_i x_i / m and Σ s_i a_i / m.
-
-        They cancel near the optimum, and all the more with features far from 0, so it is relative
-        to the root of the mean of a_i².
-        """
-        # an intercept is about as large as the predictions that it is added to
-        twice = 2.0 if self.objective.intercept else 1.0
-        return self.rounding * self.steepness(value, rough) * twice
-
-    def steepness(self, value: float, rough: float) -> float:
-        """Bound the root of the mean of a_i²: a_i ≤ L, and a_i² ≤ 2βℓ_i where ℓ is β-smooth."""
-        loss = self.objective.loss
-        steep = loss.lipschitz()
-        if loss.smoothness() < math.inf:
-            steep = min(steep, math.sqrt(2.0 * loss.smoothness() * max(value, 0.0)))
-        if math.isinf(steep):  # |a| ≤ |az| beyond |z| = 1; within, an exponential has e + y
-            steep = rough + 3.0 + self._target
-        return steep
-
     def _cut(self, z: Column, b: float) -> Cut:
         few = self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS)
         given = oracle.shifted, self.objective.loss, z, b
         sums = added(self.source.map(*given, threads=1 if few else None))
-        value, slope, offset, rough = (part / self.m for part in sums)
-        offset -= self.rounding * rough
-        return Cut(b, value, slope, offset, self.haze(value, rough))
-
-
-@light
-def _targets(block: Block) -> float:
-    """The sum of their sizes."""
-    return float(np.abs(block.y).sum())
+        return Cut(b, *(part / self.m for part in sums))
 
 
 def blank(block: Block, K: int) -> NDArray:
@@ -224,12 +159,6 @@ def _merged(source: Source) -> Source:
     first[classes[::-1]] = np.arange(classes.size)[::-1]
     rows = first[first >= 0]
     return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)
-
-
-def _longest(block: Block) -> int:
-    """How many entries a row has at most."""
-    X = block.X
-    return int(np.diff(X.indptr).max(initial=0)) if isinstance(X, Sparse) else X.shape[1]
 
 
 def _digest(block: Block) -> tuple[str, int]:

@@ -246,4 +246,4 @@ class OffsetRisk(OracleRisk):
     def _cut(self, section: Section, b: float) -> Cut:
         value, slope = section.cut(b)
         self._steepest_in_b = max(self._steepest_in_b, abs(slope))
-        return Cut(b, value, slope, 0.0, 0.0)
+        return Cut(b, value, slope, 0.0)

@@ -33,7 +33,6 @@ class Risk(ABC):
     objective: Penalized  # the penalty, the domain, the intercept; the loss, if R is a sum of one
     m: int  # examples, or terms that R is a sum of
     d: int  # numbers in w
-    rounding: float  # of a sum over all terms, relative to the sizes that cancel in it
 
     @property
     @abstractmethod
@@ -59,13 +58,6 @@ class Risk(ABC):
         The proof may be coarser if it is of a relative gap of `enough`.
         """
         return None
-
-    @abstractmethod
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
-        """By how much R(w, b) may lie above the value computed.
-
-        The loop adds it to every objective that it reports, so that none lies below the optimum.
-        """
 
     def penalty(self, w: NDArray) -> float:
         """Ω(w)."""
@@ -147,11 +139,3 @@ class RowRisk(WeightRisk):
     @abstractmethod
     def anchor(self, w: NDArray, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
-
-    @abstractmethod
-    def haze(self, value: float, rough: float) -> float:
-        """Bound the rounding of a plane's slopes."""
-
-    @abstractmethod
-    def prediction_rounding(self, w: NDArray, b: Any) -> float:
-        """Bound how far predictions are off, root mean square."""

@@ -82,7 +82,7 @@ class _Ranks:
 
     def cut(self, b: float) -> Cut:
         value, u, c, cost = self._search(b)
-        return Cut(b, value, (c - u) / self._low.size, cost, 0.0)
+        return Cut(b, value, (c - u) / self._low.size, cost)
 
     def blend(self, a: NDArray, b: float, share: float) -> None:
         """Add to a: the slopes of the worst labeling at b, times a share."""
