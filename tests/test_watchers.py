@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -80,7 +81,13 @@ def test_a_run_tells_every_watcher_of_every_event_and_ends_when_one_says_so():
         watchers=[third, lambda event, w, b: other.append(event)],
     )
     assert result.stopped_by == "watcher"
-    assert [event for event, *_ in seen] == other == list(result.trace)
+    assert [event for event, *_ in seen] == other
+    for event, kept in zip(other, result.trace, strict=True):  # what was proved of it in the end
+        assert replace(kept, objective=0.0, lower_bound=0.0) == replace(
+            event, objective=0.0, lower_bound=0.0
+        )
+        assert abs(kept.objective - event.objective) < 1e-12
+        assert kept.lower_bound >= event.lower_bound - 1e-12
     for event, w, b in seen:  # they are shown the best point, and its objective
         value = risk.objective.penalty(w) + risk.value(w, b)
         assert abs(value - event.objective) < 1e-12

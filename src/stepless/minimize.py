@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +17,6 @@ from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
 from stepless.kernels.blas import single_threaded_blas
 from stepless.own import check_own
-from stepless.proof import Interval
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
 from stepless.solvers import Solver
@@ -25,10 +24,10 @@ from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
 from stepless.solvers.turns import NEAR, Turns
 from stepless.stopping import Stopping
-from stepless.trace import Event, Trace, relative
+from stepless.trace import Event, Trace
+from stepless.verdict import Verdict, number
 from stepless.watchers import Watcher, watching
 
-_NOTHING = 2.0**-50  # of the risk at 0
 _REFUTED = 1e-6  # of an objective: a bound so much above it is no rounding of a true one
 
 
@@ -153,7 +152,7 @@ def _run(
     certifier = None
     if risk.unproven is None:
         certifier = Certifier(risk.objective, risk.d, before.planes if before else risk.planes())
-    verdict = Verdict(risk, certifier, stopping.gap)
+    verdict = Verdict(risk, certifier, stopping)
     turn, state = _first_turn(risk, turns, before, w, b)
     trace, gaps = Trace(), []  # those of this turn
     while True:
@@ -162,11 +161,10 @@ def _run(
         objective = finding.objective
         if objective is None:
             objective = risk.penalty(finding.w) + risk.value(finding.w, finding.b)
-        objective = _lifted(risk, finding.w, finding.b, objective)
         if objective < lowest:
             w, b, lowest = finding.w, finding.b, objective
         elif math.isinf(lowest):  # it is not a number: only the start is left to offer
-            lowest = _number(_lifted(risk, w, b, risk.penalty(w) + risk.value(w, b)))
+            lowest = number(risk.penalty(w) + risk.value(w, b))
         bound = -math.inf
         if certifier is not None:
             if finding.plane is not None:
@@ -188,7 +186,7 @@ def _run(
         )
         trace.append(event)
         stops = [watcher(event, w, b) for watcher in watchers]
-        reason = "interrupt" if request.heed() else verdict.asked(stopping).reason(event)
+        reason = "interrupt" if request.heed() else verdict.asked().reason(event)
         if reason is None and finding.finished:
             reason = "solver"
         if reason is None and (finding.spent or bound >= lowest or verdict.nothing(event)):
@@ -200,7 +198,8 @@ def _run(
         if reason is not None:
             proved = verdict.interval
             highest, lowest = proved.objective, proved.lower_bound
-            trace.events[-1] = replace(event, objective=highest, lower_bound=lowest)
+            trace.events[:] = [verdict.tempered(event) for event in trace]
+            trace.events[-1] = verdict.proved(event)
             return Result(
                 w=verdict.w,
                 b=verdict.b,
@@ -222,80 +221,6 @@ def _run(
             at = (w, b) if gaps[-1] <= NEAR else (np.zeros(risk.d), 0.0)
             turn, gaps = turn + 1, []
             state = turns.solvers[turn].start(risk, *at)
-
-
-def _number(objective: float) -> float:
-    """Refuse an objective that is none."""
-    if math.isnan(objective):
-        raise ValueError(
-            "the objective is not a number, not even where the run began: look for NaN and for "
-            "infinite or huge numbers in the examples, and at the loss"
-        )
-    return objective
-
-
-class Verdict:
-    """What was proved so far of what solvers claim.
-
-    A gap that they claim ends the run if the verifier proves it. If it does not, they are believed
-    again when they claim half as much; from a thousandth of what was asked on, only rounding can
-    be what stands between claim and proof.
-    """
-
-    def __init__(self, risk: Risk, certifier: Certifier | None, gap: float) -> None:
-        self.interval = Interval(math.inf, -math.inf)
-        self.w: NDArray = np.zeros(0)
-        self.b: Any = 0.0
-        self.witness: Witness | None = None
-        self._risk, self._certifier, self._gap = risk, certifier, gap
-        self._believed = gap
-        self._at_zero: float | None = None
-
-    @property
-    def rel_gap(self) -> float:
-        """What is proved of the relative gap."""
-        return relative(self.interval.gap, self.interval.objective)
-
-    def asked(self, stopping: Stopping) -> Stopping:
-        """When the run ends, with the gap from which on a claim is believed."""
-        return stopping if self._believed == self._gap else replace(stopping, gap=self._believed)
-
-    def nothing(self, event: Event) -> bool:
-        """Whether nothing but rounding keeps the objective from 0."""
-        if event.lower_bound > 0.0 or self._certifier is None:
-            return False
-        if self._at_zero is None:
-            self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
-        return event.objective <= _NOTHING * self._at_zero
-
-    def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
-        """Prove the claims of an event that ends the run; return why it ends then, if it does."""
-        self._prove(event, w, b)
-        if self.rel_gap <= self._gap and reason in ("gap", "rounding"):
-            return "gap"
-        if reason != "gap":
-            return reason
-        self._believed = 0.5 * event.rel_gap
-        return "rounding" if self._believed <= 1e-3 * self._gap else None
-
-    def _prove(self, event: Event, w: NDArray, b: Any) -> None:
-        witness = None if self._certifier is None else self._certifier.witness()
-        found = self._risk.verify(w, b, witness, self._gap)
-        if found is None:
-            found = Interval(event.objective, event.lower_bound)
-        elif self._certifier is not None and not self._certifier.witnessed:
-            found = Interval(found.objective, min(event.lower_bound, found.objective))
-            witness = None
-        _number(found.objective)
-        before = self.interval
-        if found.objective < before.objective or not self.w.size:
-            self.w, self.b = w, b
-        steepness = before.steepness
-        if found.lower_bound > before.lower_bound:
-            self.witness, steepness = witness, found.steepness
-        highest = min(found.objective, before.objective)
-        lowest = max(found.lower_bound, before.lower_bound)
-        self.interval = Interval(highest, min(lowest, highest), steepness)
 
 
 def _remark(
@@ -334,7 +259,7 @@ def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDAr
         b = np.zeros_like(b) if np.ndim(b) else 0.0
     known = isinstance(start, Result) and np.array_equal(w, given)
     value = start.risk if known else risk.value(w, b)  # type: ignore[union-attr]
-    return w, b, _lifted(risk, w, b, risk.penalty(w) + value)
+    return w, b, risk.penalty(w) + value
 
 
 def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
@@ -351,17 +276,3 @@ def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
             f"start must be a result or ({risk.d} weights, {intercepts}), all finite numbers"
         )
     return w, b if b.ndim and K > 1 else b.item()
-
-
-def _lifted(risk: Risk, w: NDArray, b: Any, objective: float) -> float:
-    """The objective, by so much higher that rounding cannot have put it below the truth."""
-    if risk.verified:
-        return objective
-    penalty = risk.penalty(w)
-    error = risk.rounding_error(w, b, max(objective - penalty, 0.0))  # type: ignore[attr-defined]
-    return objective + error + _blur(risk.d, penalty)
-
-
-def _blur(d: int, penalty: float) -> float:
-    """By how much a sum over d weights, none of whose terms is negative, may be too low."""
-    return (d + 4) * 2.0**-53 * penalty

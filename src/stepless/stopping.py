@@ -31,9 +31,13 @@ class Stopping:
         if self.passes % 1 > 0:
             raise ValueError(f"passes must be a whole number, not {self.passes:g}")
 
+    def share(self, event: Event) -> float:
+        """The gap of an event, relative to what `gap` is relative to."""
+        return event.rel_gap
+
     def reason(self, event: Event) -> str | None:
         """What ends the run at this event, if anything does."""
-        if event.rel_gap <= self.gap:
+        if self.share(event) <= self.gap:
             return "gap"
         if event.passes >= self.passes:
             return "passes"

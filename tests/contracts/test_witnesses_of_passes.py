@@ -108,7 +108,6 @@ def test_planes_are_what_their_slopes_say(name, objective):
         if objective.intercept:
             assert found.plane.tilt == pytest.approx(slopes.sum() / risk.m, abs=1e-9)
         certifier.learn(found.plane, lowest)
-    assert certifier.witnessed
     proved = risk.verify(*best, certifier.witness()).lower_bound
     assert proved >= certifier.lower_bound - 1e-9 * lowest
 

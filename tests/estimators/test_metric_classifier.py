@@ -132,7 +132,7 @@ def test_other_penalties_solvers_and_a_search(rare):
 
 def test_a_gap_missed_is_told(rare, monkeypatch):
     clf = MetricClassifier("precision_at_k", k=20, alpha=1e-6, gap=1e-12)
-    monkeypatch.setattr("stepless.run.PATIENCE", 30)
+    monkeypatch.setattr("stepless.run.PATIENCE", 10)
     with pytest.warns(ConvergenceWarning, match=r"relative gap of .*, not 1e-12"):
         clf.fit(*rare)
 

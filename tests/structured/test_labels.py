@@ -47,7 +47,7 @@ def test_all_examples_at_once_are_each_by_itself(kind, monkeypatch):
             assert all_.value(w, 0.0) == there.value
             assert there.plane.offset == pytest.approx(here.plane.offset, rel=1e-13)
             np.testing.assert_allclose(there.plane.a, here.plane.a, atol=1e-13)
-            np.testing.assert_allclose(there.plane.sizes, here.plane.sizes, rtol=1e-12)
+            np.testing.assert_allclose(all_.sizes, one.sizes, rtol=1e-12)
 
 
 def test_a_search_of_ones_own_is_heeded():

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.certificates.planes import MOST_POINTS
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.proof.witness import Witness, blend
+from stepless.proof.witness import Points, Witness, blend
 
 _TRIALS = 12  # of a search for the best blend; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -22,6 +23,8 @@ class Aggregate:
 
     Each plane that comes is blended in by that share which lifts the bound most. No regularizer and
     no loss is negative, hence Ω(w*) ≤ J(w) at every w: only weights with so small a penalty count.
+
+    Where the witness of each plane is a point, at most 50 are kept: the least share goes to 0.
     """
 
     def __init__(self, d: int) -> None:
@@ -31,6 +34,7 @@ class Aggregate:
         self._sizes = np.zeros(d)
         self._new: Plane | None = None
         self._witness: Witness | None = None
+        self._parts: list[Plane] = []  # planes that have a point each, in their witness's order
 
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
@@ -45,9 +49,12 @@ class Aggregate:
             first = not self._a.any()  # a blend with 0 is sought already
             share = self._blend(objective, ceiling, new.a, new.offset, new.haze)
             self._witness = blend((1.0 - share, share), (self._witness, new.witness))
+            self._count(new, share)
             if not first:
                 share = self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
                 self._witness = blend((1.0 - share,), (self._witness,))
+                if self._witness is None:
+                    self._parts.clear()
         return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
 
     def _blend(
@@ -66,6 +73,25 @@ class Aggregate:
         self._offset += share * lift
         self._haze += share * thicker
         return share
+
+    def _count(self, new: Plane, share: float) -> None:
+        """Keep what a new plane's point needs; drop the least of too many."""
+        if not isinstance(new.witness, Points):
+            return
+        if share == 1.0:
+            self._parts.clear()
+        if share > 0.0:
+            self._parts += [new]
+        points = self._witness
+        if not isinstance(points, Points) or len(self._parts) <= MOST_POINTS:
+            return
+        least = int(np.argmin(points.shares))
+        lost, dropped = float(points.shares[least]), self._parts.pop(least)
+        self._a -= lost * dropped.a
+        self._offset -= lost * dropped.offset
+        kept = np.arange(len(points)) != least
+        b = points.b[:least] + points.b[least + 1 :]
+        self._witness = Points(points.w[kept], b, points.shares[kept])
 
     def witness(self) -> Witness | None:
         """What proves the bound: that of all planes, mixed as they are in it."""

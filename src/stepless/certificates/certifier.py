@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.certificates.aggregate import Aggregate
-from stepless.certificates.planes import Planes
+from stepless.certificates.planes import MOST_POINTS, Planes
 from stepless.objective import Penalized
 from stepless.plane import Plane
 from stepless.proof.witness import Witness
@@ -31,7 +31,6 @@ class Certifier:
         self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))
         self._rising: Plane | None = None
         self._falling: Plane | None = None
-        self.witnessed = True  # whether all that was heard has a witness
         self._claim: Any = None  # who has the witness of the best bound, if not the planes
         # no loss is negative, no regularizer either; planes of another run may say more
         self.lower_bound = 0.0
@@ -51,24 +50,27 @@ class Certifier:
         if level is None:
             return None
         self.planes.add(level)
-        self.witnessed = self.witnessed and level.witness is not None
         bound, w = self.planes.lower_bound(self._objective, ceiling)
         self.hear(bound, self.planes)
         return w
 
     def hear(self, bound: float, claim: Any) -> None:
         """Take in a bound of whoever has a `witness` for it."""
-        if bound > self.lower_bound:
-            self.witnessed = self.witnessed and claim is not None
+        if bound > self.lower_bound and claim is not None:
             self.lower_bound, self._claim = bound, claim
 
     def forget(self) -> None:
         """Leave a bound that an objective has shown to be false."""
         self.lower_bound, self._claim = 0.0, None
 
-    def witness(self) -> Witness | None:
-        """What proves the best bound."""
-        return None if self._claim is None else self._claim.witness()
+    def witness(
+        self, most: int = MOST_POINTS, enough: float = math.inf, ceiling: float = math.inf
+    ) -> Witness | None:
+        """What proves the best bound; by so many points at most, if they prove enough."""
+        claim = self._claim
+        if isinstance(claim, Planes):
+            claim = claim.sparser(most, enough, ceiling)
+        return None if claim is None else claim.witness()
 
     def _level(self, plane: Plane) -> Plane | None:
         if not self._objective.intercept or plane.tilt == 0.0:

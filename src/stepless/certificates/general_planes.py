@@ -35,6 +35,11 @@ class GeneralPlanes(Planes):
         """The bundle's bound as another dual point gives it, or the best before."""
         return self._keep(objective, ceiling, self._duals[dual, : self.size])
 
+    def reweighted(self, objective: Penalized, ceiling: float) -> float:
+        if type(self) is GeneralPlanes:  # the zero plane takes what others had
+            return self.bound_of(0, objective, ceiling)
+        return super().reweighted(objective, ceiling)
+
     def _known(self, objective: Penalized) -> float:
         return self._best if objective == self._proved else -math.inf
 

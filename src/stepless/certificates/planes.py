@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from stepless.certificates.simplex_qp import maximise
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.proof.witness import Witness, blend
+from stepless.proof.witness import Points, Witness, blend
 
+MOST_POINTS = 50  # of a witness: each costs the verifier a call of an oracle
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes and their witnesses
 _MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
@@ -84,6 +85,36 @@ class Planes:
         """What proves the bound: the planes' own, mixed as they are in it."""
         return blend(self._duals[0, : self.size].tolist(), self._witnesses)
 
+    def sparser(self, most: int, enough: float, ceiling: float) -> Planes:
+        """Planes that need at most so many points, or as few as prove a bound that is enough.
+
+        Those of largest weight, which is found anew; themselves, if they have no more points.
+        """
+        alpha = self._duals[0, : self.size]
+        falling = np.argsort(-alpha, kind="stable")[: int(np.count_nonzero(alpha))]
+        lengths = [len(one) for i in falling if isinstance(one := self._witnesses[i], Points)]
+        counts = np.cumsum(lengths)
+        if self._proved is None or len(lengths) < falling.size or counts[-1:].sum() <= most:
+            return self
+        n = int(np.searchsorted(counts, most, side="right"))
+        while 0 < n < falling.size:
+            few = self._only(falling[:n])
+            if few.reweighted(self._proved, ceiling) >= enough:
+                return few
+            n += max(1, n // 4)
+        return self
+
+    def _only(self, kept: NDArray) -> Planes:
+        few = type(self)(self._A.shape[1])
+        for i in kept:
+            few.add(Plane(self._A[i], float(self._b[i]), witness=self._witnesses[i]))
+        few._duals[0, : few.size] = self._duals[0, kept]
+        return few
+
+    def reweighted(self, objective: Penalized, ceiling: float) -> float:
+        """The bound of the best weights that these planes can have."""
+        return self.lower_bound(objective, ceiling)[0]
+
     def maximise(self, strength: float, linear: NDArray, dual: int = 0) -> NDArray:
         """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
         n = self.size
@@ -152,7 +183,11 @@ class Planes:
         weight = self._duals[0, : self.size]
         i, j = np.argsort(weight, kind="stable")[:2]
         leaver = int(np.argmax(self._idle[: self.size]))
-        if self._idle[leaver] == 0:
+        both_witnesses = self._witnesses[i], self._witnesses[j]
+        points = sum(len(one) for one in both_witnesses if isinstance(one, Points))
+        if self._idle[leaver] == 0 and points > MOST_POINTS:  # no blend of so many can be proved
+            leaver, self._best = int(i), -math.inf
+        elif self._idle[leaver] == 0:
             both = weight[i] + weight[j]
             theta = weight[j] / both if both > 0.0 else 1.0
             self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
@@ -161,7 +196,6 @@ class Planes:
             products = self.products(self._A[j])
             self._gram[j, : self.size] = self._gram[: self.size, j] = products
             self._duals[:, j] += self._duals[:, i]
-            both_witnesses = self._witnesses[i], self._witnesses[j]
             self._witnesses[j] = blend((1.0 - theta, theta), both_witnesses)
             leaver = int(i)
         last = self.size - 1

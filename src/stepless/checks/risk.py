@@ -27,7 +27,7 @@ class _Look:
     w: NDArray
     tangent: Tangent
     a: NDArray
-    blur: float
+    error: float  # of the value
 
     @property
     def value(self) -> float:
@@ -120,37 +120,34 @@ def _look(risk: OracleRisk, name: str, w: NDArray) -> _Look:
         raise ContractError(
             f"R of {name} at weights of length {np.linalg.norm(w):.4g} is {tangent.value:g}"
         )
-    blur = float(risk.rounding_error(w, tangent.b, tangent.value))
-    return _Look(kept, tangent, tangent.plane.a.copy(), blur)
+    off = float(risk.rounding_error(w, tangent.b, tangent.value))
+    return _Look(kept, tangent, tangent.plane.a.copy(), off)
 
 
 def _same_again(risk: OracleRisk, name: str, look: _Look) -> None:
     if not np.array_equal(look.tangent.plane.a, look.a):
         raise ContractError(f"{name} changes a gradient that it has returned: it must be a new one")
     value = risk.oracle_value(look.w, look.tangent.b)
-    if not abs(value - look.value) <= SLACK * (1.0 + look.value) + 2.0 * look.blur:
+    if not abs(value - look.value) <= SLACK * (1.0 + look.value) + 2.0 * look.error:
         raise ContractError(
             f"R of {name} at {look} is {look.value:.6g}, and when asked again {value:.6g}"
         )
 
 
 def _sized(risk: OracleRisk, name: str, look: _Look) -> None:
-    plane = look.tangent.plane
-    if plane.sizes is None:
-        return
-    taken, least = plane.haze * plane.sizes, risk.rounding * np.abs(look.a)
+    taken, least = risk.gradient_error(), risk.rounding * np.abs(look.a)
     wrong = np.flatnonzero(taken < least * (1.0 - SLACK))
     if wrong.size:
         j = int(wrong[0])
         raise ContractError(
-            f"{name}.sizes is {plane.sizes[j]:.4g} for weight {j}, but the gradient at {look} is "
+            f"{name}.sizes is {risk.sizes[j]:.4g} for weight {j}, but the gradient at {look} is "
             f"{look.a[j]:.4g}: its rounding would not be counted"
         )
 
 
 def _convex(name: str, u: _Look, v: _Look, middle: _Look) -> None:
     chord = 0.5 * (u.value + v.value)
-    if middle.value > chord + SLACK * chord + u.blur + v.blur + middle.blur:
+    if middle.value > chord + SLACK * chord + u.error + v.error + middle.error:
         raise ContractError(
             f"{name} is not convex: half way between {u} and {v}, R = {middle.value:.6g} is "
             f"{middle.value - chord:.3g} above the chord"
@@ -166,7 +163,7 @@ def _rises(risk: OracleRisk, name: str, look: _Look, v: NDArray) -> None:
     there, back = _look(risk, name, ahead), _look(risk, name, behind)
     rise, told_rise = there.value - back.value, float(look.a @ move)
     sizes = abs(rise) + float(np.abs(look.a) @ np.abs(move))
-    if abs(rise - told_rise) > _ROUGH * sizes + 4.0 * look.blur + SLACK * _STEP * look.value:
+    if abs(rise - told_rise) > _ROUGH * sizes + 4.0 * look.error + SLACK * _STEP * look.value:
         raise ContractError(
             f"the gradient of {name} at {look} says that R rises by {told_rise:.4g} along a short "
             f"step, but it rises by {rise:.4g}"
@@ -176,7 +173,7 @@ def _rises(risk: OracleRisk, name: str, look: _Look, v: NDArray) -> None:
 def _below(name: str, u: _Look, v: _Look) -> None:
     way = v.w - u.w
     above = u.value + float(u.a @ way) - v.value
-    allowed = SLACK * (u.value + v.value + float(np.abs(u.a) @ np.abs(way))) + u.blur + v.blur
+    allowed = SLACK * (u.value + v.value + float(np.abs(u.a) @ np.abs(way))) + u.error + v.error
     if above > allowed:
         raise ContractError(
             f"the gradient of {name} at {u} is none: its plane lies {above:.3g} above R at {v}"

@@ -59,8 +59,6 @@ def certify(
     estimator.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
     estimator.n_passes_ = estimator.n_iter_ = max(r.trace[-1].passes for r in results)
     estimator.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
-    if relative_to is not None and estimator.stopped_by_ == "gap" and estimator.rel_gap_ > run.gap:
-        estimator.stopped_by_ = "rounding"  # of an objective that is larger than the unit
     if "interrupt" in reasons:
         estimator.stopped_by_ = "interrupt"
     hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
 from stepless.stopping import Stopping
-from stepless.trace import Event
+from stepless.trace import Event, relative
 from stepless.warning import NothingLearned, warn
 
 
@@ -37,12 +37,13 @@ class MarginStopping(Stopping):
         below = self.at_zero - objective
         return below if below > 0.0 else math.sqrt(gap * self.at_zero)
 
+    def share(self, event: Event) -> float:
+        return relative(event.gap, self.unit(event.objective, event.gap))
+
     def reason(self, event: Event) -> str | None:
-        if event.gap <= self.gap * self.unit(event.objective, event.gap):
-            return "gap"
-        if event.gap <= self.hidden and event.objective >= self.at_zero:
-            return "rounding"
-        return Stopping(0.0, self.passes, self.seconds).reason(event)
+        reason = super().reason(event)
+        hidden = event.gap <= self.hidden and event.objective >= self.at_zero
+        return "rounding" if hidden and reason != "gap" else reason
 
 
 def adapt_margin(
@@ -61,10 +62,8 @@ def adapt_margin(
     made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
 
     def adapted(last: Result) -> Result | None:
-        """Also from a larger ν: fewer examples lack more on average, so that planes stay true."""
-        if estimator._last_nu < nu:
-            return None
-        return last if estimator._last_nu == nu else replace(last, risk=math.inf)
+        """Planes of a larger ν stay true, but those that prove them are not those of this ν."""
+        return last if estimator._last_nu == nu else None
 
     result = minimize_whole(estimator, run, risk, weights, made_of, stopping, adapted)
     estimator._last_nu = nu

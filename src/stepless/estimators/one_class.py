@@ -46,8 +46,8 @@ class OneClass(OutlierMixin, SparseEstimator):
         ``"auto"`` (the bundle method), ``"bundle"``, ``"proximal-bundle"``,
         ``"bundle-linesearch"``, or a solver with parameters of its own.
     warm_start
-        Whether `fit` begins where the last fit ended: on the same data with the same ν or a lower
-        one, which then takes few passes; else, on data of the same features, from its weights.
+        Whether `fit` begins where the last fit ended: on the same data with the same ν; else, on
+        data of the same features, from its weights.
     gap, passes, seconds, random_state, n_jobs, verbose
         As in `LinearClassifier`; nothing is left to chance.
 

@@ -43,7 +43,16 @@ class Slopes:
 
 @dataclass(frozen=True)
 class Points:
-    """Weights and intercepts at which tangents of the risk are to be taken, with their shares."""
+    """Weights and intercepts at which tangents of the risk are to be taken, with their shares.
+
+    Examples
+    --------
+    >>> here, there = (Points(np.full((1, 2), v), (0.0,), np.ones(1)) for v in (1.0, 2.0))
+    >>> both = Points.blend([0.25, 0.5], [here, there])
+    >>> both.w, both.shares, len(both)
+    (array([[1., 1.],
+           [2., 2.]]), array([0.25, 0.5 ]), 2)
+    """
 
     w: NDArray  # one row per point
     b: tuple[Any, ...]
@@ -58,6 +67,9 @@ class Points:
             np.concatenate([share * one.shares for share, one in zip(shares, those, strict=True)]),
         )
 
+    def __len__(self) -> int:
+        return len(self.b)
+
     def witness(self) -> Self:
         """Itself: others make theirs when it is asked for."""
         return self
@@ -68,7 +80,9 @@ Witness = Slopes | Points
 
 def blend(shares: Sequence[float], those: Sequence[Witness | None]) -> Witness | None:
     """Mix witnesses of one kind; None stands for what needs none: that no risk is negative."""
-    used = [(share, one) for share, one in zip(shares, those, strict=True) if one and share]
+    used = [
+        (share, one) for share, one in zip(shares, those, strict=True) if one is not None and share
+    ]
     if not used:
         return None
     kind: Any = type(used[0][1])

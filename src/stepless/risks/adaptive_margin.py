@@ -122,9 +122,7 @@ class AdaptiveMargin(OracleRisk):
     def oracle_tangent(self, w: NDArray, b: float) -> Tangent:
         """R(w) and the plane that touches it there: ⟨a, w + c⟩, whatever the rounding of R."""
         value, a = self.value_and_gradient(w)
-        lost = self.rounding * float(self._sizes @ np.abs(self.centre))
-        offset = float(a @ self.centre) - lost
-        return Tangent(value, 0.0, Plane(a, offset, haze=self.rounding, sizes=self._sizes))
+        return Tangent(value, 0.0, Plane(a, float(a @ self.centre)))
 
     def best_multiple(self, w: NDArray) -> NDArray:
         """The multiple tw, t ≥ 0, of weights w that has the least objective."""
@@ -133,6 +131,10 @@ class AdaptiveMargin(OracleRisk):
 
     def rounding_error(self, w: NDArray, b: float, value: float) -> float:
         return super().rounding_error(w + self.centre, b, value)
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """Of ⟨a, c⟩, whatever the rounding of R."""
+        return 2.0 * float(self.gradient_error() @ np.abs(self.centre))
 
     def margin(self, w: NDArray) -> Margin:
         """The best ρ and b at weights w, not counted from the centre."""

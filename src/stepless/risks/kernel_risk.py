@@ -53,7 +53,6 @@ class KernelRisk(Risk):
     """
 
     kind: ClassVar[str] = "one of a sum of kernels"
-    verified: ClassVar[bool] = True
 
     def __init__(
         self, objective: Objective, gram: Gram, y: NDArray, s: NDArray | None = None
@@ -104,11 +103,9 @@ class KernelRisk(Risk):
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
         return FiniteSum(self.objective.loss, Dense(table), y, s)
 
-    def verify(
-        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
-    ) -> Interval | None:
+    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         if self.unproven is not None:
-            return None
+            return Interval(self.penalty(w) + self.value(w, b), -math.inf)
         column = witness.column if isinstance(witness, Slopes) else None
         source = self._origin.source
         return expansions.verify(self.objective, self.gram, source, w, float(b), column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,6 @@ class Anchor:
 
 class LinearRisk(RowRisk):
     """R(w, b) = Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i, on all threads of its source."""
-
-    verified: ClassVar[bool] = True
 
     def __init__(self, objective: Objective, source: Source) -> None:
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
@@ -118,9 +116,7 @@ class LinearRisk(RowRisk):
             plane = Plane(g, offset, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
-    def verify(
-        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
-    ) -> Interval | None:
+    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         column = witness.column if isinstance(witness, Slopes) else None
         return sums.verify(self.objective, self.source, w, b, column, enough)
 

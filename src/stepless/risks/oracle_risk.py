@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from stepless.given import shown
 from stepless.intercept import Cut, bottom
 from stepless.objective import Domain, Free, OracleObjective, Regularizer
 from stepless.plane import Plane, Tangent
+from stepless.proof import Interval, oracles
+from stepless.proof.witness import Points, Witness
 from stepless.risks.record import Record
 from stepless.risks.risk import WeightRisk
 
@@ -25,6 +28,10 @@ class OracleRisk(WeightRisk):
     `proximal-bundle`, `bundle-linesearch`, `mirror-descent`, and, if the subclass says that it is
     `smooth`, `lbfgs`, `accelerated`, `gradient`, `mirror-prox`, `frank-wolfe`, with certificates as
     always. `check_risk` tells in one line what is wrong with it.
+
+    A certificate rests on how exact the oracle is, which it declares: `rounding_error` of a value,
+    `gradient_error` of slopes and `offset_error` of a plane. By default they are those of sums of m
+    terms as large as `sizes` says. Only the verifier asks for them.
 
     Parameters
     ----------
@@ -72,11 +79,11 @@ class OracleRisk(WeightRisk):
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * 2.0**-53
         self.origin = object()  # the same in all risks of the same data: see `under`
-        self._steepest = np.zeros(d)
         self.begin()
 
     def begin(self) -> None:
-        self._record = Record(self.d, self.rounding)
+        self._record = Record(self)
+        self._steepest = np.zeros(self.d)  # that a gradient has been since
 
     def under(self, regularizer: Regularizer) -> Self:
         """The same risk under another penalty: planes of the one are true of the other."""
@@ -93,8 +100,8 @@ class OracleRisk(WeightRisk):
     def sizes(self) -> NDArray:
         """How large the terms of the gradient are that may cancel, weight by weight.
 
-        The rounding of a plane's slopes is taken to be this times `rounding`; here it is what the
-        gradient itself has been at most, which a subclass that sums over examples knows better.
+        Here it is what the gradient itself has been at most since the run, or its proof, began; a
+        subclass that sums over examples knows better.
         """
         return self._steepest
 
@@ -109,14 +116,21 @@ class OracleRisk(WeightRisk):
     def value(self, w: NDArray, b: Any) -> float:
         """R(w, b), if no plane seen lies above it."""
         value = float(self.oracle_value(w, b))
-        self._record.compare(w, value, self.sizes)
+        self._record.compare(self, w, value)
         return value
 
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R and a plane under it, if they do not contradict those before."""
         tangent = self.oracle_tangent(w, b)
-        self._record.add(w, tangent, self.sizes)
-        return tangent
+        self._record.add(self, w, tangent)
+        point = Points(w[None].copy(), (tangent.b,), np.ones(1))
+        return replace(tangent, plane=replace(tangent.plane, witness=point))
+
+    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+        """Prove an interval, by asking anew at the witness's points: nothing of the run is used."""
+        asked = copy(self)
+        asked.begin()
+        return oracles.verify(asked, w, b, witness if isinstance(witness, Points) else None)
 
     def value_at_zero(self) -> float:
         return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
@@ -128,11 +142,24 @@ class OracleRisk(WeightRisk):
     def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane that touches R there, as the oracle has them."""
         value, a = self._looked(w)
-        return Tangent(value, 0.0, self.plane(value, a, w))
+        return Tangent(value, 0.0, Plane(a, value - float(a @ w)))
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
-        """By how much R may lie above the value computed: terms that are large and alike cancel."""
-        return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + value)
+        """How far R may be from the value computed: terms that are large and alike cancel."""
+        return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + abs(value))
+
+    def gradient_error(self) -> NDArray:
+        """How far the slopes of a plane may be off, weight by weight."""
+        return self.rounding * self.sizes
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """By how much the offset of the plane at w may be too high.
+
+        Here it is R less ⟨a, w⟩, both as computed. A plane that is a maximum's own has one that is
+        known better, and does not depend on w.
+        """
+        slopes = 2.0 * float(self.gradient_error() @ np.abs(w))
+        return self.rounding_error(w, tangent.b, tangent.value) + slopes
 
     def _looked(self, w: NDArray) -> tuple[float, NDArray]:
         """Value and gradient, once they are sure to be such."""
@@ -153,15 +180,8 @@ class OracleRisk(WeightRisk):
                 f"value_and_gradient gave R(w) = {value:g}: a risk is a number of at least 0; "
                 "add a constant to it"
             )
-        return value, a
-
-    def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
-        """The plane through (w, value) with slopes a, lowered by what rounding may have added."""
         self._steepest = np.maximum(self._steepest, np.abs(a))
-        along = a * w
-        offset = value - float(along.sum())
-        offset -= self.rounding * (abs(value) + float(np.abs(along).sum()))
-        return Plane(a, offset, tilt, haze=self.rounding, sizes=self.sizes)
+        return value, a
 
 
 class Section(Protocol):
@@ -179,9 +199,14 @@ class Section(Protocol):
 class OffsetRisk(OracleRisk):
     """A convex risk R(w, b) ≥ 0 with an intercept that may be free: minimised out exactly.
 
-    A subclass has `section`, in which what depends on w alone is computed once. Without a free
+    A subclass has `section`, in which what depends on w alone is computed once; each of its
+    subgradients in b is taken to be exact to the `rounding`-th part of itself. Without a free
     intercept b is 0.
     """
+
+    def begin(self) -> None:
+        super().begin()
+        self._steepest_in_b = 0.0
 
     @abstractmethod
     def section(self, w: NDArray) -> Section:
@@ -192,29 +217,30 @@ class OffsetRisk(OracleRisk):
         return section.cut(0.0)[0], section.gradient(0.0)
 
     def oracle_value(self, w: NDArray, b: Any) -> float:
-        return self.section(w).cut(float(b))[0]
+        return self._cut(self.section(w), float(b)).value
 
     def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
         if not self.objective.intercept:
             return super().oracle_tangent(w, b)
         section = self.section(w)
-
-        def cut(at: float) -> Cut:
-            value, slope = section.cut(at)
-            return Cut(at, value, slope, 0.0)
-
-        low = bottom(cut, float(b), smooth=False, free=True)
+        low = bottom(partial(self._cut, section), float(b), smooth=False, free=True)
         a, offset = np.zeros(self.d), 0.0
         for at, share in low.parts:
-            plane = self._at(section, at, w)
-            a, offset = a + share * plane.a, offset + share * plane.offset
-        plane = Plane(a, offset, haze=self.rounding, sizes=self.sizes)
-        return Tangent(low.best.value, low.best.b, plane)
+            g = section.gradient(at.b)
+            self._steepest = np.maximum(self._steepest, np.abs(g))
+            a, offset = a + share * g, offset + share * (at.height - float(g @ w))
+        return Tangent(low.best.value, low.best.b, Plane(a, offset))
 
-    def _at(self, section: Section, cut: Cut, w: NDArray) -> Plane:
-        """The plane at an intercept, as if level: its offset is where it meets b = 0."""
-        height = cut.value - cut.slope * cut.b
-        plane = self.plane(height, section.gradient(cut.b), w)
-        lost = self.rounding * (abs(cut.value) + abs(cut.slope * cut.b))
-        return replace(plane, offset=plane.offset - lost)
+    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+        along = 4.0 * self.rounding * self._steepest_in_b * abs(float(b))
+        return super().rounding_error(w, b, value) + along
+
+    def gradient_error(self) -> NDArray:
+        # of both gradients, and of the shares that make their plane level
+        return 4.0 * super().gradient_error()
+
+    def _cut(self, section: Section, b: float) -> Cut:
+        value, slope = section.cut(b)
+        self._steepest_in_b = max(self._steepest_in_b, abs(slope))
+        return Cut(b, value, slope, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,26 @@ _MOST_NUMBERS = 2**24  # in all of them
 _SLACK = 1e-6  # relative to R and to what cancels in it: a user's sums may be coarse
 
 
+class Judged(Protocol):
+    """What a risk declares of its own rounding, as in `OracleRisk`."""
+
+    d: int
+    rounding: float
+
+    @property
+    def sizes(self) -> NDArray:
+        """What cancels in a slope, weight by weight."""
+        ...
+
+    def gradient_error(self) -> NDArray:
+        """How far slopes may be off."""
+        ...
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """By how much the offset of the plane at w may be too high."""
+        ...
+
+
 class Record:
     """The last tangents of a risk, each held against each.
 
@@ -21,35 +42,43 @@ class Record:
     bounds false, so that whoever wrote the risk is told.
     """
 
-    def __init__(self, d: int, rounding: float) -> None:
-        room = max(2, min(_REMEMBERED, _MOST_NUMBERS // (2 * max(d, 1))))
-        self._seen: deque[tuple[int, NDArray, Tangent]] = deque(maxlen=room)
+    def __init__(self, risk: Judged) -> None:
+        room = max(2, min(_REMEMBERED, _MOST_NUMBERS // (2 * max(risk.d, 1))))
+        self._seen: deque[_Seen] = deque(maxlen=room)
         self._calls = 0
-        self._slack = max(_SLACK, 4.0 * rounding)
 
-    def compare(self, w: NDArray, value: float, sizes: NDArray) -> None:
+    def compare(self, risk: Judged, w: NDArray, value: float) -> None:
         """Refuse a value that a plane of before lies above."""
-        for call, _, tangent in self._seen:
-            self._refuse_above(call, tangent, "its value elsewhere", w, value, sizes)
+        for seen in self._seen:
+            _refuse_above(risk, seen, "its value elsewhere", w, value)
 
-    def add(self, w: NDArray, tangent: Tangent, sizes: NDArray) -> None:
+    def add(self, risk: Judged, w: NDArray, tangent: Tangent) -> None:
         """Take in a tangent, if it does not contradict those before."""
         self._calls += 1
         if not np.isfinite(tangent.value):
             return
-        now = self._calls
-        for call, v, other in self._seen:
-            self._refuse_above(call, other, f"R of call {now}", w, tangent.value, sizes)
-            self._refuse_above(now, tangent, f"R of call {call}", v, other.value, sizes)
-        self._seen.append((now, w.copy(), tangent))
+        now = _Seen(self._calls, w.copy(), tangent)
+        for seen in self._seen:
+            _refuse_above(risk, seen, f"R of call {now.call}", w, tangent.value)
+            _refuse_above(risk, now, f"R of call {seen.call}", seen.w, seen.tangent.value)
+        self._seen.append(now)
 
-    def _refuse_above(
-        self, call: int, tangent: Tangent, where: str, w: NDArray, value: float, sizes: NDArray
-    ) -> None:
-        above = float(tangent.plane.a @ w) + tangent.plane.offset - value
-        unit = abs(value) + abs(tangent.value) + float(sizes @ np.abs(w))
-        if above > self._slack * unit:
-            raise ValueError(
-                f"R is not convex, or its gradient of call {call} is none: the plane of call "
-                f"{call} lies {above:.3g} above {where}; `check_risk` may tell more"
-            )
+
+class _Seen(NamedTuple):
+    call: int
+    w: NDArray
+    tangent: Tangent
+
+
+def _refuse_above(risk: Judged, seen: _Seen, where: str, w: NDArray, value: float) -> None:
+    call, at, tangent = seen
+    above = float(tangent.plane.a @ w) + tangent.plane.offset - value
+    unit = abs(value) + abs(tangent.value) + float(risk.sizes @ np.abs(w))
+    slack = max(_SLACK, 4.0 * risk.rounding) * unit
+    if above <= slack:
+        return
+    if above > slack + risk.offset_error(at, tangent) + float(risk.gradient_error() @ np.abs(w)):
+        raise ValueError(
+            f"R is not convex, or its gradient of call {call} is none: the plane of call "
+            f"{call} lies {above:.3g} above {where}; `check_risk` may tell more"
+        )

@@ -29,7 +29,6 @@ class Risk(ABC):
     """
 
     kind: ClassVar[str] = "convex"
-    verified: ClassVar[bool] = False
 
     objective: Penalized  # the penalty, the domain, the intercept; the loss, if R is a sum of one
     m: int  # examples, or terms that R is a sum of
@@ -51,14 +50,12 @@ class Risk(ABC):
     def tangent(self, w: NDArray, b: Any) -> Tangent:
         """R at w and a plane under it; a free intercept is minimised out, starting from b."""
 
-    def verify(
-        self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0
-    ) -> Interval | None:
+    @abstractmethod
+    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         """Prove an objective of (w, b) from above and, by a witness, a bound from below.
 
         The proof may be coarser if it is of a relative gap of `enough`.
         """
-        return None
 
     def penalty(self, w: NDArray) -> float:
         """Ω(w)."""

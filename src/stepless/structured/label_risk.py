@@ -64,11 +64,10 @@ class LabelRisk(StructuredRisk):
         worst, margins = self._worst(w)
         shares = sparse.csr_array(self._members[worst]).multiply(self._s[:, None]).T.tocsr()
         mean = np.asarray(_dense(shares @ self._rows)).ravel()
-        sizes = np.asarray(_dense(shares @ self._lengths)).ravel() + self._true_sizes
-        self._sizes = np.maximum(self._sizes, sizes)
-        offset = float(self._s @ self._costs[self._y, worst]) * (1.0 - self.rounding)
-        plane = Plane(mean - self._true_mean, offset, haze=self.rounding, sizes=self._sizes)
-        return Tangent(float(self._s @ margins), 0.0, plane)
+        sizes = np.asarray(_dense(shares @ self._lengths)).ravel()
+        self._found_sizes = np.maximum(self._found_sizes, sizes)
+        offset = float(self._s @ self._costs[self._y, worst])
+        return Tangent(float(self._s @ margins), 0.0, Plane(mean - self._true_mean, offset))
 
     def _worst(self, w: NDArray) -> tuple[NDArray, NDArray]:
         """Return the label of each example that is farthest ahead of the truth, and how far."""

@@ -63,23 +63,32 @@ class StructuredRisk(OracleRisk):
             raise ValueError(f"{type(model).__name__} must say in d how many weights there are")
         self.model = model
         s = np.ones(len(X)) if s is None else s
-        super().__init__(model.d, regularizer, domain, m=int(np.count_nonzero(s)))
+        self.d, self.m = model.d, int(np.count_nonzero(s))
         kept = np.flatnonzero(s).tolist()
         self._numbers = kept  # of the examples, as the user counts them
         self._X, self._Y = [X[i] for i in kept], [Y[i] for i in kept]
         self._s = s[kept] / s.sum()
         self._truths = self._true_features()
-        self._note_entries(self._truths.nnz)
         self._true_mean = self._s @ self._truths
         self._true_sizes = self._s @ abs(self._truths)
-        self._sizes = self._true_sizes
         self._threads = threads
+        super().__init__(self.d, regularizer, domain, m=self.m)
+
+    def begin(self) -> None:
         self._before: list[_Violation] | None = None  # what the last search found
+        self._found_sizes = np.zeros(self.d)
+        self.rounding = 0.0
+        self._note_entries(max(self.m, self._truths.nnz))
+        super().begin()
 
     @property
     def sizes(self) -> NDArray:
         """Means of |φ_j|, of truths and of what was found at worst: they cancel in a slope."""
-        return self._sizes
+        return self._true_sizes + self._found_sizes
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """Of the mean cost."""
+        return self.rounding * tangent.plane.offset
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         tangent = self.oracle_tangent(w, 0.0)
@@ -94,9 +103,7 @@ class StructuredRisk(OracleRisk):
         found = self._violations(w)
         mean = np.bincount(*self._entries(found), self.d)
         offset = float(self._s @ [violation.cost for violation in found])
-        offset -= self.rounding * offset
-        plane = Plane(mean - self._true_mean, offset, haze=self.rounding, sizes=self._sizes)
-        return Tangent(self._mean_margin(found), 0.0, plane)
+        return Tangent(self._mean_margin(found), 0.0, Plane(mean - self._true_mean, offset))
 
     def _mean_margin(self, found: list[_Violation]) -> float:
         # the truth is among the outputs: a margin below 0 is rounding
@@ -125,8 +132,8 @@ class StructuredRisk(OracleRisk):
         self._before = found
         indices, values = self._entries(found)
         self._note_entries(indices.size)
-        sizes = np.bincount(indices, np.abs(values), self.d) + self._true_sizes
-        self._sizes = np.maximum(self._sizes, sizes)
+        sizes = np.bincount(indices, np.abs(values), self.d)
+        self._found_sizes = np.maximum(self._found_sizes, sizes)
         return found
 
     def _note_entries(self, entries: int) -> None:

@@ -111,8 +111,9 @@ def test_tangents_lie_below_everywhere(kind):
     for _ in range(200):
         size = 10.0 ** rng.uniform(-1, 3)
         here, there = size * rng.normal(size=(2, risk.d))
-        plane = risk.tangent(here, 0.0).plane
-        height = plane.a @ there + plane.offset - plane.haze * (plane.sizes @ np.abs(there))
+        tangent = risk.tangent(here, 0.0)
+        lost = risk.offset_error(here, tangent) + risk.gradient_error() @ np.abs(there)
+        height = tangent.plane.a @ there + tangent.plane.offset - lost
         assert height <= risk.value(there, 0.0) * (1.0 + 1e-13)
 
 

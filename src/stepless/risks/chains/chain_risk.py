@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from stepless.data import Column, added
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer
-from stepless.plane import Plane
 from stepless.risks.chains.pairs import Pairs
 from stepless.risks.oracle_risk import OracleRisk
 
@@ -111,6 +109,9 @@ class ChainRisk(OracleRisk):
         self.rounding = (terms + sequences.longest * (tags + 4)) * 2.0**-53
         given = pairs, sequences.split(y, positions=True), sequences.split(s)
         self.problems = Column(sequences.map(_problem, *given))
+
+    def begin(self) -> None:
+        super().begin()
         self._far = 0.0
 
     @abstractmethod
@@ -119,7 +120,7 @@ class ChainRisk(OracleRisk):
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
         parts = self._sums(np.ascontiguousarray(w))
-        self._far = max(far for _, _, far in parts)
+        self._far = max(self._far, *(far for _, _, far in parts))
         total, g = added([part[:2] for part in parts])
         return total / self.m, g / self.m
 
@@ -134,13 +135,10 @@ class ChainRisk(OracleRisk):
         sizes[edges:] = self.problem.s.sum()
         return 2.0 * sizes / self.m
 
-    def plane(self, value: float, a: NDArray, w: NDArray, tilt: float = 0.0) -> Plane:
-        # The tangent's own place is not quite w: scores are rounded, relative to what they sum. And
-        # marginals by logarithms err by as many roundings as those are large: of up to four of
+    def gradient_error(self) -> NDArray:
+        # Marginals by logarithms err by as many roundings as those are large: of up to four of
         # them a step, and p off by e^δ − 1 < 2δ, since it is cut at 1.
-        haze = self.rounding * (1.0 + 8.0 * self._far)
-        rough = float(self.sizes @ np.abs(w))
-        return replace(super().plane(value - haze * rough, a, w, tilt), haze=haze)
+        return (1.0 + 8.0 * self._far) * super().gradient_error()
 
 
 @compiled(

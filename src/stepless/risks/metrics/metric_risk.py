@@ -77,11 +77,15 @@ class MetricRisk(OracleRisk):
     def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
         found = self.worst(self.source.predictions(w), float(b))
-        # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.
-        haze = 2.0 * self.rounding
-        g = self.source.combination(found.a)
-        plane = Plane(g, found.cost - haze, haze=haze, sizes=self.sizes)
+        plane = Plane(self.source.combination(found.a), found.cost)
         return Tangent(found.value, found.b, plane)
+
+    def gradient_error(self) -> NDArray:
+        # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.
+        return 2.0 * super().gradient_error()
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        return 2.0 * self.rounding
 
 
 def centred(z: NDArray) -> NDArray:

@@ -84,6 +84,10 @@ class RankingRisk(OracleRisk):
         self._longest = int(np.diff(self.starts).max())
         self._steepness = float(loss.steepness(self._longest))
 
+    def begin(self) -> None:
+        super().begin()
+        self._slopes = 0.0  # the largest length of a since
+
     @property
     def queries(self) -> int:
         """How many queries have a loss."""
@@ -95,7 +99,7 @@ class RankingRisk(OracleRisk):
         return self.source.sizes
 
     def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
-        value, _, a, _ = self._highest(w)
+        value, _, a = self._highest(w)
         return value, self.source.combination(a)
 
     def oracle_value(self, w: NDArray, b: Any) -> float:
@@ -103,24 +107,17 @@ class RankingRisk(OracleRisk):
 
     def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
         """R(w) and the plane of its rankings; it is true however the scores were rounded."""
-        value, level, a, haze = self._highest(w)
-        plane = Plane(
-            self.source.combination(a),
-            level - self.rounding * (1.0 + level),
-            haze=haze,
-            sizes=self.sizes,
-        )
-        return Tangent(value, 0.0, plane)
+        value, level, a = self._highest(w)
+        return Tangent(value, 0.0, Plane(self.source.combination(a), level))
 
-    def _highest(self, w: NDArray) -> tuple[float, float, Column, float]:
-        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw; its haze."""
+    def _highest(self, w: NDArray) -> tuple[float, float, Column]:
+        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
         given = self.loss, z, self._within, self.queries
         level, square, apart = added(self.source.update(a, _rank, *given))
         level /= self.queries
-        # Σ|a_i x_ij| is at most the product of the lengths of a and of the feature
-        haze = self.rounding * math.sqrt(self.m * square)
-        return max(level + apart, 0.0), level, a, haze
+        self._slopes = max(self._slopes, math.sqrt(square))
+        return max(level + apart, 0.0), level, a
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
@@ -131,6 +128,14 @@ class RankingRisk(OracleRisk):
         terms = self._longest + self.d + 16
         off = terms * 2.0**-53 * float(self._largest @ np.abs(w))
         return self._steepness * off + self.rounding * value
+
+    def gradient_error(self) -> NDArray:
+        """Of sums: Σ|a_i x_ij| is at most the product of the lengths of a and of the feature."""
+        return self.rounding * math.sqrt(self.m) * self._slopes * self.source.sizes
+
+    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+        """Of the mean of levels, which no score enters."""
+        return self.rounding * (1.0 + tangent.plane.offset)
 
 
 def _between(starts: NDArray, lo: int, hi: int) -> NDArray:

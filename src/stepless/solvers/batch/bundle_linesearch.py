@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective import Penalized
-from stepless.proof.witness import Witness, blend
+from stepless.proof.witness import Points, Witness, blend
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.solver import Finding, needs_euclidean
 
@@ -35,6 +35,8 @@ class BundleLinesearch:
     Cost        one oracle (a pass on all threads) a step; O(d) memory
     Needs       Ω = (λ/2)‖w‖², no domain
     Differs     begins at w = 0, r = 0 whatever the start, because only there is the pair feasible.
+                The bound of a risk that is known by an oracle only is that of its last planes, in a
+                QP: D_t rests on all of them, and each costs the verifier a call of the oracle.
 
     Examples
     --------
@@ -71,6 +73,8 @@ class BundleLinesearch:
             share = min(1.0, strength * gap / square)  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
+        if isinstance(plane.witness, Points):  # of which few prove as much, weighed by a QP
+            return Finding(w, tangent.b, objective, plane=plane)
         state.witness = blend((1.0 - share, share), (state.witness, plane.witness))
         bound = state.offset - risk.objective.penalty(state.w)
         return Finding(w, tangent.b, objective, lower_bound=bound, claim=state.witness)

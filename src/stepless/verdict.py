@@ -1,0 +1,110 @@
+"""What is proved of what solvers claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepless.certificates import Certifier
+from stepless.certificates.planes import MOST_POINTS
+from stepless.proof import Interval
+from stepless.proof.witness import Witness
+from stepless.risks.risk import Risk
+from stepless.stopping import Stopping
+from stepless.trace import Event, relative
+
+_NOTHING = 2.0**-50  # of the risk at 0
+_TIGHT = 0.99  # of the gap asked for: what points may be left out for
+_LOOSER = 0.1  # and of the gap that there is, where that is larger
+
+
+def number(objective: float) -> float:
+    """Refuse an objective that is none."""
+    if math.isnan(objective):
+        raise ValueError(
+            "the objective is not a number, not even where the run began: look for NaN and for "
+            "infinite or huge numbers in the examples, and at the loss"
+        )
+    return objective
+
+
+class Verdict:
+    """What was proved so far of what solvers claim.
+
+    A gap that they claim ends the run if the verifier proves it. If it does not, they are believed
+    again when they claim half as much; from a thousandth of what was asked on, only rounding can
+    be what stands between claim and proof.
+    """
+
+    def __init__(self, risk: Risk, certifier: Certifier | None, stopping: Stopping) -> None:
+        self.interval = Interval(math.inf, -math.inf)
+        self.w: NDArray = np.zeros(0)
+        self.b: Any = 0.0
+        self.witness: Witness | None = None
+        self._risk, self._certifier, self._stopping = risk, certifier, stopping
+        self._believed = stopping.gap
+        self._at_zero: float | None = None
+
+    @property
+    def rel_gap(self) -> float:
+        """What is proved of the relative gap."""
+        return relative(self.interval.gap, self.interval.objective)
+
+    def asked(self) -> Stopping:
+        """When the run ends, with the gap from which on a claim is believed."""
+        return replace(self._stopping, gap=self._believed)
+
+    def nothing(self, event: Event) -> bool:
+        """Whether nothing but rounding keeps the objective from 0."""
+        if event.lower_bound > 0.0 or self._certifier is None:
+            return False
+        if self._at_zero is None:
+            self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
+        return event.objective <= _NOTHING * self._at_zero
+
+    def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
+        """Prove the claims of an event that ends the run; return why it ends then, if it does."""
+        self._prove(event, w, b)
+        share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
+        if share <= gap and reason not in ("solver", "watcher", "interrupt"):
+            return "gap"
+        if reason != "gap":
+            return reason
+        self._believed = 0.5 * self._stopping.share(event)
+        return "rounding" if self._believed <= 1e-3 * gap else None
+
+    def proved(self, event: Event) -> Event:
+        """An event, with what was proved in place of what was claimed."""
+        high, low = self.interval.objective, self.interval.lower_bound
+        return replace(event, objective=high, lower_bound=low)
+
+    def tempered(self, event: Event) -> Event:
+        """An event of before, that claims no more of the optimum than was proved in the end."""
+        high, low = self.interval.objective, self.interval.lower_bound
+        high, low = max(event.objective, high), min(event.lower_bound, low)
+        return replace(event, objective=high, lower_bound=low)
+
+    def _prove(self, event: Event, w: NDArray, b: Any) -> None:
+        witness = None
+        if self._certifier is not None:
+            # an oracle is asked again: at a quarter of the points, if that is as good
+            most = min(MOST_POINTS, max(1, event.passes // 4))
+            share, gap = self._stopping.share(event), self._stopping.gap
+            looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
+            enough = event.objective - looser * event.gap
+            witness = self._certifier.witness(most, enough, event.objective)
+        found = self._risk.verify(w, b, witness, self._stopping.gap)
+        number(found.objective)
+        before = self.interval
+        if found.objective < before.objective or not self.w.size:
+            self.w, self.b = w, b
+        steepness = before.steepness
+        if found.lower_bound > before.lower_bound:
+            self.witness, steepness = witness, found.steepness
+        highest = min(found.objective, before.objective)
+        lowest = max(found.lower_bound, before.lower_bound)
+        self.interval = Interval(highest, min(lowest, highest), steepness)
