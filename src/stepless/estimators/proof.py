@@ -77,8 +77,6 @@ def keep_proof(
 ) -> None:
     """Store the witnesses of a fit's runs, when all else is stored."""
     estimator.__dict__.pop("proof_", None)
-    if any(r.witness is None and r.lower_bound > 0.0 for r in results):
-        return  # a solver that leaves no witness yet
     estimator.proof_ = Proof(
         type(estimator).__name__,
         problem,

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
-from stepless.proof import Interval
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
@@ -102,7 +101,8 @@ def verify(
     posed: Posed = model._posed(X, y, sample_weight, **queries)
     if known is not None:
         _refuse_other(known, model, posed)
-    intervals = [_interval(kind, *run) for run in _with_witnesses(posed, known)]
+    runs = _with_witnesses(posed, known)
+    intervals = [risk.verify(w, b, witness) for risk, w, b, witness in runs]
     objective = float(sum(found.objective for found in intervals))
     bound = float(sum(found.lower_bound for found in intervals))
     if known is None:
@@ -174,13 +174,6 @@ def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
 def _refuse_shape(name: str, what: str, array: NDArray, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise DataError(f"{name}: has {what} of shape {array.shape}, but {shape} are needed")
-
-
-def _interval(kind: str, risk: Risk, w: NDArray, b: Any, witness: Witness | None) -> Interval:
-    found = risk.verify(w, b, witness)
-    if found is None:
-        raise ValueError(f"a {kind} of this kind cannot be verified yet")
-    return found
 
 
 def _compared(model: Any, objective: float, bound: float, proved: bool) -> tuple[bool, str]:
