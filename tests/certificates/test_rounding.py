@@ -3,8 +3,6 @@
 They are found by `python -m benchmarks.soak`, which looks for more.
 """
 
-import math
-
 import numpy as np
 import pytest
 
@@ -78,12 +76,12 @@ def test_many_examples_alike(loss, intercept):
         m = 200_000
         risk = _risk(loss, np.full((m, 1), x), np.repeat(y, m // 2), 1.0, intercept=intercept)
         tangent = risk.tangent(w, 0.0)
-        values = [loss.value(w[0] * x + tangent.b, u) for u in y]
-        plane = tangent.plane
-        height = math.fsum(
-            (plane.a[0] * w[0], plane.offset, -plane.haze * risk.sizes[0] * abs(w[0]))
-        )
-        assert height <= math.fsum(values) / 2
+        few = _risk(loss, np.full((2, 1), x), y, 1.0, intercept=intercept)
+        true = few.verify(w, tangent.b, few.tangent(w, tangent.b).plane.witness)
+        for enough in (0.0, 1.0):  # careful and plain products
+            found = risk.verify(w, tangent.b, tangent.plane.witness, enough)
+            assert found.objective >= true.objective * (1.0 - 1e-14)
+            assert found.lower_bound <= true.objective
 
 
 @pytest.mark.parametrize("solver", [Bundle(), ProximalBundle()])

@@ -204,6 +204,7 @@ class Machine:
             self.snapshot()
             return
         before = self.snapshot()
+        before.pop("proof_", None)  # it is as large as the data: no copy has it
         self.estimator = pickle.loads(pickle.dumps(self.estimator))
         assert self.snapshot() == before
 

@@ -268,7 +268,7 @@ def test_a_kernel_that_does_not_say_its_steepness_proves_nothing():
     X, y = np.arange(12.0)[:, None], np.tile([1.0, -1.0], 6)
     risk = KernelRisk(Objective(Hinge(), SquaredL2(0.1)), Gram(Laplacian(), X), y)
     assert "does not say its steepness" in risk.unproven
-    assert risk.verify(np.zeros(12), 0.0, None) is None
+    assert risk.verify(np.zeros(12), 0.0, None).lower_bound == -math.inf
     result = minimize(risk, KernelPGS(), Stopping(passes=3))
     assert result.lower_bound == -math.inf
 

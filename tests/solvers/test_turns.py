@@ -78,7 +78,7 @@ class Own(Loss):
         (risk(Logistic(), strength=L1(0.1)), 1e-3, "emgd, accelerated"),
         (risk(Logistic(), domain=L1Ball(1.0)), 1e-3, "accelerated"),
         (risk(strength=L1(0.1)), 1e-3, "bundle"),
-        (risk(strength=Zero()), 1e-3, "proximal-bundle"),
+        (risk(strength=Zero()), 1e-3, "interior-point"),
         (risk(Own()), 1e-3, "proximal-bundle"),
         (risk(Logistic()), 1e-3, "newton"),
         (risk(Logistic(), m=30, d=1600, strength=0.5), 1e-3, "dual-ascent, newton"),

@@ -60,8 +60,8 @@ class Certifier:
             self.lower_bound, self._claim = bound, claim
 
     def forget(self) -> None:
-        """Leave a bound that an objective has shown to be false."""
-        self.lower_bound, self._claim = 0.0, None
+        """Leave a bound that an objective has shown to be false; its witness may be a good one."""
+        self.lower_bound = 0.0
 
     def witness(
         self, most: int = MOST_POINTS, enough: float = math.inf, ceiling: float = math.inf

@@ -25,7 +25,7 @@ from stepless.objective import JointLoss, Objective
 from stepless.proof import distributions
 from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
 from stepless.proof.interval import Interval
-from stepless.proof.sums import above, floor, penalty
+from stepless.proof.sums import above, floor, idle, penalty
 
 _GRAIN = 2**50  # parts of 1 that a distribution of doubles is made of: it adds up to 1
 
@@ -35,7 +35,7 @@ def verify(
 ) -> Interval:
     """Prove an objective of (W, b) from above, and a bound on all from below, by slopes."""
     highest = penalty(objective, w) + risk(objective, source, w, b)
-    lowest = 0.0
+    lowest = idle(objective, w.size, highest)
     if slopes is not None and highest < math.inf:
         lowest = max(lowest, bound(objective, source, slopes, highest))
     return Interval(highest, min(lowest, highest))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stepless.objective import Penalized
 from stepless.proof.arithmetic import UNIT
 from stepless.proof.interval import Interval
-from stepless.proof.sums import floor, penalty
+from stepless.proof.sums import floor, idle, penalty
 from stepless.proof.witness import Points
 
 
@@ -59,7 +59,7 @@ def verify(risk: Oracle, w: NDArray, b: Any, points: Points | None) -> Interval:
     value = risk.value(w, b)
     error = risk.rounding_error(w, b, value) + 4.0 * UNIT * abs(value)
     highest = penalty(risk.objective, w) + max(value, 0.0) + error
-    lowest = 0.0
+    lowest = idle(risk.objective, w.size, highest)
     if tangents and highest < math.inf:
         lowest = max(lowest, _bound(risk, tangents, highest))
     return Interval(highest, min(lowest, highest))

@@ -44,10 +44,10 @@ def verify(
     found = Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
         highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
-        lowest, steepness = 0.0, None
+        lowest, steepness = idle(objective, w.size, highest), None
         if slopes is not None and highest < math.inf:
             proved, sizes = bound(objective, source, (w, b), slopes, highest, care)
-            if proved > 0.0:
+            if proved > lowest:
                 lowest, steepness = proved, sizes
         found = Interval(highest, min(lowest, highest), steepness)
         if found.gap <= enough * highest:
@@ -127,6 +127,13 @@ def levelled(objective: Objective, source: Source, slopes: Column) -> tuple[Colu
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
     return Column([part[0] for part in found]), offset, square
+
+
+def idle(objective: Penalized, d: int, ceiling: float) -> float:
+    """The least penalty in the domain, from below: what is known without a witness."""
+    if objective.domain.free or not ceiling < math.inf:
+        return 0.0
+    return max(floor(objective, np.zeros(d), np.zeros(d), ceiling), 0.0)
 
 
 def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> float:

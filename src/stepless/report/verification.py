@@ -102,7 +102,7 @@ def verify(
     if known is not None:
         _refuse_other(known, model, posed)
     runs = _with_witnesses(posed, known)
-    intervals = [risk.verify(w, b, witness) for risk, w, b, witness in runs]
+    intervals = [risk.verify(w, b, witness, model.gap) for risk, w, b, witness in runs]
     objective = float(sum(found.objective for found in intervals))
     bound = float(sum(found.lower_bound for found in intervals))
     if known is None:
