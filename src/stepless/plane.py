@@ -14,15 +14,12 @@ from stepless.proof.witness import Witness, blend
 class Plane:
     """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b.
 
-    But for rounding. The offset's has been taken off it; that of `a` and `tilt` matters the more
-    the farther one goes: at weights w it may have lifted the plane by haze·⟨sizes, |w|⟩.
+    But for rounding: what it proves is what the verifier makes of its witness.
     """
 
     a: NDArray
     offset: float
     tilt: float = 0.0
-    haze: float = 0.0
-    sizes: NDArray | None = None  # of the features, the same array for all planes of a risk
     witness: Witness | None = None  # of what the verifier can make it anew
 
     def levelled(self, other: Plane) -> Plane:
@@ -36,8 +33,6 @@ class Plane:
         return Plane(
             mine * self.a + theirs * other.a,
             mine * self.offset + theirs * other.offset,
-            haze=mine * self.haze + theirs * other.haze,
-            sizes=self.sizes,
             witness=blend((mine, theirs), (self.witness, other.witness)),
         )
 

@@ -6,7 +6,6 @@ They are found by `python -m benchmarks.soak`, which looks for more.
 import numpy as np
 import pytest
 
-from stepless.certificates import Aggregate, Planes
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.objective import (
@@ -18,7 +17,6 @@ from stepless.objective import (
     Squared,
     SquaredL2,
 )
-from stepless.plane import Plane
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, BundleLinesearch, Proximal, ProximalBundle
 from stepless.stopping import Stopping
@@ -116,31 +114,3 @@ def test_the_proximal_bundle_tries_the_planes_own_minimum():
     result = minimize(_risk(Hinge(), X, y, 1e-4), ProximalBundle(), Stopping(1e-6, passes=20))
     assert result.stopped_by == "gap"
     np.testing.assert_allclose(result.w, [0.0, 1.0], atol=1e-3)
-
-
-def test_haze_lowers_a_bound_by_what_the_slopes_may_be_off():
-    objective, sizes = Objective(Hinge(), SquaredL2(0.5)), np.array([1.0, 100.0])
-    clear, hazy = Planes(2), Planes(2)
-    clear.add(Plane(np.array([0.3, 0.4]), 1.0))
-    hazy.add(Plane(np.array([0.3, 0.4]), 1.0, haze=1e-6, sizes=sizes))
-    # w = −a/λ, and ‖δ‖²/(2λ) is nothing beside it
-    expected = 1e-6 * (sizes @ [0.6, 0.8])
-    fall = clear.lower_bound(objective)[0] - hazy.lower_bound(objective)[0]
-    assert fall == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize("kind", [Planes, Aggregate])
-def test_planes_of_an_earlier_run_keep_their_haze(kind):
-    """A later run of the same data may have met smaller terms when its first plane comes."""
-    objective, a = Objective(Hinge(), SquaredL2(0.5)), np.array([0.3, 0.4])
-    bounds = []
-    for later in (np.array([1.0, 100.0]), np.zeros(2)):
-        planes = kind(2)
-        for plane in (
-            Plane(a, 1.0, haze=1e-6, sizes=np.array([1.0, 100.0])),
-            Plane(a, 0.0, haze=1e-6, sizes=later),
-        ):
-            planes.add(plane)
-            bound = planes.lower_bound(objective, 1.0)[0]
-        bounds.append(bound)
-    assert bounds[0] == bounds[1]

@@ -46,7 +46,7 @@ def test_a_total_is_the_sum(kind):
         np.testing.assert_allclose(
             whole.gradient(w), approx_fprime(w, whole.value, 1e-8), atol=1e-4
         )
-        value, slopes = whole.rough(w)
+        value, slopes = whole.sizes(w)
         # what cancels is no less than what is left of it
         assert value + slopes @ w >= abs(whole.value(w)) * (1.0 - 1e-12)
         assert (slopes >= np.abs(whole.gradient(w)) * (1.0 - 1e-12)).all()

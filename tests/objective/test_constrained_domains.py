@@ -109,7 +109,7 @@ def test_the_blur_of_a_lopsided_set_is_not_underestimated():
     segment = Polytope.of([[1, 1], [-1, -1], [1, 0], [-1, 0]], [0, 0, 1, 1])  # w₂ = −w₁
     blur = np.ones(2)
     assert segment.floor(blur) == pytest.approx(0.0, abs=1e-6)
-    assert segment.sway(blur) >= 2.0
+    assert segment.support(blur) >= 2.0
 
 
 @pytest.mark.parametrize("p", [1.05, 1.5, 2.0])

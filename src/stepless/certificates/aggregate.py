@@ -15,7 +15,6 @@ from stepless.proof.witness import Points, Witness, blend
 
 _TRIALS = 12  # of a search for the best blend; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
 class Aggregate:
@@ -30,8 +29,6 @@ class Aggregate:
     def __init__(self, d: int) -> None:
         self._a = np.zeros(d)
         self._offset = 0.0
-        self._haze = 0.0
-        self._sizes = np.zeros(d)
         self._new: Plane | None = None
         self._witness: Witness | None = None
         self._parts: list[Plane] = []  # planes that have a point each, in their witness's order
@@ -39,39 +36,32 @@ class Aggregate:
     def add(self, plane: Plane) -> None:
         """Take in a plane; it must be level (tilt 0)."""
         self._new = plane
-        if plane.sizes is not None:
-            self._sizes = np.maximum(self._sizes, plane.sizes)
 
     def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, None]:
         """Blend in the new plane, and return the bound on the optimum."""
         if self._new is not None:
             new, self._new = self._new, None
             first = not self._a.any()  # a blend with 0 is sought already
-            share = self._blend(objective, ceiling, new.a, new.offset, new.haze)
+            share = self._blend(objective, ceiling, new.a, new.offset)
             self._witness = blend((1.0 - share, share), (self._witness, new.witness))
             self._count(new, share)
             if not first:
-                share = self._blend(objective, ceiling, np.zeros_like(self._a), 0.0, 0.0)
+                share = self._blend(objective, ceiling, np.zeros_like(self._a), 0.0)
                 self._witness = blend((1.0 - share,), (self._witness,))
                 if self._witness is None:
                     self._parts.clear()
-        return max(self._bound(objective, ceiling, self._a, self._offset, self._haze), 0.0), None
+        return max(self._bound(objective, ceiling, self._a, self._offset), 0.0), None
 
-    def _blend(
-        self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float
-    ) -> float:
-        rise, lift, thicker = a - self._a, offset - self._offset, haze - self._haze
+    def _blend(self, objective: Penalized, ceiling: float, a: NDArray, offset: float) -> float:
+        rise, lift = a - self._a, offset - self._offset
 
         def bound(share: float) -> float:
             at = self._a + share * rise
-            return self._bound(
-                objective, ceiling, at, self._offset + share * lift, self._haze + share * thicker
-            )
+            return self._bound(objective, ceiling, at, self._offset + share * lift)
 
         share = _highest(bound)
         self._a += share * rise
         self._offset += share * lift
-        self._haze += share * thicker
         return share
 
     def _count(self, new: Plane, share: float) -> None:
@@ -97,13 +87,9 @@ class Aggregate:
         """What proves the bound: that of all planes, mixed as they are in it."""
         return self._witness
 
-    def _bound(
-        self, objective: Penalized, ceiling: float, a: NDArray, offset: float, haze: float
-    ) -> float:
-        least = objective.least(a, haze * self._sizes, ceiling)
-        if math.isinf(least):
-            return -math.inf
-        return offset + least - _ROUNDING * (abs(offset) + abs(least))
+    @staticmethod
+    def _bound(objective: Penalized, ceiling: float, a: NDArray, offset: float) -> float:
+        return offset + objective.least(a, np.zeros(()), ceiling)
 
 
 def _highest(function: Callable[[float], float]) -> float:

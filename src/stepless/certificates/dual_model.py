@@ -18,7 +18,7 @@ from stepless.certificates.simplex_qp import maximise
 _STEPS = 60  # of Newton's method; a bundle goes on from where they end
 _TRIALS = 60  # of a line search
 _CAREFUL = 1e-3  # a first share of the largest curvature to add to all, where steps are short
-_ROUNDING = 1e-14  # relative to the heights of planes: no gap is smaller
+_LEAST_GAP = 1e-14  # relative to the heights of planes: no gap is smaller
 
 
 class Bowl(Protocol):
@@ -47,7 +47,7 @@ def ascend(A: NDArray, b: NDArray, alpha: NDArray, bowl: Bowl, enough: float) ->
         heights = b + A @ w  # the slope of the dual
         mean = float(alpha @ heights)
         size = float(alpha @ np.abs(b)) + abs(mean)
-        if float(heights.max(initial=0.0)) - mean <= max(enough, _ROUNDING * size):
+        if float(heights.max(initial=0.0)) - mean <= max(enough, _LEAST_GAP * size):
             break
         W = np.flatnonzero((alpha > 0.0) | (heights > mean))
         B, before = A[W], alpha[W]

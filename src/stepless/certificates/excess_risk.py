@@ -6,8 +6,9 @@ import math
 
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
+from stepless.rounding import UNIT
 
-_ROUNDING = 32 * 2.0**-53  # of ψ, relative to ℓ at 0: counted against the bound
+_UNSURE = 32 * UNIT  # of ψ, relative to ℓ at 0: counted against the bound
 _HALVINGS = 100  # of an interval of numbers: it is empty before
 
 
@@ -73,7 +74,7 @@ def _psi(loss: Loss, eta: float) -> float:
         left, right = (middle, right) if _slope(loss, middle, eta) < 0.0 else (left, middle)
     level = loss.value(0.0, 1.0)
     least = min(_mixed(loss, left, eta), _mixed(loss, right, eta))
-    return float(level - least - _ROUNDING * level)
+    return float(level - least - _UNSURE * level)
 
 
 def _mixed(loss: Loss, z: float, eta: float) -> float:

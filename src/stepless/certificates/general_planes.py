@@ -11,9 +11,6 @@ from stepless.certificates.dual_model import Bowl, ascend
 from stepless.certificates.planes import Planes
 from stepless.objective import Penalized
 
-_ULP = 2.0**-53
-_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
-
 
 class GeneralPlanes(Planes):
     """What such planes share: any dual point α ≥ 0, 1ᵀα ≤ 1 proves a bound, and the best is kept.
@@ -55,7 +52,7 @@ class GeneralPlanes(Planes):
         raise NotImplementedError
 
     def minimise(self, bowl: Bowl, enough: float, dual: int) -> NDArray:
-        """argmin_w Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i), roughly; starts from its last answer."""
+        """argmin_w Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i), about; starts from its last answer."""
         alpha = self._duals[dual, : self.size].copy()
         w = ascend(self.A, self.b, alpha, bowl, enough)
         self._duals[dual, : self.size] = alpha
@@ -66,12 +63,5 @@ class GeneralPlanes(Planes):
         return float((self.A @ w + self.b).max(initial=0.0))
 
     def proves(self, objective: Penalized, ceiling: float, alpha: NDArray) -> float:
-        """Return the bound that a dual point gives, rounding counted against it."""
-        offset, steepness = float(alpha @ self.b), alpha @ np.abs(self.A)
-        blur = (self.size + 4) * _ULP * steepness  # of the blend's slopes
-        if self._sizes is not None:
-            blur += float(alpha @ self._haze[: self.size]) * self._sizes
-        least = objective.least(alpha @ self.A, blur, ceiling)
-        if math.isinf(least):
-            return -math.inf
-        return offset + least - _ROUNDING * (float(alpha @ np.abs(self.b)) + abs(least))
+        """Return the bound that a dual point gives."""
+        return float(alpha @ self.b) + objective.least(alpha @ self.A, np.zeros(()), ceiling)

@@ -17,7 +17,6 @@ MOST_POINTS = 50  # of a witness: each costs the verifier a call of an oracle
 _MOST_PLANES = 250
 _MOST_NUMBERS = 2**26  # half a gigabyte of planes and their witnesses
 _MULTIPLIERS = 30  # trials of the ball's multiplier; each gives a valid bound
-_ROUNDING = 1e-12  # slack, relative to what enters a bound: rounding must not lift it
 
 
 class Planes:
@@ -38,8 +37,6 @@ class Planes:
         # Room for all planes at once: the system gives memory to a row when it is first written.
         self._A = np.empty((self.capacity, d))
         self._b = np.empty(self.capacity)
-        self._haze = np.zeros(self.capacity)
-        self._sizes: NDArray | None = None
         self._gram = np.empty((self.capacity, self.capacity))
         self._duals = np.zeros((duals, self.capacity))
         self._idle = np.zeros(self.capacity, dtype=np.int64)
@@ -70,11 +67,7 @@ class Planes:
         if self.size == self.capacity:
             self._make_room()
         n = self.size
-        self._A[n], self._b[n], self._haze[n] = plane.a, plane.offset, plane.haze
-        if plane.sizes is not None:
-            # The largest: planes of an earlier run may be of larger terms than this one's.
-            known = plane.sizes if self._sizes is None else self._sizes
-            self._sizes = np.maximum(known, plane.sizes)
+        self._A[n], self._b[n] = plane.a, plane.offset
         self.size += 1
         self._gram[n, : n + 1] = self._gram[: n + 1, n] = self.products(plane.a)
         self._duals[:, n] = 0.0
@@ -160,15 +153,7 @@ class Planes:
     ) -> tuple[float, NDArray]:
         """Return the bound that α proves, and Aα."""
         v = alpha @ self.A
-        slope, offset = float(np.sqrt(v @ v)), float(alpha @ self.b)
-        # relative to the planes before they cancel, at the point where their minimum lies
-        reach = min(slope / strength, objective.radius)
-        steep = float(alpha @ np.sqrt(self._gram.diagonal()[: self.size]))
-        slack = _ROUNDING * (float(alpha @ np.abs(self.b)) + steep * reach)
-        if self._sizes is not None:
-            haze = float(alpha @ self._haze[: self.size])
-            slack += lift(haze * self._sizes, v * (reach / max(slope, 1e-300)), strength)
-        return objective.floor(slope, offset) - slack, v
+        return objective.floor(float(np.sqrt(v @ v)), float(alpha @ self.b)), v
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the room that is not used yet."""
@@ -192,7 +177,6 @@ class Planes:
             theta = weight[j] / both if both > 0.0 else 1.0
             self._A[j] += (1 - theta) * (self._A[i] - self._A[j])
             self._b[j] += (1 - theta) * (self._b[i] - self._b[j])
-            self._haze[j] += (1 - theta) * (self._haze[i] - self._haze[j])
             products = self.products(self._A[j])
             self._gram[j, : self.size] = self._gram[: self.size, j] = products
             self._duals[:, j] += self._duals[:, i]
@@ -202,7 +186,6 @@ class Planes:
         for row in (
             self._A,
             self._b,
-            self._haze,
             self._idle,
             self._gram,
             self._gram.T,
@@ -212,11 +195,3 @@ class Planes:
         self._witnesses[leaver] = self._witnesses[last]
         del self._witnesses[last:]
         self.size = last
-
-
-def lift(blur: NDArray, w: NDArray, strength: float) -> float:
-    """By how much slopes that are off by at most `blur` may lift a bound whose minimum lies at w.
-
-    min_v (λ/2)‖v‖² + ⟨a + δ, v⟩ ≥ min_v (λ/2)‖v‖² + ⟨a, v⟩ + ⟨δ, w⟩ − ‖δ‖²/(2λ).
-    """
-    return float(blur @ np.abs(w)) + float(blur @ blur) / (2.0 * strength)

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDING = 1e-12  # by which a gradient may seem steeper than its bound
+_ALIKE = 1e-12  # by which a gradient may seem steeper than its bound
 
 
 class Bound(Protocol):
@@ -44,7 +44,7 @@ class DiagonalAveraging:
         eta, delta, squares = self.eta, self.delta, self.best**2
         self.duals += float(np.sum(g**2 / (delta + self.norms)))
         self.norms = np.hypot(self.norms, g)
-        if np.abs(g).max() > delta * (1.0 + _ROUNDING):
+        if np.abs(g).max() > delta * (1.0 + _ALIKE):
             self.theorem = "Corollary 3"
         if self.theorem == "Corollary 3":  # (11)
             return float((delta + self.norms) @ squares) / (2.0 * eta) + 0.5 * eta * self.duals
@@ -192,7 +192,7 @@ class MatrixAveraging:
         eta, delta, metric = self.eta, self.delta, self.metric
         self.duals += metric.square(g, -1)
         metric.take(g)
-        if metric.longest(g) > delta * (1.0 + _ROUNDING):
+        if metric.longest(g) > delta * (1.0 + _ALIKE):
             self.theorem = "Corollary 3"
         if self.theorem == "Corollary 3":  # (11)
             return metric.square(self.best, 1) / (2.0 * eta) + 0.5 * eta * self.duals

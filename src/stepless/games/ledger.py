@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDING = 1e-10  # of loss and bound: what sums of so many rounds may be off by
+_OFF = 1e-10  # of loss and bound: what sums of so many rounds may be off by
 
 
 def nothing() -> NDArray:
@@ -78,7 +78,7 @@ class Ledger:
     @property
     def holds(self) -> bool:
         """Whether the regret is within the bound, but for rounding, in every round."""
-        slack = _ROUNDING * (np.abs(self.loss) + np.abs(self.bound))
+        slack = _OFF * (np.abs(self.loss) + np.abs(self.bound))
         return bool((self.regret <= self.bound + slack).all())
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs import Growth
 
-_ROUNDING = 1e-9  # what weights may be off by
+_OFF = 1e-9  # what weights may be off by
 _TRIALS = 60  # of a Newton's method that ends after a few
 
 
@@ -90,7 +90,7 @@ def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> NDArray
         )
     if not 0.0 <= cost < 1.0:
         raise ValueError(f"a cost is a share from 0 to below 1, not {cost:g}")
-    if not (W >= -_ROUNDING).all() or not np.abs(W.sum(axis=1) - 1.0).max(initial=0.0) <= _ROUNDING:
+    if not (W >= -_OFF).all() or not np.abs(W.sum(axis=1) - 1.0).max(initial=0.0) <= _OFF:
         raise ValueError("weights of a day must not be negative, and their sum must be 1")
     _table(R, None, "price relative")
     grown = np.einsum("tj,tj->t", W, R)

@@ -24,7 +24,7 @@ from stepless.objective import (
     Simplex,
 )
 
-_ROUNDING = 1.0 - 1e-12  # so that a ball is never too large by rounding
+_SMALLER = 1.0 - 1e-12  # so that a ball is never too large by rounding
 _FLAT = 1e-7  # relative: the root of what rounding leaves of a square
 _HALVINGS = 60
 
@@ -49,15 +49,15 @@ def interior(domain: Domain, d: int) -> tuple[NDArray, float, NDArray | None]:
         case L2Ball(bound=bound):
             return zeros, bound, None
         case L1Ball(bound=bound):
-            return zeros, _ROUNDING * bound / math.sqrt(d), None
+            return zeros, _SMALLER * bound / math.sqrt(d), None
         case LpBall(bound=bound, p=p):
-            return zeros, _ROUNDING * bound * d ** (0.5 - 1.0 / p), None
+            return zeros, _SMALLER * bound * d ** (0.5 - 1.0 / p), None
         case Box(low=low, high=high):
-            return 0.5 * (low + high) * ones, _ROUNDING * 0.5 * (high - low), None
+            return 0.5 * (low + high) * ones, _SMALLER * 0.5 * (high - low), None
         case Nonnegative():
             return ones, 1.0, None
         case Simplex(bound=bound):
-            room = _ROUNDING * bound / math.sqrt(d * max(d - 1, 1))
+            room = _SMALLER * bound / math.sqrt(d * max(d - 1, 1))
             return bound / d * ones, room, helmert(d).T if d > 1 else np.empty((1, 0))
         case Polytope():
             return _in_polytope(domain)
@@ -83,7 +83,7 @@ def _in_polytope(domain: Polytope) -> tuple[NDArray, float, None]:
             "the polytope is flat: two of its inequalities make an equation; "
             "use a simplex, or as many weights as it has directions"
         )
-    return c, _ROUNDING * r, None
+    return c, _SMALLER * r, None
 
 
 def _in_ball(domain: Intersection, d: int) -> tuple[NDArray, float, NDArray | None]:
@@ -113,4 +113,4 @@ def _in_ball(domain: Intersection, d: int) -> tuple[NDArray, float, NDArray | No
             f"a ball of radius {domain.bound:g} leaves no room in {type(domain.domain).__name__}; "
             "make the radius larger"
         )
-    return shortest + share * (c - shortest), _ROUNDING * room(share), basis
+    return shortest + share * (c - shortest), _SMALLER * room(share), basis

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.jit import FAST, compiled
 
-_ROUNDING = 2.0**-45  # relative: what lies outside by less lies inside
+_INSIDE = 2.0**-45  # relative: what lies outside by less lies inside
 _PARALLEL = 1e-10  # share of a row that must be independent of the active ones
 _MOST_ROUNDS = 50  # for each inequality: a method that ends takes a few
 
@@ -45,7 +45,7 @@ def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
         v[j] = w[j]
     for i in range(b.size):
         active[i] = False
-    slack = _ROUNDING * (_largest(w) + _largest(b))
+    slack = _INSIDE * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
         worst, most_broken = 0, -math.inf
         for i in range(b.size):

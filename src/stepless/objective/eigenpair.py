@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.jit import compiled
 from stepless.objective.assigning import assign, assign_multiple
+from stepless.rounding import UNIT
 
 _SMALL = 32  # rows: below, all eigenvalues cost no more
 _TIGHT = 3e-11  # residual, relative to the largest eigenvalue: none that is lower is overlooked
@@ -80,7 +81,7 @@ def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
         around = (abs(b[k - 1]) if k else 0.0) + (abs(b[k]) if k < b.size else 0.0)
         low, high = min(low, a[k] - around), max(high, a[k] + around)
     size = max(abs(low), abs(high))
-    while high - low > 2.0**-52 * size:  # Sturm's bisection: is any eigenvalue lower?
+    while high - low > 2.0 * UNIT * size:  # Sturm's bisection: is any eigenvalue lower?
         middle = 0.5 * (low + high)
         if _positive(a, b, middle):
             low = middle

@@ -11,9 +11,10 @@ import math
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.rounding import UNIT
 
 _MOST_STEPS = 200
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 
 
 @compiled("b[d] r[d]")

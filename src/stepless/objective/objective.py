@@ -25,8 +25,7 @@ from stepless.objective.domains import (
 )
 from stepless.objective.losses import Loss
 from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, SquaredLp, Zero
-
-_ROUNDING = 1e-12  # relative slack: rounding must not lift a bound
+from stepless.rounding import UNIT
 
 
 class Penalized:
@@ -117,35 +116,35 @@ class Penalized:
             return -math.inf
         return 0.5 * self.strength * reach * reach - slope * reach + offset
 
-    def least(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
+    def least(self, a: NDArray, errors: NDArray, ceiling: float) -> float:
         """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
 
-        And for all v within `blur` of a. It is the minimum of both in a box, where Ω is a sum over
-        weights, in a ball of Ω's own norm, and for a ridge; else that of Ω alone or of the domain
-        alone, whichever is higher.
+        And for all v within `errors` of a. It is the minimum of both in a box, where Ω is a sum
+        over weights, in a ball of Ω's own norm, and for a ridge; else that of Ω alone or of the
+        domain alone, whichever is higher.
         """
-        steepest = np.copysign(np.abs(a) + blur, a)
+        steepest = np.copysign(np.abs(a) + errors, a)
         if self.regularizer.nonnegative:  # the minimum rises with the slopes
-            steepest = a - blur
+            steepest = a - errors
         elif self._nonnegative:  # what rises cannot make it less
-            steepest = np.minimum(a - blur, 0.0)
+            steepest = np.minimum(a - errors, 0.0)
         penalty, domain = self.regularizer, self.domain
         if isinstance(domain, L1Ball) and isinstance(penalty, L1 | ElasticNet):
             ceiling = min(ceiling, penalty.value(domain.bound))
         if isinstance(domain, LpBall) and isinstance(penalty, SquaredLp):
             edge = float(penalty.total(np.array([[domain.bound]])))
-            ceiling = min(ceiling, edge * (1.0 + _ROUNDING))
+            ceiling = min(ceiling, edge * (1.0 + 64.0 * UNIT))
         of_penalty = penalty.floor(steepest.reshape(-1, self.outputs), ceiling)
         if domain.free:
             return float(of_penalty)
         if isinstance(domain, Box) and penalty.separable:
-            boxed = _boxed(penalty, domain.low, domain.high, a - blur, a + blur)
+            boxed = _boxed(penalty, domain.low, domain.high, a - errors, a + errors)
             return float(max(of_penalty, boxed))
         if isinstance(penalty, SquaredL2):
-            return float(max(of_penalty, self._ridged(a, blur, ceiling)))
-        return float(max(of_penalty, domain.floor(a) - domain.sway(blur)))
+            return float(max(of_penalty, self._ridged(a, errors, ceiling)))
+        return float(max(of_penalty, domain.floor(a) - domain.support(errors)))
 
-    def _ridged(self, a: NDArray, blur: NDArray, ceiling: float) -> float:
+    def _ridged(self, a: NDArray, errors: NDArray, ceiling: float) -> float:
         """The same for a ridge and a domain, both at once.
 
         (λ/2)‖w‖² ≥ λ⟨p, w⟩ − (λ/2)‖p‖² for any p, with equality at the minimum's own, Π(−a/λ).
@@ -154,10 +153,11 @@ class Penalized:
         p = -a / strength
         domain.project(p)
         radius = min(domain.radius(), math.sqrt(2.0 * ceiling / strength))
-        blur = blur + 2.0**-51 * (np.abs(a) + strength * np.abs(p))
-        sway = min(domain.sway(blur), float(np.linalg.norm(blur)) * radius)
+        errors = errors + 2.0**-51 * (np.abs(a) + strength * np.abs(p))
+        support = min(domain.support(errors), float(np.linalg.norm(errors)) * radius)
         tilted = domain.floor_within(a + strength * p, radius)
-        return float(tilted - sway - 0.5 * strength * (1.0 + _ROUNDING) * float(p @ p))
+        bowl, rounding = 0.5 * strength * float(p @ p), (p.size + 8) * UNIT
+        return float(tilted - support - bowl - rounding * (abs(tilted) + bowl))
 
 
 @dataclass(frozen=True)

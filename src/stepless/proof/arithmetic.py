@@ -14,8 +14,8 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.rounding import UNIT
 
-UNIT = 2.0**-53  # relative rounding of one operation
 TINY = 1e-300  # more than all that underflow may take off any sum
 
 

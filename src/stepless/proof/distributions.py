@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.proof.arithmetic import TINY, UNIT, two_product, two_sum
+from stepless.proof.arithmetic import TINY, two_product, two_sum
+from stepless.rounding import UNIT
 
 
 @compiled("block[m,d] w[d,K] b[K] b[loss.outputs()]")

@@ -22,9 +22,10 @@ from stepless.data.gram import Gram, parts
 from stepless.design import Dense
 from stepless.objective import Objective
 from stepless.proof import losses, products
-from stepless.proof.arithmetic import TINY, UNIT, second_order, two_sums
+from stepless.proof.arithmetic import TINY, second_order, two_sums
 from stepless.proof.interval import Interval
 from stepless.proof.sums import above, levelled
+from stepless.rounding import UNIT
 
 
 def verify(

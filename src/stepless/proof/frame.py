@@ -25,7 +25,8 @@ from stepless.data import Column, Source
 from stepless.data.triangle import chunks, independent, triangle, upper
 from stepless.objective import Loss
 from stepless.proof import losses
-from stepless.proof.arithmetic import TINY, UNIT
+from stepless.proof.arithmetic import TINY
+from stepless.rounding import UNIT
 
 NARROWER, WIDER = 1.0 - 2.0**-40, 1.0 + 2.0**-40  # room for a few roundings
 _LONGEST = 1e150  # row of T

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from stepless.data import Column, Source
 from stepless.objective import JointLoss, Objective
 from stepless.proof import distributions
-from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
+from stepless.proof.arithmetic import TINY, joined, second_order
 from stepless.proof.interval import Interval
 from stepless.proof.sums import above, floor, idle, penalty
+from stepless.rounding import UNIT
 
 _GRAIN = 2**50  # parts of 1 that a distribution of doubles is made of: it adds up to 1
 
@@ -70,8 +71,8 @@ def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) 
     sums = source.total(distributions.combination, (d, K, 2), p, share, rest, join=joined)
     g = (sums[..., 0] + sums[..., 1]) / m
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
-    blur = (8.0 + 4.0 * K) * precision * (1.01 * source.sizes + TINY**0.5)
-    off = blur[:, None] + 4.0 * UNIT * np.abs(g)
+    errors = (8.0 + 4.0 * K) * precision * (1.01 * source.sizes + TINY**0.5)
+    off = errors[:, None] + 4.0 * UNIT * np.abs(g)
     return floor(objective, g.ravel(), off.ravel(), ceiling) - offset
 
 

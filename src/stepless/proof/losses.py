@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.proof.arithmetic import UNIT, two_product, two_sum
+from stepless.proof.arithmetic import two_product, two_sum
+from stepless.rounding import UNIT
 
 _SURE = 1.0 - 2.0**-40  # of a curvature as computed, at a prediction as computed
 # shares of a slope that rounding has put out of its range, the more the narrower that is

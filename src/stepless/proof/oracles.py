@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective import Penalized
-from stepless.proof.arithmetic import UNIT
 from stepless.proof.interval import Interval
 from stepless.proof.sums import floor, idle, penalty
 from stepless.proof.witness import Points
+from stepless.rounding import UNIT
 
 
 class Oracle(Protocol):
@@ -33,11 +33,11 @@ class Oracle(Protocol):
         ...
 
     def value(self, w: NDArray, b: Any) -> float:
-        """R(w, b), roughly."""
+        """R(w, b), about."""
         ...
 
     def tangent(self, w: NDArray, b: Any) -> Any:
-        """R at w, and a plane under it, roughly."""
+        """R at w, and a plane under it, about."""
         ...
 
     def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
@@ -85,7 +85,7 @@ def _bound(risk: Oracle, tangents: list[tuple[float, NDArray, Any]], ceiling: fl
     offsets = shares * [tangent.plane.offset for _, _, tangent in tangents]
     doubts = shares * [risk.offset_error(v, tangent) for _, v, tangent in tangents]
     terms = 2.0 * (shares.size + 4) * UNIT
-    blur = shares.sum() * risk.gradient_error() + terms * (shares @ np.abs(slopes))
+    errors = shares.sum() * risk.gradient_error() + terms * (shares @ np.abs(slopes))
     doubt = float(doubts.sum()) + terms * float(np.abs(offsets).sum())
-    least = floor(risk.objective, shares @ slopes, 1.01 * blur, ceiling)
+    least = floor(risk.objective, shares @ slopes, 1.01 * errors, ceiling)
     return least + math.fsum(offsets) - 1.01 * doubt - 4.0 * UNIT * abs(least)

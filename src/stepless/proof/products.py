@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stepless.jit import FAST, compiled
-from stepless.proof.arithmetic import UNIT, second_order, two_product, two_sum
+from stepless.proof.arithmetic import second_order, two_product, two_sum
+from stepless.rounding import UNIT
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)

@@ -38,9 +38,10 @@ from numpy.typing import NDArray
 from stepless.data import Block, Column, Source
 from stepless.objective import Loss, Penalized, Zero
 from stepless.proof import losses
-from stepless.proof.arithmetic import TINY, UNIT
+from stepless.proof.arithmetic import TINY
 from stepless.proof.frame import NARROWER, WIDER, Frame, Plane
 from stepless.proof.products import CAREFUL, Care
+from stepless.rounding import UNIT
 
 FEATURES = 4000  # columns up to which
 PRODUCTS = 2e11  # and products with them up to which an optimum's distance is verified

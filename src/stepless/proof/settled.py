@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
 from stepless.objective import L1, Loss, Objective, SquaredL2
-from stepless.proof.arithmetic import TINY, UNIT
+from stepless.proof.arithmetic import TINY
 from stepless.proof.products import PLAIN
+from stepless.rounding import UNIT
 
 _TRIALS = 40  # of an end of the intercept's range …
 _FARTHER = 4.0  # … each so many times as far as the one before

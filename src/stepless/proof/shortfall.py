@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from stepless.data import Block, Source
 from stepless.data.triangle import independent, triangle
 from stepless.objective import Loss
-from stepless.proof.arithmetic import UNIT
 from stepless.proof.products import CAREFUL
 from stepless.proof.reach import FEATURES, PRODUCTS, too_large
+from stepless.rounding import UNIT
 
 REMEDY = "penalty='l2' with a small alpha"
 

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
 from stepless.proof import losses, products, reach
-from stepless.proof.arithmetic import TINY, UNIT, joined, second_order
+from stepless.proof.arithmetic import TINY, joined, second_order
 from stepless.proof.frame import Plane
 from stepless.proof.interval import Interval
 from stepless.proof.products import CAREFUL, PLAIN, Care
 from stepless.proof.tangents import ByTangents
+from stepless.rounding import UNIT
 
 OUTSIDE = 1e-12  # of its size: how far outside of a domain rounding may have put w
 
@@ -98,13 +99,13 @@ def bound(
     g = source.total(care.combination, (2, d), given, join=_joined).sum(axis=0) / m
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
-    blur = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
+    errors = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
     if reach.unbounded(objective):
-        plane, free = Plane(g, blur, offset, given), objective.intercept
+        plane, free = Plane(g, errors, offset, given), objective.intercept
         lowest = reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
     else:
-        lowest = floor(objective, g, blur, ceiling) - offset
-    return lowest, (np.abs(g) + blur) * (1.0 + 4.0 * UNIT)
+        lowest = floor(objective, g, errors, ceiling) - offset
+    return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
 
 
 def _joined(parts: list[NDArray]) -> NDArray:
@@ -136,18 +137,18 @@ def idle(objective: Penalized, d: int, ceiling: float) -> float:
     return max(floor(objective, np.zeros(d), np.zeros(d), ceiling), 0.0)
 
 
-def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> float:
-    """Below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling, all v within blur of g.
+def floor(objective: Penalized, g: NDArray, errors: NDArray, ceiling: float) -> float:
+    """Below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling, all v within errors of g.
 
     Of the domain widened by the `OUTSIDE`-th part of itself, if it has other walls than an axis's.
     """
-    blur = blur + TINY
+    errors = errors + TINY
     if objective.euclidean:
-        slope = math.sqrt(products.square(np.abs(g) + blur)) * (1.0 + 8.0 * UNIT)
+        slope = math.sqrt(products.square(np.abs(g) + errors)) * (1.0 + 8.0 * UNIT)
         least = objective.floor(slope, 0.0)
         slack = 16.0 * UNIT * abs(least)
     else:
-        least = objective.least(g, blur, ceiling)
+        least = objective.least(g, errors, ceiling)
         # a sum's rounding, and that of a quotient near 1 by which the ceiling is multiplied
         alike = 64 if objective.regularizer.separable else g.size + 64
         slack = 4.0 * UNIT * ((g.size + 64) * abs(least) + alike * ceiling)
@@ -155,7 +156,7 @@ def floor(objective: Penalized, g: NDArray, blur: NDArray, ceiling: float) -> fl
         strength = objective.strength
         reach = math.sqrt(2.0 * ceiling / strength) if strength > 0.0 else math.inf
         reach = min(objective.radius, reach)
-        slack += 2.0 * OUTSIDE * (ceiling + float(np.linalg.norm(np.abs(g) + blur)) * reach)
+        slack += 2.0 * OUTSIDE * (ceiling + float(np.linalg.norm(np.abs(g) + errors)) * reach)
     return least - slack if math.isfinite(slack) else -math.inf
 
 

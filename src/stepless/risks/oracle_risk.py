@@ -19,6 +19,7 @@ from stepless.proof import Interval, oracles
 from stepless.proof.witness import Points, Witness
 from stepless.risks.record import Record
 from stepless.risks.risk import WeightRisk
+from stepless.rounding import UNIT
 
 
 class OracleRisk(WeightRisk):
@@ -77,7 +78,7 @@ class OracleRisk(WeightRisk):
             regularizer, domain, intercept, self.smooth
         )
         self.m, self.d = m, d
-        self.rounding = (m + d + 16) * 2.0**-53
+        self.rounding = (m + d + 16) * UNIT
         self.origin = object()  # the same in all risks of the same data: see `under`
         self.begin()
 
@@ -106,7 +107,7 @@ class OracleRisk(WeightRisk):
         return self._steepest
 
     def curvatures(self) -> NDArray:
-        """How curved a smooth risk is along each weight, roughly: a solver's first guess."""
+        """How curved a smooth risk is along each weight, about: a solver's first guess."""
         return np.ones(self.d)
 
     @abstractmethod

@@ -115,7 +115,7 @@ class WeightRisk(Risk):
 
     @abstractmethod
     def curvatures(self) -> NDArray:
-        """How curved a smooth R is along each weight, roughly: a solver's first guess."""
+        """How curved a smooth R is along each weight, about: a solver's first guess."""
 
     @property
     def means(self) -> NDArray:

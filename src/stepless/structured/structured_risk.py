@@ -13,6 +13,7 @@ from stepless.data.holes import LARGEST
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
+from stepless.rounding import UNIT
 from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
 
@@ -138,7 +139,7 @@ class StructuredRisk(OracleRisk):
 
     def _note_entries(self, entries: int) -> None:
         # an index may be repeated: no sum has more terms than there are entries
-        self.rounding = max(self.rounding, (entries + self.d + 16) * 2.0**-53)
+        self.rounding = max(self.rounding, (entries + self.d + 16) * UNIT)
 
     def _violation(
         self, w: NDArray, lent: NDArray, i: int, score: float, slack: float

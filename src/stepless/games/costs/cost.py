@@ -83,7 +83,7 @@ class Total:
         """Every ∇f_t(w_t), a row each."""
         return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         """What adds up to the value, and to each entry of the gradient, all counted positive.
 
         Rounding is relative to it. The value's may leave out ⟨gradient's, |w|⟩.
@@ -133,8 +133,8 @@ class Mixed(Total):
             G[rounds] = part.gradients(W[rounds])
         return G
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
-        values, slopes = zip(*(part.rough(w) for _, part in self.parts), strict=True)
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
+        values, slopes = zip(*(part.sizes(w) for _, part in self.parts), strict=True)
         return math.fsum(values), np.sum(slopes, axis=0)
 
 

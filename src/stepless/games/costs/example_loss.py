@@ -85,7 +85,7 @@ class ExamplesTotal(Total):
     def gradients(self, W: NDArray) -> NDArray:
         return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
 
     def _values(self, z: NDArray) -> NDArray:

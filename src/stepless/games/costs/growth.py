@@ -82,7 +82,7 @@ class GrowthTotal(Total):
         wealth = np.einsum("tj,tj->t", self.R, W)[:, None]
         return self.R / -np.where(wealth > 0.0, wealth, np.nan)
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
 
     def _scaled(self, w: NDArray) -> NDArray:

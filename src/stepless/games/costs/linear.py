@@ -67,5 +67,5 @@ class LinearTotal(Total):
     def gradients(self, W: NDArray) -> NDArray:
         return self.C
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         return 0.0, np.abs(self.C).sum(axis=0)

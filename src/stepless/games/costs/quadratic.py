@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from stepless.games.costs.cost import Cost, Total
 
 _BLOCK = 32  # costs that are added one after the other
-_ROUNDING = 1e-12  # relative: what an eigenvalue may be below 0 by
+_FLAT = 1e-12  # relative: what an eigenvalue may be below 0 by
 
 
 class Quadratic(Cost):
@@ -49,7 +49,7 @@ class Quadratic(Cost):
                 f"matrix, not one of shape {H.shape}"
             )
         ends = np.linalg.eigvalsh(H) if H.ndim else (self._H, self._H)
-        if ends[0] < -_ROUNDING * max(ends[-1], 1.0):
+        if ends[0] < -_FLAT * max(ends[-1], 1.0):
             raise ValueError(f"a quadratic cost must be convex: H has the eigenvalue {ends[0]:g}")
         self.strength, self.smoothness = max(float(ends[0]), 0.0), max(float(ends[-1]), 0.0)
 
@@ -100,7 +100,7 @@ class QuadraticTotal(Total):
     def hessian(self, w: NDArray) -> NDArray:
         return self.H
 
-    def rough(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         H, c, k = self._sizes
         return k, H @ np.abs(w) + c
 

@@ -125,9 +125,9 @@ def _solve(task: Task) -> tuple[NDArray, float]:
     if value - bound > goal and task.smooth:
         w = accelerate(task, w, _steps(task, *_ACCELERATED), goal)
         value, bound = task.value(w), max(bound, task.lower_bound(w))
-    rough = (_ROUGH if task.smooth else _CORNERED) * goal
-    if value - bound > rough:
-        v, below = cut(task, w, _steps(task, *_CUTS), rough)
+    coarse = (_ROUGH if task.smooth else _CORNERED) * goal
+    if value - bound > coarse:
+        v, below = cut(task, w, _steps(task, *_CUTS), coarse)
         bound = max(bound, below)
         if task.value(v) < value:
             w = v

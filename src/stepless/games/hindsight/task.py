@@ -15,8 +15,9 @@ from stepless.mirrors import Euclidean
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.signs import nonnegative
 from stepless.objective import Domain, L1Ball, Objective, Regularizer, Simplex, Squared, Zero
+from stepless.rounding import UNIT
 
-_ULP = 2.0**-53
+_ULP = UNIT
 _PAIRS = 64  # numpy adds by pairs what is longer; and a few operations more
 
 
@@ -88,17 +89,19 @@ class Task:
 
     def size(self, w: NDArray) -> float:
         """What rounding is relative to: all that adds up to f(w)."""
-        value, slopes = self.whole.rough(w)
+        value, slopes = self.whole.sizes(w)
         more = self.lift * float(np.abs(w).sum()) + self.bowl * float(w @ w)
         return value + float(slopes @ np.abs(w)) + more
 
     def extent(self, w: NDArray) -> float:
         """The same, and all that f can change by in S."""
-        return self.size(w) + self._sway(self.whole.rough(w)[1] + self.lift + self.bowl * np.abs(w))
+        return self.size(w) + self._support(
+            self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
+        )
 
-    def blur(self, w: NDArray) -> NDArray:
+    def slope_errors(self, w: NDArray) -> NDArray:
         """How far each entry of ∇f(w) may be off."""
-        slopes = self.whole.rough(w)[1] + self.lift + self.bowl * np.abs(w)
+        slopes = self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
         return self.rounding * slopes
 
     def step(self, w: NDArray, g: NDArray, L: float) -> NDArray:
@@ -119,9 +122,9 @@ class Task:
 
     def _tangent(self, w: NDArray, g: NDArray, least: float) -> float:
         """The bound f(w) − ⟨g, w⟩ + least, rounding counted against it."""
-        f, blur = self.f(w), self.blur(w)
-        slack = self._sway(blur) + float(blur @ np.abs(w)) + self.rounding * self.size(w)
-        slack += 4.0 * self.d * _ULP * (self._sway(np.abs(g)) + abs(f))
+        f, errors = self.f(w), self.slope_errors(w)
+        slack = self._support(errors) + float(errors @ np.abs(w)) + self.rounding * self.size(w)
+        slack += 4.0 * self.d * _ULP * (self._support(np.abs(g)) + abs(f))
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
 
@@ -145,11 +148,11 @@ class Task:
         scale = float(np.abs(a).max())
         return scale * self.domain.floor(a / scale) if scale > 0.0 else 0.0
 
-    def _sway(self, blur: NDArray) -> float:
-        """A number above ⟨blur, |v|⟩ for all v of S."""
+    def _support(self, errors: NDArray) -> float:
+        """A number above ⟨errors, |v|⟩ for all v of S."""
         if isinstance(self.domain, Simplex | L1Ball):
-            return float(blur.max()) * self.domain.bound
-        return self.domain.sway(blur)
+            return float(errors.max()) * self.domain.bound
+        return self.domain.support(errors)
 
 
 @compiled("w[_,_]")

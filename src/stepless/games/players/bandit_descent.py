@@ -50,5 +50,5 @@ class BanditDescent(Bandit):
             return np.full(len(run.plays), math.inf)
         squares, heights = np.sum(run.gradients**2, axis=1), np.array(self.heights)
         steps = np.divide(squares, heights, where=heights > 0.0, out=np.zeros(len(heights)))
-        blur = self.room * np.cumsum(self.shares) + self.shrinking(u)
-        return self.walked(u) + 0.5 * np.cumsum(steps) + self.lipschitz * blur
+        spread = self.room * np.cumsum(self.shares) + self.shrinking(u)
+        return self.walked(u) + 0.5 * np.cumsum(steps) + self.lipschitz * spread

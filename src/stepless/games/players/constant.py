@@ -9,7 +9,7 @@ from stepless.games.costs import Cost, ValuesOnly
 from stepless.games.players.player import Player, Run
 from stepless.kernels.vertices import enter
 
-_ROUNDING = 1e-9  # relative: what a decision may lie outside of its domain by
+_OUTSIDE = 1e-9  # relative: what a decision may lie outside of its domain by
 
 
 class Constant(Player):
@@ -52,7 +52,7 @@ class Constant(Player):
         self.w = self.given.copy()
         enter(self.domain, self.w)
         away = float(np.abs(self.w - self.given).max())
-        if not away <= _ROUNDING * self.domain.reach():
+        if not away <= _OUTSIDE * self.domain.reach():
             raise ValueError(
                 f"the given decision lies outside of {type(self.domain).__name__}, by {away:.3g} "
                 "in a weight: project it first"

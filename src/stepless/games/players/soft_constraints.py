@@ -15,7 +15,7 @@ from stepless.jit import compiled
 from stepless.kernels.vertices import enter
 
 _FIRST = 8  # rounds of the first epoch: enough for a δ, whatever m
-_ROUNDING = 1.0 + 2.0**-40  # what is steeper by this alone is not steeper
+_ALIKE = 1.0 + 2.0**-40  # what is steeper by this alone is not steeper
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class SoftConstraints(Player):
 
 def _raised(old: float, seen: float) -> float:
     """The least estimate that is no less than what was seen and doubles wherever it must grow."""
-    return old if seen <= old * _ROUNDING else max(seen, 2.0 * old)
+    return old if seen <= old * _ALIKE else max(seen, 2.0 * old)
 
 
 def _least_root(A: float, B: float, eta: float) -> float:
@@ -227,7 +227,7 @@ def _inset(T: float, credit: float) -> tuple[float, float, float]:
         delta = _least_root(2.0, 3.0, eta)
         allowed = math.sqrt(2.0 * (T + 1.5 / eta) * (delta * eta * T + 1.0 / eta))
         better = min(max(allowed - credit, 0.0) / T, 1.0)
-        if better <= gamma * _ROUNDING:  # it climbs to the least solution
+        if better <= gamma * _ALIKE:  # it climbs to the least solution
             return gamma, eta, delta
         gamma = better
 

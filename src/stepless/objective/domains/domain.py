@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.rounding import UNIT
 from stepless.term import Term
 
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 
 
 def frozen(values: ArrayLike) -> NDArray:
@@ -82,11 +83,13 @@ class Domain(Term):
         """Return the largest |w_j − v_j| of two points of S, or infinity."""
         return 2.0 * self.reach()
 
-    def sway(self, blur: NDArray) -> float:
-        """A number above ⟨blur, |w|⟩ for all w of S, or infinity. Not for compiled code."""
-        if not blur.any():
+    def support(self, errors: NDArray) -> float:
+        """A number above ⟨errors, |w|⟩ for all w of S, or infinity. Not for compiled code."""
+        if not errors.any():
             return 0.0
-        return float(min(np.linalg.norm(blur) * self.radius(), blur.sum() * self.reach()))
+        sizes = float(np.linalg.norm(errors)), float(errors.sum())
+        both = zip(sizes, (self.radius(), self.reach()), strict=True)
+        return min(size * most if most < math.inf else math.inf for size, most in both)
 
     def admit(self, d: int) -> None:
         """Raise ValueError where S has no point of d weights. Not for compiled code."""
@@ -110,7 +113,7 @@ class Domain(Term):
         if math.isinf(self.radius()) and math.isinf(self.reach()):
             return -math.inf
         if not self.offers("vertex"):
-            return -self.sway(np.abs(a)) * (1.0 + _ULP * a.size)
+            return -self.support(np.abs(a)) * (1.0 + _ULP * a.size)
         w = np.empty(a.size)
         self.vertex(a, w)
         return float(a @ w)

@@ -12,8 +12,9 @@ from stepless.jit import compiled
 from stepless.objective.assigning import assign, assign_multiple
 from stepless.objective.domains.domain import Domain, is_thin
 from stepless.objective.multipliers import length
+from stepless.rounding import UNIT
 
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 _TRIALS = 200  # bisection alone would end by then
 _FAR = 1e6  # radii: from there, a projection is as good as a minimum of a linear function
 _WIDE = 4.0  # ratio of a bracket's ends above which its middle is the geometric one

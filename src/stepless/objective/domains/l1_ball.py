@@ -10,7 +10,7 @@ from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
 
-_ROUNDING = 1.0 + 2.0**-50  # a projection stays where it is when it is projected again
+_STAYS = 1.0 + 2.0**-50  # a projection stays where it is when it is projected again
 
 
 class L1Ball(Bounded):
@@ -60,7 +60,7 @@ def project_l1(w, h, bound):
     |v_j| = (|w_j| − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j |w_j|, which adds up to the bound
     (DHS Fig. 3, its first test being ⟨a, v⟩ ≤ c; θ is found without sorting).
     """
-    if not bound * _ROUNDING < absolute_sum(w) < math.inf:
+    if not bound * _STAYS < absolute_sum(w) < math.inf:
         return
     b = h * np.abs(w)
     pivot, excess = level(b, h, bound)

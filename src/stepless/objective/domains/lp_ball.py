@@ -8,9 +8,10 @@ import numpy as np
 
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
+from stepless.rounding import UNIT
 
 _TRIALS = 200  # bisection alone would end by then
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 
 
 class LpBall(Bounded):

@@ -12,9 +12,10 @@ from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.assigning import assign
 from stepless.objective.domains.domain import Domain, frozen
+from stepless.rounding import UNIT
 
 _MOST_ROUNDS = 100  # of the vertex's search, which takes a few
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 _LOOSE = 1e-9
 
 
@@ -143,8 +144,8 @@ def _lowest(A: NDArray, b: NDArray, g: NDArray, bound: float = math.inf) -> floa
     if math.isinf(bound):
         return float(found.fun)
     u = np.maximum(-found.ineqlin.marginals, 0.0)
-    rough = _ULP * (b.size + g.size) * (np.abs(g).sum() * bound + float(u @ (np.abs(b) + bound)))
-    return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rough)
+    rounding = _ULP * (b.size + g.size) * (np.abs(g).sum() * bound + float(u @ (np.abs(b) + bound)))
+    return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rounding)
 
 
 def _always(*_: object) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain, frozen
 from stepless.objective.multipliers import length
+from stepless.rounding import UNIT
 
 
 class Shrunk(Domain):
@@ -113,7 +114,7 @@ class Shrunk(Domain):
         if not a.any() or math.isinf(inner):
             return inner
         center = float(a @ self.center)
-        rounding = 2.0**-52 * (a.size + 3) * float(np.abs(a) @ np.abs(self.center))
+        rounding = 2.0 * UNIT * (a.size + 3) * float(np.abs(a) @ np.abs(self.center))
         return self.share * center + (1.0 - self.share) * inner - rounding - 2.0**-50 * abs(inner)
 
 

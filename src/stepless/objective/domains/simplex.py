@@ -10,7 +10,7 @@ from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
 
-_ROUNDING = 2.0**-50  # a projection stays where it is when it is projected again
+_STAYS = 2.0**-50  # a projection stays where it is when it is projected again
 
 
 class Simplex(Bounded):
@@ -53,7 +53,7 @@ def project_simplex(w, h, bound):
     v_j = (w_j − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j w_j.
     """
     sum_ = absolute_sum(w)
-    inside = w.min() >= 0.0 and abs(sum_ - bound) <= bound * _ROUNDING
+    inside = w.min() >= 0.0 and abs(sum_ - bound) <= bound * _STAYS
     if inside or not sum_ < math.inf:
         return
     b = h * w

@@ -19,6 +19,7 @@ from stepless.objective.domains.psd_cone import (
 )
 from stepless.objective.domains.simplex import project_simplex
 from stepless.objective.eigenpair import lowest
+from stepless.rounding import UNIT
 
 
 class Spectrahedron(Bounded):
@@ -48,7 +49,7 @@ class Spectrahedron(Bounded):
         X = w.reshape((side(w.size), side(w.size)))
         symmetrise(X)
         values, vectors = np.linalg.eigh(X)
-        most = self.bound * (1.0 + w.size * 2.0**-52)  # a projection stays where it is
+        most = self.bound * (1.0 + w.size * 2.0 * UNIT)  # a projection stays where it is
         if values[0] >= -most * 2.0**-50 and values.sum() <= most:
             return
         values = np.maximum(values, 0.0)

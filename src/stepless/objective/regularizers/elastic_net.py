@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
+from stepless.rounding import UNIT
 
 
 class ElasticNet(Regularizer):
@@ -82,7 +83,7 @@ class ElasticNet(Regularizer):
 
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         lasso, curvature = self.alpha * self.ratio, self.strong_convexity()
-        over = np.maximum(np.abs(a) - lasso, 0.0)
+        over = np.maximum(np.abs(a) - lasso * (1.0 - 4.0 * UNIT), 0.0)  # not too little
         if not over.any():
             return 0.0
         # Two minima of less than Ω + ⟨a, ·⟩: without the ceiling, and without the ridge's share.

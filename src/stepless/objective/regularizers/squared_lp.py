@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, positive
+from stepless.rounding import UNIT
 
 _MOST_STEPS = 200
-_ULP = 2.0**-52
+_ULP = 2.0 * UNIT
 
 
 class SquaredLp(Regularizer):

@@ -15,6 +15,7 @@ from stepless.jit import compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains.pairs import Pairs
 from stepless.risks.oracle_risk import OracleRisk
+from stepless.rounding import UNIT
 
 _LINE = 16  # numbers: two cache lines between what two threads write
 
@@ -106,7 +107,7 @@ class ChainRisk(OracleRisk):
         # of sums over positions, entries and neighbours, in whatever order they are taken
         # and of as many normalised steps of `tags` terms each as the longest sequence has
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
-        self.rounding = (terms + sequences.longest * (tags + 4)) * 2.0**-53
+        self.rounding = (terms + sequences.longest * (tags + 4)) * UNIT
         given = pairs, sequences.split(y, positions=True), sequences.split(s)
         self.problems = Column(sequences.map(_problem, *given))
 

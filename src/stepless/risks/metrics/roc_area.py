@@ -13,7 +13,7 @@ from stepless.objective import Regularizer
 from stepless.risks.metrics.metric import Metric, below, refuse_one_class
 from stepless.risks.metrics.pair_risk import PairRisk
 
-_ROUNDING = 1e-12  # relative, of sums of weights
+_ALIKE = 1e-12  # relative, of sums of weights
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RocArea(Metric):
         order = np.argsort(-z, kind="stable")
         order = order[s[order] > 0.0]
         weight, wanted = np.cumsum(s[order]), float(s[positive].sum())
-        last = int(np.searchsorted(weight, wanted * (1.0 - _ROUNDING)))
-        if weight[last] > wanted * (1.0 + _ROUNDING):  # a part of this example's weight is called
+        last = int(np.searchsorted(weight, wanted * (1.0 - _ALIKE)))
+        if weight[last] > wanted * (1.0 + _ALIKE):  # a part of this example's weight is called
             return float(z[order[last]])
         return below(z[order], last + 1)

@@ -20,6 +20,7 @@ from stepless.risks.ranking.falling import falling
 from stepless.risks.ranking.gains import grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.ranking_loss import RankingLoss
+from stepless.rounding import UNIT
 
 
 class RankingRisk(OracleRisk):
@@ -126,7 +127,7 @@ class RankingRisk(OracleRisk):
         document's; the mean over queries by no more than `rounding` of itself.
         """
         terms = self._longest + self.d + 16
-        off = terms * 2.0**-53 * float(self._largest @ np.abs(w))
+        off = terms * UNIT * float(self._largest @ np.abs(w))
         return self._steepness * off + self.rounding * value
 
     def gradient_error(self) -> NDArray:
