@@ -278,8 +278,11 @@ def test_they_come_near_the_optimum_and_prove_it(name, loss, intercept, domain):
     result = minimize(risk, SOLVERS[name](), Stopping(gap=0.0, passes=255))
     assert result.rel_gap <= 0.02, result.rel_gap
     assert domain.excess(result.w) <= 1e-10
-    assert result.state.projections == 255
-    assert result.state.rounds == 128 * 60
+    if result.stopped_by == "passes":
+        assert result.state.projections == 255
+        assert result.state.rounds == 128 * 60
+    else:  # at a corner of a box: there the optimum is met exactly
+        assert result.rel_gap <= 1e-12
 
 
 def test_the_certificate_is_true():

@@ -73,7 +73,7 @@ def risk(
     z[2] += abs(b) + 1.01 * gram.rounding * float(np.abs(c).sum()) / rounding
     column = Column([np.ascontiguousarray(z[:, lo:hi]) for lo, hi in source.cuts])
     loss = objective.loss
-    return above(source.map(losses.heights, loss, column, rounding, loss.ulps), gram.size)
+    return above(source.map(losses.heights, loss, column, rounding, loss.ulps, math.inf), gram.size)
 
 
 def square(gram: Gram, v: NDArray, Kv: NDArray) -> float:

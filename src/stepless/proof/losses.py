@@ -16,11 +16,12 @@ _NARROWER = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
 
 @compiled("block[m,_] z[3,m]")
-def heights(block, loss, z, rounding, ulps):
+def heights(block, loss, z, rounding, ulps, steepest):
     """Σ s_i ℓ(z_i, y_i), from above: a number, what it lacks, and by how much it may be too low.
 
     z_i is a number h, what it lacks, and its terms' sizes, of which it may be off by `rounding`.
-    ℓ is convex: from h to h + t it rises by at most t times a slope from beyond.
+    ℓ is convex: from h to h + t it rises by at most t times a slope from beyond, or by t times the
+    `steepest` of all, where that is finite.
     """
     _, y, s = block
     high, low, doubt = 0.0, 0.0, 0.0
@@ -31,12 +32,15 @@ def heights(block, loss, z, rounding, ulps):
         if math.isnan(h):
             return math.nan, 0.0, 0.0
         left, right = z[1, i] - off, z[1, i] + off
-        far = 4.0 * (max(abs(left), abs(right)) + UNIT * abs(h))
+        most = max(abs(left), abs(right))
+        far = 4.0 * (most + UNIT * abs(h))
         rise = 0.0
-        if right > 0.0:
+        if steepest < math.inf:
+            rise = steepest * most
+        elif right > 0.0:
             a = loss.slope(h + far, y[i])
             rise = max(a * right, a * max(left, 0.0))
-        if left < 0.0:
+        if left < 0.0 and steepest == math.inf:
             a = loss.slope(h - far, y[i])
             rise = max(rise if right > 0.0 else -math.inf, a * left, a * min(right, 0.0))
         here = loss.value(h, y[i])

@@ -59,7 +59,9 @@ def verify(
 def risk(loss: Loss, source: Source, w: NDArray, b: float, care: Care = CAREFUL) -> float:
     """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m, from above."""
     z, rounding = source.column(care.predictions, w, float(b)), care.rounding(source.shape[1])
-    return above(source.map(losses.heights, loss, z, rounding, loss.ulps), source.shape[0])
+    steepest = loss.lipschitz() if care is PLAIN else math.inf
+    given = loss, z, rounding, loss.ulps, float(steepest)
+    return above(source.map(losses.heights, *given), source.shape[0])
 
 
 def penalty(objective: Penalized, w: NDArray) -> float:
