@@ -62,8 +62,10 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         b = 0.3 if intercept else 0.0
         z = source.predictions(w, b)
         slopes = np.array([loss.slope(p, t) for p, t in zip(z, y, strict=True)]) * rng.random(m)
-        highest = sums.penalty(J, w) + sums.risk(loss, source, w, b, care)
-        lowest, steepness = sums.bound(J, source, (w, b), source.split(slopes), highest, care)
+        given = sums.levelled(J, source, source.split(slopes))
+        read = care.read(source, w, b, given.slopes)
+        highest = sums.penalty(J, w) + sums.risk(loss, source, read[0], care)
+        lowest, steepness = sums.bound(J, source, w, given, read, highest, care)
         s = [exact(si) for si in source.s]
         true = objective(loss, penalty, X, y, s, w, b)
         assert true <= highest <= float(true) * (1.0 + 1e-8) + 1e-12

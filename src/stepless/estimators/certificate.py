@@ -31,11 +31,14 @@ class Remedy:
     learn: str = "Lower alpha, look at the scale of the features, or ask for a smaller gap="
 
 
+_USUAL = Remedy()
+
+
 def certify(
     estimator: Any,
     run: Run,
     results: list[Result],
-    remedy: Remedy = Remedy(),  # noqa: B008
+    remedy: Remedy = _USUAL,
     *,
     relative_to: float | None = None,
     told: bool = False,

@@ -35,17 +35,15 @@ def verify(
 
     `source` has the targets and the weights of the examples.
     """
-    v, offset = np.zeros(gram.size), 0.0
-    if slopes is not None:
-        given, offset, _ = levelled(objective, source, slopes)
-        v = np.concatenate([part[0] for part in given.parts]) / gram.size
+    given = levelled(objective, source, slopes)
+    v = np.concatenate([part[0] for part in given.slopes.parts]) / gram.size
     f, Kv = predictions(gram, c, v)
     penalty = 0.5 * objective.strength * square(gram, c, f) * (1.0 + 4.0 * UNIT)
     highest = penalty + risk(objective, gram, source, c, f, b)
     # the minimum falls with the length of Σ v_i φ(x_i)
     length = math.sqrt(square(gram, v, Kv)) * (1.0 + 4.0 * UNIT)
     least = objective.floor(length, 0.0)
-    lowest = max(least - 8.0 * UNIT * abs(least) - offset, 0.0)
+    lowest = max(least - 8.0 * UNIT * abs(least) - given.offset, 0.0)
     return Interval(float(highest), float(min(lowest, highest)))
 
 
@@ -58,7 +56,7 @@ def predictions(gram: Gram, c: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         none = np.zeros(rows.size)
         block = Block(Dense(gram.block(rows, used)), none, none)
         for of, numbers in zip((c, v), found, strict=True):
-            numbers.append(products.careful_predictions(block, of[used], 0.0))
+            numbers.append(products.predictions(block, of[used], 0.0))
     return np.concatenate(found[0], axis=1), np.concatenate(found[1], axis=1)
 
 

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
-from stepless.proof.arithmetic import second_order, two_product, two_sum
+from stepless.proof.arithmetic import joined, second_order, two_product, two_sum
 from stepless.rounding import UNIT
 
 
-@compiled("block[m,d] w[d]", fastmath=FAST)
-def plain_predictions(block, w, b):
-    """⟨w, x_i⟩ + b: a number for each row, 0, and the sum of its terms' sizes."""
+@compiled("block[m,d] g[2,d] z[3,m] a[2,m] w[d]", fastmath=FAST)
+def plain(block, g, z, a, w, b):
+    """Write z and add to g, as `careful` does, but without what numbers lack: it is 0."""
     X, _, s = block
-    z = np.zeros((3, s.size))
     for i in range(s.size):
         first, last = X.span(i)
         p, size = 0.0, 0.0
@@ -24,27 +25,20 @@ def plain_predictions(block, w, b):
             j, v = X.entry(i, k)
             p += w[j] * v
             size += abs(w[j] * v)
-        z[0, i], z[2, i] = p + b, size + abs(b)
-    return z
-
-
-@compiled("block[m,d] g[2,d] a[2,m]", fastmath=FAST)
-def plain_combination(block, g, a):
-    """Add to the first row of g: Σ a_i x_i."""
-    X, _, _ = block
-    for i in range(a.shape[1]):
+        z[0, i], z[1, i], z[2, i] = p + b, 0.0, size + abs(b)
         if a[0, i] != 0.0:
-            first, last = X.span(i)
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[0, j] += a[0, i] * v
 
 
-@compiled("block[m,d] w[d]")
-def careful_predictions(block, w, b):
-    """⟨w, x_i⟩ + b: a number for each row, what it lacks, and the sum of its terms' sizes."""
+@compiled("block[m,d] g[2,d] z[3,m] a[2,m] w[d]")
+def careful(block, g, z, a, w, b):
+    """Write z: ⟨w, x_i⟩ + b, what that lacks, and the sum of its terms' sizes, for each row.
+
+    Add to g, numbers and what they lack: Σ a_i x_i, for a_i that are given likewise.
+    """
     X, _, s = block
-    z = np.empty((3, s.size))
     for i in range(s.size):
         first, last = X.span(i)
         high, low, size = b, 0.0, abs(b)
@@ -56,22 +50,21 @@ def careful_predictions(block, w, b):
             size += abs(term)
         z[0, i], z[1, i] = two_sum(high, low)
         z[2, i] = size
-    return z
-
-
-@compiled("block[m,d] g[2,d] a[2,m]")
-def careful_combination(block, g, a):
-    """Add to g, numbers and what they lack: Σ a_i x_i, for a_i that are given likewise."""
-    X, _, _ = block
-    for i in range(a.shape[1]):
         if a[0, i] != 0.0:
-            first, last = X.span(i)
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 x = np.float64(v)
                 term, error = two_product(a[0, i], x)
                 g[0, j], lack = two_sum(g[0, j], term)
                 g[1, j] += error + lack + a[1, i] * x
+
+
+def predictions(block, w, b):
+    """⟨w, x_i⟩ + b for each row, as `careful` writes them."""
+    m, d = block.shape
+    z = np.empty((3, m))
+    careful(block, np.zeros((2, d)), z, np.zeros((2, m)), w, b)
+    return z
 
 
 @compiled("v[d]")
@@ -88,9 +81,18 @@ def square(v):
 class Care(NamedTuple):
     """How products are taken, and by how much a sum of n of them errs, relative to its sizes."""
 
-    predictions: Callable
-    combination: Callable
+    products: Callable
     rounding: Callable[[int], float]
+
+    def read(self, source: Source, w: NDArray, b: float, a: Column) -> tuple[Column, NDArray]:
+        """⟨w, x_i⟩ + b of each row, and Σ a_i x_i, in one walk over the rows."""
+        z = Column([np.empty((3, hi - lo)) for lo, hi in source.cuts])
+        g = source.total(self.products, (2, source.shape[1]), z, a, w, float(b), join=_joined)
+        return z, g.sum(axis=0)
+
+
+def _joined(parts: list[NDArray]) -> NDArray:
+    return joined([part.T for part in parts]).T
 
 
 def _first_order(terms: int) -> float:
@@ -98,5 +100,5 @@ def _first_order(terms: int) -> float:
     return 1.01 * (terms + 64) * UNIT
 
 
-PLAIN = Care(plain_predictions, plain_combination, _first_order)
-CAREFUL = Care(careful_predictions, careful_combination, second_order)
+PLAIN = Care(plain, _first_order)
+CAREFUL = Care(careful, second_order)

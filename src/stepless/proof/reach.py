@@ -40,7 +40,6 @@ from stepless.objective import Loss, Penalized, Zero
 from stepless.proof import losses
 from stepless.proof.arithmetic import TINY
 from stepless.proof.frame import NARROWER, WIDER, Frame, Plane
-from stepless.proof.products import CAREFUL, Care
 from stepless.rounding import UNIT
 
 FEATURES = 4000  # columns up to which
@@ -56,13 +55,16 @@ def bound(
     loss: Loss,
     source: Source,
     free: bool,
-    w: NDArray,
-    b: float,
+    at: tuple[NDArray, Column],
     plane: Plane,
     ceiling: float,
-    care: Care = CAREFUL,
+    rounding: float,
 ) -> float:
-    """A number below J at all weights and intercepts, −∞ if none is found; J(w, b) ≤ ceiling."""
+    """A number below J at all weights and intercepts, −∞ if none is found; ≥ J at one is ceiling.
+
+    It is `at` these weights, with predictions that are off by `rounding` of their terms' sizes.
+    """
+    w, z = at
     m, d = source.shape
     if too_large(m, d + free):
         return -math.inf
@@ -78,25 +80,14 @@ def bound(
         if not found < E:
             found = min(found, _coercive(loss, source, free, plane, ceiling))
     elif loss.offers("curvature") and loss.unimodal:
-        found = _curved(loss, source, free, w, b, plane, E, care)
+        near = source.column(losses.near, z, rounding)
+        found = _curved(loss, source, free, near, plane, E)
     lowest = here - found * WIDER - 4.0 * UNIT * (abs(here) + found)
     return lowest if math.isfinite(lowest) else -math.inf
 
 
-def _curved(
-    loss: Loss,
-    source: Source,
-    free: bool,
-    w: NDArray,
-    b: float,
-    plane: Plane,
-    E: float,
-    care: Care,
-) -> float:
-    """γr of a loss with a curvature."""
-    z = source.column(care.predictions, w, float(b))
-    off = care.rounding(source.shape[1])
-    near = source.column(losses.near, z, off)
+def _curved(loss: Loss, source: Source, free: bool, near: Column, plane: Plane, E: float) -> float:
+    """γr of a loss with a curvature, whose predictions are `near`."""
     frame = Frame.of(source, free, source.column(losses.roots, loss, near, source.shape[0]))
     if frame is None:
         return math.inf

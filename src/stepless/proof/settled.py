@@ -26,9 +26,8 @@ from stepless.proof.arithmetic import TINY
 from stepless.proof.products import PLAIN
 from stepless.rounding import UNIT
 
-_TRIALS = 40  # of an end of the intercept's range …
-_FARTHER = 4.0  # … each so many times as far as the one before
-_HALVINGS = 3  # towards its true end
+_TRIALS = 80  # of the ends of the intercept's range …
+_FARTHER = 2.0  # … each so many times as far as the one before
 _NUDGE = 8.0 * UNIT  # of what is added up: more than the rounding of a score, and of a slope there
 _EVERYWHERE = -math.inf, math.inf
 
@@ -58,8 +57,7 @@ def settled(objective: Objective, source: Source, w: NDArray, b: float, gap: flo
         return Settled(radius, _EVERYWHERE)
     typical = math.sqrt(math.fsum(square for square, _ in parts) / source.shape[0])
     step = max(off * typical, _NUDGE * (1.0 + abs(b)))
-    low, high = (_end(objective.loss, source, rows, off, b, side * step) for side in (-1.0, 1.0))
-    return Settled(radius, (low, high))
+    return Settled(radius, _range(objective.loss, source, rows, off, b, step))
 
 
 def radius_of(objective: Objective, gap: float) -> float:
@@ -88,26 +86,20 @@ def _off(w: NDArray, radius: float) -> float:
     return radius + rounding * (float(np.linalg.norm(w)) + radius)
 
 
-def _end(loss: Loss, source: Source, rows: Column, off: float, b: float, step: float) -> float:
-    """Where, from b in the direction of `step`, the intercept of the optimum cannot be beyond."""
-    side = math.copysign(1.0, step)
-
-    def beyond(away: float) -> bool:
-        parts = source.map(_tilt, loss, rows, b + away, -side * off)
-        slope, doubt = (math.fsum(part) for part in zip(*parts, strict=True))
-        return side * slope > doubt
-
-    near, far = 0.0, step
+def _range(
+    loss: Loss, source: Source, rows: Column, off: float, b: float, step: float
+) -> tuple[float, float]:
+    """Numbers around b between which the intercept of the optimum is; `step` is a first guess."""
+    ends, sides = np.array([b - step, b + step]), np.array([-1.0, 1.0])
     for _ in range(_TRIALS):
-        if beyond(far):
-            break
-        near, far = far, _FARTHER * far
-    else:
-        return math.copysign(math.inf, step)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (near + far)
-        near, far = (near, middle) if beyond(middle) else (middle, far)
-    return b + far
+        slopes, doubts = np.sum(source.map(_tilts, loss, rows, ends, off), axis=0)
+        within = ~(sides * slopes > doubts)
+        if not within.any():
+            return float(ends[0]), float(ends[1])
+        step *= _FARTHER
+        ends[within] = (b + sides * step)[within]
+    low, high = np.where(within, sides * math.inf, ends)
+    return float(low), float(high)
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
@@ -138,23 +130,26 @@ def _sizes(block, rows, b, off):
     return total, certain
 
 
-@compiled("block[m,_] rows[2,m]")
-def _tilt(block, loss, rows, b, shift):
-    """Σ s_i ℓ'(⟨w, x_i⟩ + b + shift·‖x_i‖, y_i), and how far it may be off.
+@compiled("block[m,_] rows[2,m] ends[2]")
+def _tilts(block, loss, rows, ends, off):
+    """Σ s_i ℓ'(⟨w, x_i⟩ + b ± off·‖x_i‖, y_i) at both ends b, and how far they may be off.
 
-    Each slope is taken a little farther in the direction of the shift. The exponential in one errs
-    by less than that changes it.
+    All predictions are higher at the lower end, lower at the upper one, and a little more so than
+    rounding may have moved them. The exponential in a slope errs by less than that changes it.
     """
     _, y, s = block
-    total, size = 0.0, 0.0
+    sums = np.zeros((2, 2))
     for i in range(s.size):
         if s[i] != 0.0:
-            at = rows[0, i] + b + shift * rows[1, i]
-            sizes = 1.0 + abs(rows[0, i]) + abs(b) + abs(at) + abs(y[i])
-            a = s[i] * loss.slope(at + math.copysign(_NUDGE, shift) * sizes, y[i])
-            total += a
-            size += abs(a)
-    return total, (s.size + 64) * UNIT * size
+            for end in range(2):
+                shift = off if end == 0 else -off
+                at = rows[0, i] + ends[end] + shift * rows[1, i]
+                sizes = 1.0 + abs(rows[0, i]) + abs(ends[end]) + abs(at) + abs(y[i])
+                a = s[i] * loss.slope(at + math.copysign(_NUDGE, shift) * sizes, y[i])
+                sums[0, end] += a
+                sums[1, end] += abs(a)
+    sums[1] *= (s.size + 64) * UNIT
+    return sums
 
 
 def zeros(objective: Objective, source: Source, steepness: NDArray | None, gap: float) -> NDArray:

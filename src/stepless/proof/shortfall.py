@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stepless.data import Block, Source
 from stepless.data.triangle import independent, triangle
 from stepless.objective import Loss
-from stepless.proof.products import CAREFUL
+from stepless.proof.products import CAREFUL, predictions
 from stepless.proof.reach import FEATURES, PRODUCTS, too_large
 from stepless.rounding import UNIT
 
@@ -25,7 +25,7 @@ def shortfall(
     None where they are `fitted`, so that there is nothing to prove, unless classes are separable.
     """
     (m, d), n = source.shape, source.shape[1] + free
-    margins = source.column(CAREFUL.predictions, w, float(b))
+    margins = source.column(predictions, w, float(b))
     least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
     if loss.targets == "signs" and least > 0.0:
         return (

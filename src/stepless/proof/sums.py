@@ -12,6 +12,7 @@ scaled by a real number that makes it so. Every rounding is counted: docs/certif
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -42,12 +43,13 @@ def verify(
 
     With plain products, if these prove a gap of `enough`; else with careful ones.
     """
-    found = Interval(math.inf, 0.0)
+    given, found = levelled(objective, source, slopes), Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
-        highest = penalty(objective, w) + risk(objective.loss, source, w, b, care)
+        read = care.read(source, w, b, given.slopes)
+        highest = penalty(objective, w) + risk(objective.loss, source, read[0], care)
         lowest, steepness = idle(objective, w.size, highest), None
         if slopes is not None and highest < math.inf:
-            proved, sizes = bound(objective, source, (w, b), slopes, highest, care)
+            proved, sizes = bound(objective, source, w, given, read, highest, care)
             if proved > lowest:
                 lowest, steepness = proved, sizes
         found = Interval(highest, min(lowest, highest), steepness)
@@ -56,11 +58,10 @@ def verify(
     return found
 
 
-def risk(loss: Loss, source: Source, w: NDArray, b: float, care: Care = CAREFUL) -> float:
-    """Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m, from above."""
-    z, rounding = source.column(care.predictions, w, float(b)), care.rounding(source.shape[1])
+def risk(loss: Loss, source: Source, z: Column, care: Care) -> float:
+    """Σ s_i ℓ(z_i, y_i)/m, from above."""
     steepest = loss.lipschitz() if care is PLAIN else math.inf
-    given = loss, z, rounding, loss.ulps, float(steepest)
+    given = loss, z, care.rounding(source.shape[1]), loss.ulps, float(steepest)
     return above(source.map(losses.heights, *given), source.shape[0])
 
 
@@ -84,42 +85,20 @@ def _outside(objective: Penalized, w: NDArray) -> float:
     return away / max(float(np.linalg.norm(inside)), TINY) if away else 0.0
 
 
-def bound(
-    objective: Objective,
-    source: Source,
-    at: tuple[NDArray, float],
-    slopes: Column,
-    ceiling: float,
-    care: Care = CAREFUL,
-) -> tuple[float, NDArray]:
-    """A number below J at all w and b, proved by slopes; `ceiling` is J `at` one.
+@dataclass(frozen=True)
+class Levelled:
+    """Slopes with finite conjugates, level where the intercept is free."""
 
-    And |Σ s_i a_i x_i|/m of these slopes, from above.
-    """
-    m, d = source.shape
-    given, offset, square = levelled(objective, source, slopes)
-    g = source.total(care.combination, (2, d), given, join=_joined).sum(axis=0) / m
-    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
-    size = 1.01 * math.sqrt(square) * (1.01 * source.sizes + TINY**0.5)
-    errors = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
-    if reach.unbounded(objective):
-        plane, free = Plane(g, errors, offset, given), objective.intercept
-        lowest = reach.bound(objective.loss, source, free, *at, plane, ceiling, care)
-    else:
-        lowest = floor(objective, g, errors, ceiling) - offset
-    return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
+    slopes: Column  # s_i a_i, each a number and what it lacks
+    offset: float = 0.0  # Σ s_i ℓ*(a_i, y_i)/m from above
+    square: float = 0.0  # Σ s_i a_i²/m
 
 
-def _joined(parts: list[NDArray]) -> NDArray:
-    return joined([part.T for part in parts]).T
-
-
-def levelled(objective: Objective, source: Source, slopes: Column) -> tuple[Column, float, float]:
-    """Slopes with finite conjugates, level where the intercept is free.
-
-    Return s_i a_i, each a number and what it lacks, Σ s_i ℓ*(a_i, y_i)/m from above, Σ s_i a_i²/m.
-    """
+def levelled(objective: Objective, source: Source, slopes: Column | None) -> Levelled:
+    """Make slopes level; no slopes are slopes of 0."""
     loss, m = objective.loss, source.shape[0]
+    if slopes is None:
+        return Levelled(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
     if not loss.offers("conjugate"):
         loss = ByTangents(loss)
     parts = source.map(losses.admitted, loss, slopes)
@@ -129,7 +108,33 @@ def levelled(objective: Objective, source: Source, slopes: Column) -> tuple[Colu
     found = source.map(losses.conjugates, loss, Column([a for a, _ in parts]), shares, loss.ulps)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
-    return Column([part[0] for part in found]), offset, square
+    return Levelled(Column([part[0] for part in found]), offset, square)
+
+
+def bound(
+    objective: Objective,
+    source: Source,
+    w: NDArray,
+    given: Levelled,
+    read: tuple[Column, NDArray],
+    ceiling: float,
+    care: Care,
+) -> tuple[float, NDArray]:
+    """A number below J at all weights and intercepts, proved by slopes; `ceiling` is J at w.
+
+    And |Σ s_i a_i x_i|/m of these slopes, from above. Predictions and that sum were `read`.
+    """
+    (m, d), z, g = source.shape, read[0], read[1] / source.shape[0]
+    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
+    size = 1.01 * math.sqrt(given.square) * (1.01 * source.sizes + TINY**0.5)
+    errors = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
+    if reach.unbounded(objective):
+        plane, free = Plane(g, errors, given.offset, given.slopes), objective.intercept
+        at, rounding = (w, z), care.rounding(d)
+        lowest = reach.bound(objective.loss, source, free, at, plane, ceiling, rounding)
+    else:
+        lowest = floor(objective, g, errors, ceiling) - given.offset
+    return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
 
 
 def idle(objective: Penalized, d: int, ceiling: float) -> float:

@@ -118,10 +118,10 @@ class KernelRisk(Risk):
     def claim(self, a: NDArray) -> tuple[float, Slopes]:
         """The bound that slopes s_i a_i of the loss prove, about, and the witness of it."""
         witness = self.slopes(a)
-        given, offset, _ = levelled(self.objective, self._origin.source, witness.column)
-        v = np.concatenate([part[0] for part in given.parts]) / self.m
+        given = levelled(self.objective, self._origin.source, witness.column)
+        v = np.concatenate([part[0] for part in given.slopes.parts]) / self.m
         square = max(float(v @ self.gram.predictions(v)), 0.0)
-        return self.objective.floor(math.sqrt(square), -offset), witness
+        return self.objective.floor(math.sqrt(square), -given.offset), witness
 
     def penalty(self, w: NDArray) -> float:
         return 0.5 * self.objective.strength * self._at(w).square
