@@ -50,7 +50,8 @@ class Result:
     remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
     asked: Any = None  # of which problem, but for the strength
     witness: Witness | None = None  # by which the lower bound can be proved again
-    steepness: NDArray | None = None  # of the plane that it is proved by; of Interval
+    at_zero: float = 0.0  # of Interval, as is
+    steepness: NDArray | None = None  # of the plane that the lower bound is proved by
 
     @property
     def solver(self) -> str:
@@ -214,6 +215,7 @@ def _run(
                 remark=_remark(risk, solver, stopping, verdict, reason),
                 asked=asked,
                 witness=verdict.witness,
+                at_zero=proved.at_zero,
                 steepness=proved.steepness,
             )
         gaps.append(event.rel_gap)

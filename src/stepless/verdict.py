@@ -60,7 +60,7 @@ class Verdict:
 
     def nothing(self, event: Event) -> bool:
         """Whether nothing but rounding keeps the objective from 0."""
-        if event.lower_bound > 0.0 or self._certifier is None:
+        if event.passes == 1 or event.lower_bound > 0.0 or self._certifier is None:
             return False
         if self._at_zero is None:
             self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
@@ -102,9 +102,9 @@ class Verdict:
         before = self.interval
         if found.objective < before.objective or not self.w.size:
             self.w, self.b = w, b
-        steepness = before.steepness
+        steepness, at_zero = before.steepness, max(before.at_zero, found.at_zero)
         if found.lower_bound > before.lower_bound:
             self.witness, steepness = witness, found.steepness
         highest = min(found.objective, before.objective)
         lowest = max(found.lower_bound, before.lower_bound)
-        self.interval = Interval(highest, min(lowest, highest), steepness)
+        self.interval = Interval(highest, min(lowest, highest), at_zero, steepness)

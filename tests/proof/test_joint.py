@@ -238,9 +238,10 @@ def test_the_bound_is_what_the_witness_proves(name, case):
     truth = exact.objective(w, b)
     mixed = Slopes.blend([0.9, 0.1], [witness, Slopes(Column([random_slopes(risk, rng)]))])
     for slopes in (witness.column.whole, mixed.column.whole, random_slopes(risk, rng)):
-        found = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+        found, at_zero = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
         proved = exact.dual(slopes)
         assert found <= proved <= truth
+        assert at_zero <= exact.objective(np.zeros(risk.d), b)
         # features that are 2³⁶ times what tells them apart: the slopes' own last digits count
         assert found >= proved - mp.mpf("1e-13") * (abs(proved) + 1)
     interval = risk.verify(w, b, witness)
@@ -257,7 +258,7 @@ def test_slopes_that_tilt_much_are_made_level():
         exact = Exact(risk)
         for c in range(4):
             slopes = np.tile(np.eye(4)[c], (risk.m, 1)) * np.linspace(0.0, 1.0, risk.m)[:, None]
-            found = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+            found, _ = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
             proved = exact.dual(slopes)
             assert found <= proved
             assert found >= proved - mp.mpf("1e-12")
@@ -272,7 +273,7 @@ def test_a_class_without_examples(name):
     risk = JointRisk(risk.objective, risk.source.relabelled(y))
     rng, exact = np.random.default_rng(3), Exact(risk)
     slopes = rng.dirichlet(np.ones(4), risk.m)
-    found = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+    found, _ = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
     proved = exact.dual(slopes)
     assert proved - mp.mpf("1e-12") <= found <= proved
     # J falls towards what it is without the class

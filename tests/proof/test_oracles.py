@@ -101,6 +101,7 @@ def test_the_interval_is_true_tight_and_the_same_again(name, solver):
         again = other.verify(found.w, found.b, found.witness)
         assert again.objective == found.objective
         assert again.lower_bound == found.lower_bound
+        assert 0.0 < again.at_zero <= risk.value_at_zero() * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize(

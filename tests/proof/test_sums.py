@@ -73,6 +73,8 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         ceiling = exact(highest if isinstance(penalty, L1) else 1e300)
         height = dual(loss, penalty, J.domain, X, y, s, slopes, intercept, ceiling)
         assert lowest <= height
+        zero = objective(loss, penalty, X, y, s, np.zeros(d), b)
+        assert -given.offset <= zero
         a = [exact(ai) for ai in slopes]
         a = level(a, s) if intercept else a
         for j in range(d):

@@ -9,7 +9,6 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from stepless.certificates import Planes
 from stepless.minimize import Result
 from stepless.objective import Zero
 from stepless.proof.shortfall import REMEDY
@@ -106,10 +105,10 @@ def _warn_of_nothing(
 
 def _is_constant(gap: float, result: Result, constant: Callable[[], float]) -> bool:
     """Whether the constant model's objective J is proved to be within `gap` of the best: J > 0."""
-    bound, planes = result.lower_bound, result.planes
-    # R is nowhere below its planes: most often they tell that the constant model is worse
-    least = planes.b.max() if isinstance(planes, Planes) and planes.size else 0.0
-    return bound > 0.0 and (1.0 - gap) * least <= bound and (1.0 - gap) * constant() <= bound
+    bound = result.lower_bound
+    # most often the proof tells that the constant model is worse
+    told = (1.0 - gap) * result.at_zero > bound
+    return bound > 0.0 and not told and (1.0 - gap) * constant() <= bound
 
 
 def certify_nothing(estimator: Any) -> None:

@@ -13,6 +13,7 @@ class Interval:
 
     objective: float
     lower_bound: float
+    at_zero: float = field(default=0.0, compare=False)  # no b has a risk below it at w = 0
     # of the plane that proves the bound: the sizes of its slopes, weight by weight, from above
     steepness: NDArray | None = field(default=None, compare=False, repr=False)
 

@@ -36,10 +36,11 @@ def verify(
 ) -> Interval:
     """Prove an objective of (W, b) from above, and a bound on all from below, by slopes."""
     highest = penalty(objective, w) + risk(objective, source, w, b)
-    lowest = idle(objective, w.size, highest)
+    lowest, at_zero = idle(objective, w.size, highest), 0.0
     if slopes is not None and highest < math.inf:
-        lowest = max(lowest, bound(objective, source, slopes, highest))
-    return Interval(highest, min(lowest, highest))
+        proved, at_zero = bound(objective, source, slopes, highest)
+        lowest = max(lowest, proved)
+    return Interval(highest, min(lowest, highest), at_zero)
 
 
 def risk(objective: Objective, source: Source, w: NDArray, b: NDArray) -> float:
@@ -50,8 +51,10 @@ def risk(objective: Objective, source: Source, w: NDArray, b: NDArray) -> float:
     return above(source.map(distributions.heights, *given), m)
 
 
-def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) -> float:
-    """A number below J at all W and b, proved by slopes; `ceiling` is J at one."""
+def bound(
+    objective: Objective, source: Source, slopes: Column, ceiling: float
+) -> tuple[float, float]:
+    """Numbers below J at all W and b, and at W = 0, proved by slopes; `ceiling` is J at one."""
     m, d = source.shape
     K, precision = objective.outputs, second_order(m + objective.outputs)
     shown = np.ones(K, dtype=bool)
@@ -73,7 +76,7 @@ def bound(objective: Objective, source: Source, slopes: Column, ceiling: float) 
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
     errors = (8.0 + 4.0 * K) * precision * (1.01 * source.sizes + TINY**0.5)
     off = errors[:, None] + 4.0 * UNIT * np.abs(g)
-    return floor(objective, g.ravel(), off.ravel(), ceiling) - offset
+    return floor(objective, g.ravel(), off.ravel(), ceiling) - offset, -offset
 
 
 def _ulps(objective: Objective) -> float:

@@ -11,6 +11,7 @@ from stepless.proof.arithmetic import two_product, two_sum
 from stepless.rounding import UNIT
 
 _SURE = 1.0 - 2.0**-40  # of a curvature as computed, at a prediction as computed
+_NEARLY = 1.0 - 2.0**-44  # a share: what a chord costs then is rounding
 # shares of a slope that rounding has put out of its range, the more the narrower that is
 _NARROWER = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
@@ -83,7 +84,7 @@ def conjugates(block, loss, a, shares, ulps):
 
     A share θ is a real number that a double and what it lacks tell to twice the digits. Between two
     neighbours of θa the conjugate, convex, is no larger than at one of them; both are no farther
-    out than a, which is admitted.
+    out than a, which is admitted. For a θ next to 1, θℓ*(a) is above too: ℓ*(0) ≤ 0.
     Σ s_i ℓ*(θa_i, y_i) from above, and by how much it may be too low; Σ s_i (θa_i)².
     """
     _, y, s = block
@@ -97,10 +98,13 @@ def conjugates(block, loss, a, shares, ulps):
         if shares[side, 0] != 1.0 or shares[side, 1] != 0.0:
             v, lacks = two_product(shares[side, 0], a[0, i])
             lacks += shares[side, 1] * a[0, i]
-            inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)
-            if abs(outer) < abs(a[0, i]):
-                worst = loss.conjugate(outer, y[i])
-            worst = max(worst, loss.conjugate(inner, y[i]))
+            if shares[side, 0] > _NEARLY:
+                worst = shares[side, 0] * worst + 4.0 * UNIT * abs(worst)
+            else:
+                inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)
+                if abs(outer) < abs(a[0, i]):
+                    worst = loss.conjugate(outer, y[i])
+                worst = max(worst, loss.conjugate(inner, y[i]))
         term, error = two_product(s[i], worst)
         high, lack = two_sum(high, term)
         low += error + lack

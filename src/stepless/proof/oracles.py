@@ -59,10 +59,11 @@ def verify(risk: Oracle, w: NDArray, b: Any, points: Points | None) -> Interval:
     value = risk.value(w, b)
     error = risk.rounding_error(w, b, value) + 4.0 * UNIT * abs(value)
     highest = penalty(risk.objective, w) + max(value, 0.0) + error
-    lowest = idle(risk.objective, w.size, highest)
+    lowest, at_zero = idle(risk.objective, w.size, highest), 0.0
     if tangents and highest < math.inf:
-        lowest = max(lowest, _bound(risk, tangents, highest))
-    return Interval(highest, min(lowest, highest))
+        proved, at_zero = _bound(risk, tangents, highest)
+        lowest = max(lowest, proved)
+    return Interval(highest, min(lowest, highest), at_zero)
 
 
 def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, NDArray, Any]]:
@@ -79,7 +80,10 @@ def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, NDArray,
     return found
 
 
-def _bound(risk: Oracle, tangents: list[tuple[float, NDArray, Any]], ceiling: float) -> float:
+def _bound(
+    risk: Oracle, tangents: list[tuple[float, NDArray, Any]], ceiling: float
+) -> tuple[float, float]:
+    """Numbers below J at all w, and at 0; `ceiling` is J at one."""
     shares = np.array([share for share, _, _ in tangents])
     slopes = np.array([tangent.plane.a for _, _, tangent in tangents])
     offsets = shares * [tangent.plane.offset for _, _, tangent in tangents]
@@ -88,4 +92,5 @@ def _bound(risk: Oracle, tangents: list[tuple[float, NDArray, Any]], ceiling: fl
     errors = shares.sum() * risk.gradient_error() + terms * (shares @ np.abs(slopes))
     doubt = float(doubts.sum()) + terms * float(np.abs(offsets).sum())
     least = floor(risk.objective, shares @ slopes, 1.01 * errors, ceiling)
-    return least + math.fsum(offsets) - 1.01 * doubt - 4.0 * UNIT * abs(least)
+    at_zero = math.fsum(offsets) - 1.01 * doubt
+    return least + at_zero - 4.0 * UNIT * (abs(least) + abs(at_zero)), at_zero

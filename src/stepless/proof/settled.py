@@ -26,6 +26,7 @@ from stepless.proof.arithmetic import TINY
 from stepless.proof.products import PLAIN
 from stepless.rounding import UNIT
 
+_ROOM = 1.25  # times what a typical row moves the intercept by: a first guess of its range
 _TRIALS = 80  # of the ends of the intercept's range …
 _FARTHER = 2.0  # … each so many times as far as the one before
 _NUDGE = 8.0 * UNIT  # of what is added up: more than the rounding of a score, and of a slope there
@@ -56,7 +57,7 @@ def settled(objective: Objective, source: Source, w: NDArray, b: float, gap: flo
     if not any(certain for _, certain in parts):
         return Settled(radius, _EVERYWHERE)
     typical = math.sqrt(math.fsum(square for square, _ in parts) / source.shape[0])
-    step = max(off * typical, _NUDGE * (1.0 + abs(b)))
+    step = max(_ROOM * off * typical, _NUDGE * (1.0 + abs(b)))
     return Settled(radius, _range(objective.loss, source, rows, off, b, step))
 
 

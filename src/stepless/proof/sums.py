@@ -52,7 +52,7 @@ def verify(
             proved, sizes = bound(objective, source, w, given, read, highest, care)
             if proved > lowest:
                 lowest, steepness = proved, sizes
-        found = Interval(highest, min(lowest, highest), steepness)
+        found = Interval(highest, min(lowest, highest), -given.offset, steepness)
         if found.gap <= enough * highest:
             break
     return found

@@ -34,6 +34,7 @@ _STALE = 5  # steps without a gain that show that rounding is all that is left
 _KEPT = 0.1  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
+_LEVEL = 1e-9  # of the sum of slopes: what they may lack of level, for the verifier levels them
 
 
 @dataclass
@@ -127,7 +128,7 @@ class Newton:
 
         here = survey(0.0)
         if risk.objective.intercept:
-            tiny = 1e-15 * (added(source.map(_size, state.slopes)) / risk.m)
+            tiny = _LEVEL * (added(source.map(_size, state.slopes)) / risk.m)
             shift = level(lambda shift: survey(shift) if shift else here, tiny)
             state.kept.shift(source, shift)
             state.b += shift
