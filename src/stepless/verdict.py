@@ -91,8 +91,8 @@ class Verdict:
     def _prove(self, event: Event, w: NDArray, b: Any) -> None:
         witness = None
         if self._certifier is not None:
-            # an oracle is asked again: at a quarter of the points, if that is as good
-            most = min(MOST_POINTS, max(1, event.passes // 4))
+            # an oracle is asked again: at a sixth of the points, if that is as good
+            most = min(MOST_POINTS, max(1, event.passes // 6))
             share, gap = self._stopping.share(event), self._stopping.gap
             looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
             enough = event.objective - looser * event.gap
