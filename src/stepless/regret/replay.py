@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from stepless.games.adagrad_bounds import (
     Apart,
+    Averaging,
     Bound,
-    DiagonalAveraging,
-    DiagonalMirror,
-    MatrixAveraging,
-    MatrixMirror,
+    Diagonal,
+    MirrorDescent,
     PlainAveraging,
     PlainMirror,
+    Roots,
     StronglyConvexMirror,
 )
 from stepless.kernels.metrics import Clock, Square
@@ -148,14 +148,13 @@ class Replay:
             weights = StronglyConvexMirror(best[:d], eta, delta, strength)
             if best.size == d:
                 return weights
-            intercept = DiagonalMirror(best[d:], self.setting.etas[1], float(own.delta))
-            return Apart(weights, intercept, d)
+            single = Diagonal(best.size - d, float(own.delta))
+            return Apart(weights, MirrorDescent(best[d:], self.setting.etas[1], single), d)
+        roots: Diagonal | Roots = Diagonal(best.size, delta)
         if isinstance(self.course.memory, MatrixMemory):
             blocks = [block.places for block in self.course.memory.blocks]
-            blocks += [np.array([j]) for j in range(d, best.size)]
-            kind = MatrixAveraging if self.averaging else MatrixMirror
-            return kind(best, eta, delta, blocks)
-        return (DiagonalAveraging if self.averaging else DiagonalMirror)(best, eta, delta)
+            roots = Roots([*blocks, *(np.array([j]) for j in range(d, best.size))], delta)
+        return (Averaging if self.averaging else MirrorDescent)(best, eta, roots)
 
     # -- the rounds ----------------------------------------------------------------------------
 
