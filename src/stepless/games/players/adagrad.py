@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stepless.games.adagrad_bounds import Averaging, Diagonal, MirrorDescent, Roots
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import positive
 from stepless.kernels.proximal_step import descend, enter
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
@@ -74,9 +75,7 @@ class AdaGrad(Player):
             )
         if update not in ("mirror", "averaging"):
             raise ValueError(f"update must be 'mirror' or 'averaging', not {update!r}")
-        for name, value in (("eta", eta), ("delta", delta)):
-            if value is not None and not 0.0 < value < math.inf:
-                raise ValueError(f"{name} must be positive, or None to be found, not {value:g}")
+        positive(eta=eta, delta=delta)
         self.matrix, self.update, self.eta, self.delta = matrix, update, eta, delta
 
     @property

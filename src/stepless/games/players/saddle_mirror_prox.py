@@ -13,7 +13,6 @@ from stepless.games.errors import GameError
 from stepless.games.players.pace import Paced, prox_pace
 from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox, image
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import Mirror, mirror_of
 from stepless.objective import Regularizer
@@ -63,7 +62,6 @@ class SaddleMirrorProx(Paced):
     theorem = "MAH Corollary 6.7"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.downhill = mirror_of(self.mirror, self.domain, self.d)
         self.w = self.downhill.first()
         self.prox: Prox | None = None  # what Q is, the first cost tells
