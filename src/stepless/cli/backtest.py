@@ -132,11 +132,11 @@ def as_dict(test: Backtest) -> dict[str, Any]:
 
 def draw(test: Backtest, path: Path) -> None:
     """Draw the wealth of all players over the days, whole or not at all."""
+    kind = picture_kind(path)
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ValueError("--plot needs matplotlib: pip install 'stepless[plot]'") from None
-    kind = path.suffix.lower().lstrip(".") or "png"
     figure = Figure(figsize=(8.0, 5.0), layout="constrained")
     axes = figure.subplots()
     day = np.arange(1, len(test.relatives) + 1)
@@ -150,11 +150,12 @@ def draw(test: Backtest, path: Path) -> None:
     write_atomically(path, picture.getvalue())
 
 
-def refuse_picture(path: Path) -> None:
-    """Raise ValueError where no picture of such a name can be drawn: before the work."""
+def picture_kind(path: Path) -> str:
+    """Tell the format by a file's name; ValueError where no picture of such a name can be drawn."""
     kind = path.suffix.lower().lstrip(".") or "png"
     if kind not in ("png", "pdf", "svg"):
         raise ValueError(f"{path}: a picture is a .png, .pdf or .svg file")
+    return kind
 
 
 def _daily(wealth: NDArray) -> str:
