@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,15 +31,6 @@ from stepless.solvers.online.updates import Setting
 
 KNOWN = (AdaGrad, RDA, FOBOS)
 _LARGEST = 1e100  # of a loss, whose square is a number still
-
-
-@dataclass(frozen=True)
-class Round:
-    """Loss and penalty of x_t, the same of x*, and the bound after this round."""
-
-    loss: float
-    best: float
-    bound: float
 
 
 class Replay:
@@ -158,8 +148,11 @@ class Replay:
 
     # -- the rounds ----------------------------------------------------------------------------
 
-    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[Round]:
-        """Play the stream against weights (d × K) and intercepts (K), once."""
+    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[tuple[float, float, float]]:
+        """Play the stream against weights (d × K) and intercepts (K), once.
+
+        Of each round: loss and penalty of x_t, the same of x*, and the bound after it.
+        """
         solver, course, objective = self.solver, self.course, self.risk.objective
         loss, X, y, s = self.risk.problem
         bound = self.bound(self.point(best_w, best_b))
@@ -185,6 +178,6 @@ class Replay:
             if objective.intercept:
                 g = np.concatenate([g, slopes * self.reach])
             allowed = bound.take(self.point(w, b), g)
-            yield Round(suffered + objective.penalty(w.ravel()), float(best), allowed + left_over)
+            yield suffered + objective.penalty(w.ravel()), float(best), allowed + left_over
             w, b = solver.weights(objective, course)
         self.theorem = bound.theorem
