@@ -18,24 +18,12 @@ _DATES = ("", "date", "day", "time", "timestamp")  # headers of no asset, in sma
 
 
 class Prices(NamedTuple):
-    """Names of assets, and their prices or price relatives, a row a day.
-
-    Attributes
-    ----------
-    names
-        Of the assets.
-    table
-        A row a day, a column an asset.
-    places
-        Where each row stands: file and line.
-    dates
-        The header of a first column that was left out; None if there was none.
-    """
+    """Names of assets, and their prices or price relatives, a row a day, a column an asset."""
 
     names: list[str]
     table: NDArray
-    places: list[str]
-    dates: str | None
+    places: list[str]  # where each row stands: file and line
+    dates: str | None  # the header of a first column that was left out
 
     def relatives(self) -> NDArray:
         """Today's price by yesterday's."""

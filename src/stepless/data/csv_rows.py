@@ -22,14 +22,8 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
     r"""Rows of a stream that are not empty, or why there is none, with the lines they start on.
 
     Bytes that are no UTF-8 become lone surrogates. Of a stream that fails, the last row that came
-    whole is the last.
-
-    Parameters
-    ----------
-    stream
-        The text.
-    delimiter
-        By default the one of comma, semicolon and tab that the first line has most of.
+    whole is the last. The delimiter is by default the one of comma, semicolon and tab that the
+    first line has most of.
 
     Examples
     --------

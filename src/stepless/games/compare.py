@@ -59,16 +59,12 @@ class Comparison(Mapping[str, Ledger]):
         """Return a row a player as a pandas DataFrame; needs pandas."""
         from pandas import DataFrame, Index
 
-        rows = [
-            {
-                "loss": ledger.loss[-1],
-                "regret": ledger.regret[-1],
-                "bound": ledger.bound[-1],
-                "seconds": self.seconds[name],
-            }
-            for name, ledger in self.ledgers.items()
-        ]
-        return DataFrame(rows, index=Index(list(self.ledgers), name="player"))
+        columns = {
+            name: [getattr(ledger, name)[-1] for ledger in self.ledgers.values()]
+            for name in ("loss", "regret", "bound")
+        }
+        columns["seconds"] = list(self.seconds.values())
+        return DataFrame(columns, index=Index(list(self.ledgers), name="player"))
 
     def plot(self, axes: Any = None, bounds: bool = False) -> Any:
         """Draw everybody's regret, and bound if asked; needs matplotlib (``stepless[plot]``)."""

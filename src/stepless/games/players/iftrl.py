@@ -39,10 +39,8 @@ class IFTRL(Paced):
 
     Parameters
     ----------
-    mirror
-        ``"euclidean"``, ``"entropy"``, ``"p-norm"``; None: the domain's own.
-    smoothness
-        L with ‖∇f(v) − ∇f(w)‖_* ≤ L‖v − w‖ in the mirror's norm, if it is known.
+    mirror, smoothness
+        As those of `MirrorProx`.
     variation
         V = Σ_t ‖∇f_t(z_{t−1}) − ∇f_{t−1}(z_{t−1})‖_*², the first gradient included, if it is known.
 

@@ -95,18 +95,7 @@ class Player(ABC):
     ) -> Self:
         """Begin a game of d weights over this domain.
 
-        Parameters
-        ----------
-        domain
-            Where decisions may lie; bounded.
-        d
-            How many weights a decision has.
-        penalty
-            A fixed part of every round's cost, beside f_t.
-        constraints
-            Sets whose `excess` should sum to no more than 0 in the long run.
-        seed
-            Of the player's own dice.
+        Domain, penalty, constraints and seed are those of a `Game`; the domain must be bounded.
         """
         if not isinstance(d, Integral) or d < 1:
             raise ValueError(f"a decision has a whole number of weights, at least 1, not d={d}")
