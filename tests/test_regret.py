@@ -343,7 +343,7 @@ def test_what_is_measured_is_what_the_solver_does(name):
     objective = Objective(Hinge(), penalty, domain, intercept=False)
     replay = Replay(risk_of(objective, Source(X, y)), solver)
     rounds = list(replay.rounds(ledger.coef[:, None], np.zeros(1)))
-    np.testing.assert_allclose(np.cumsum([r.loss for r in rounds]), ledger.loss, rtol=1e-12)
+    np.testing.assert_allclose(np.cumsum([lost for lost, _, _ in rounds]), ledger.loss, rtol=1e-12)
     w, _ = replay.solver.weights(objective, replay.course)
     np.testing.assert_allclose(w[:, 0], model.coef_[0], rtol=1e-9, atol=1e-12)
 

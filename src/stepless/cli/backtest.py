@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stepless.cli.form import names_of
 from stepless.games import Comparison, compare_players, growths, wealth
+from stepless.games.compare import in_columns
 from stepless.games.players import ALIASES, PLAYERS
 from stepless.objective import Simplex
 from stepless.report.atomic import write_atomically
@@ -75,14 +76,6 @@ def in_words(test: Backtest) -> str:
             )
         )
     rows.append(("best in hindsight", f"{test.best[-1]:.6g}", _daily(test.best), "", "", ""))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        (
-            row[0].ljust(widths[0])
-            + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     order = np.argsort(-best.w, kind="stable")[:_HEAVIEST]
     held = ", ".join(
         f"{visible(test.names[j])} {100.0 * best.w[j]:.1f} %" for j in order if best.w[j] > _TRACE
@@ -94,7 +87,7 @@ def in_words(test: Backtest) -> str:
         [
             f"{told}. A unit of wealth becomes:",
             "",
-            *lines,
+            *in_columns(rows, left=(0,)),
             "",
             f"The best portfolio of constant weights, all days known: {held}.",
             f"Without costs a unit becomes {math.exp(-math.fsum(best.losses)):.9g}, "
@@ -132,11 +125,11 @@ def as_dict(test: Backtest) -> dict[str, Any]:
 
 def draw(test: Backtest, path: Path) -> None:
     """Draw the wealth of all players over the days, whole or not at all."""
+    kind = picture_kind(path)
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ValueError("--plot needs matplotlib: pip install 'stepless[plot]'") from None
-    kind = path.suffix.lower().lstrip(".") or "png"
     figure = Figure(figsize=(8.0, 5.0), layout="constrained")
     axes = figure.subplots()
     day = np.arange(1, len(test.relatives) + 1)
@@ -150,11 +143,12 @@ def draw(test: Backtest, path: Path) -> None:
     write_atomically(path, picture.getvalue())
 
 
-def refuse_picture(path: Path) -> None:
-    """Raise ValueError where no picture of such a name can be drawn: before the work."""
+def picture_kind(path: Path) -> str:
+    """Tell the format by a file's name; ValueError where no picture of such a name can be drawn."""
     kind = path.suffix.lower().lstrip(".") or "png"
     if kind not in ("png", "pdf", "svg"):
         raise ValueError(f"{path}: a picture is a .png, .pdf or .svg file")
+    return kind
 
 
 def _daily(wealth: NDArray) -> str:

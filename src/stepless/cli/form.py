@@ -86,9 +86,21 @@ class Form:
         path: Path,
         on_error: Literal["stop", "skip"] = "stop",
         hashing: Hashing | None = None,
+        **roles: Any,
     ) -> Chunks:
-        """Examples to learn from, a thousand at a time; of standard input for the path "-"."""
-        return self._chunks(path, on_error, hashing, target=self.target, ignore=self.ignore)
+        """Examples, a thousand at a time; of standard input for the path "-".
+
+        `roles` say what a table's columns are for, if not those of a table to learn from.
+        """
+        data, bits = source(path), hashing or self.bits
+        cut: dict[str, Any] = {"rows": ROWS, "on_error": on_error}
+        if self.csv:
+            roles = roles or {"target": self.target, "ignore": self.ignore}
+            return csv_chunks(
+                data, hash_bits=bits or BITS, categorical=self.categorical, **cut, **roles
+            )
+        where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
+        return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
 
     def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, NDArray]:
         """All examples of a file like the one that was learned from; it may lack what is left out.
@@ -97,27 +109,11 @@ class Form:
         """
         spare = self.ignore if labelled else (*self.ignore, str(self.target))
         target = self.target if labelled else None
-        parts = list(self._chunks(path, target=target, optional=spare, columns=self.columns))
+        parts = list(self.chunks(path, target=target, optional=spare, columns=self.columns))
         if not parts:
             raise DataError(f"{called(path)}: holds no examples")
         X = sparse.vstack([part.X for part in parts], format="csr")
         return X, np.concatenate([part.y for part in parts])
-
-    def _chunks(
-        self,
-        path: Path,
-        on_error: Literal["stop", "skip"] = "stop",
-        hashing: Hashing | None = None,
-        **roles: Any,
-    ) -> Chunks:
-        data, bits = source(path), hashing or self.bits
-        cut: dict[str, Any] = {"rows": ROWS, "on_error": on_error}
-        if self.csv:
-            return csv_chunks(
-                data, hash_bits=bits or BITS, categorical=self.categorical, **cut, **roles
-            )
-        where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
-        return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
 
 
 def is_table(path: Path) -> bool:

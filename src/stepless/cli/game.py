@@ -50,7 +50,7 @@ def game(
     theirs; the bound is what the player's theorem allows on this very run.
     """
     with sentences():
-        from stepless.cli.backtest import as_dict, chosen, draw, in_words, refuse_picture, run
+        from stepless.cli.backtest import as_dict, chosen, draw, in_words, picture_kind, run
         from stepless.cli.outputs import STDOUT, output_of, put, refuse_outputs, to_stdout
         from stepless.cli.prices import read_prices
         from stepless.data import DataError
@@ -59,7 +59,7 @@ def game(
 
         if plot is not None:
             plot = output_of(plot)
-            refuse_picture(plot)
+            picture_kind(plot)  # before the work
         refuse_outputs({"--plot": plot, "--json": STDOUT if json else None}, {"PRICES": prices})
         named = chosen(players)
         if not cost < 1.0:

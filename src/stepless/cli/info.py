@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from stepless.cli.sentences import sentences
+
+_MOST = 10  # names of hashed features
 
 
 def info(
@@ -18,7 +20,6 @@ def info(
 ) -> None:
     """Tell what MODEL is, how it was fitted, and how far from the best possible it is."""
     with sentences():
-        from stepless.cli.heaviest import heaviest
         from stepless.cli.outputs import put
         from stepless.report import Summary, describe
         from stepless.report.model_file import read_model
@@ -41,5 +42,16 @@ def info(
                 if "proof" in header:
                     file, digest = header["proof"]["file"], header["proof"]["sha256"]
                     proof = {"proof": f"{file}, sha256 {digest}"}
-                text = describe(summary, {"made": made} | proof | heaviest(fitted, about))
+                text = describe(summary, {"made": made} | proof | _heaviest(fitted, about))
         put(text)
+
+
+def _heaviest(model: Any, about: dict[str, Any]) -> dict[str, str]:
+    """A line for the largest weights of either sign, where names were remembered."""
+    names = about.get("names")
+    if not names or model.coef_.shape[:-1] not in ((), (1,)):
+        return {}
+    weights = {j: float(model.coef_.flat[int(j)]) for j in names}
+    order = sorted(names, key=lambda j: -abs(weights[j]))[:_MOST]
+    parts = [f"{'|'.join(names[j])} {weights[j]:+.3g}" for j in order]
+    return {"heaviest": ", ".join(parts)}

@@ -12,30 +12,18 @@ from numpy.typing import NDArray
 from stepless.cli.source import source
 from stepless.data import DataError
 from stepless.data.byte_stream import ByteStream
-from stepless.data.csv_rows import CsvRows, RowRefusal, is_utf8, number
+from stepless.data.csv_rows import CsvRows, number
 
 _DATES = ("", "date", "day", "time", "timestamp")  # headers of no asset, in small letters
 
 
 class Prices(NamedTuple):
-    """Names of assets, and their prices or price relatives, a row a day.
-
-    Attributes
-    ----------
-    names
-        Of the assets.
-    table
-        A row a day, a column an asset.
-    places
-        Where each row stands: file and line.
-    dates
-        The header of a first column that was left out; None if there was none.
-    """
+    """Names of assets, and their prices or price relatives, a row a day, a column an asset."""
 
     names: list[str]
     table: NDArray
-    places: list[str]
-    dates: str | None
+    places: list[str]  # where each row stands: file and line
+    dates: str | None  # the header of a first column that was left out
 
     def relatives(self) -> NDArray:
         """Today's price by yesterday's."""
@@ -60,7 +48,7 @@ def read_prices(path: Path) -> Prices:
     with ByteStream(source(path)) as stream:
         name, reader = stream.name, CsvRows(stream)
         header = reader.header()
-        rows = [_cells(name, line, row) for line, row in reader]
+        rows = [(line, reader.text(line, row)) for line, row in reader]
         reader.refuse_failure()
     if header is None:
         raise DataError(f"{name}: is empty, but a header of asset names is needed")
@@ -85,14 +73,6 @@ def read_prices(path: Path) -> Prices:
     ]
     places = [f"{name}, line {line}" for line, _ in rows]
     return Prices(names, np.array(table), places, header[0] if skip else None)
-
-
-def _cells(name: str, line: int, row: list[str] | RowRefusal) -> tuple[int, list[str]]:
-    if isinstance(row, RowRefusal):
-        raise DataError(f"{name}, line {line}{row}")
-    if not is_utf8(row):
-        raise DataError(f"{name}, line {line}: is not UTF-8 text")
-    return line, row
 
 
 def _price(name: str, line: int, column: str, cell: str) -> float:

@@ -62,7 +62,11 @@ def read(
     about = {"data": str(data), "zero_based": zero_based}
     examples = _examples(model, data, zero_based)
     if isinstance(model, LinearClassifier | MetricClassifier):
-        _refuse_one_class(data, examples.y)
+        first = examples.y[0]
+        if (examples.y == first).all():
+            raise DataError(
+                f"{data}: all labels are {first}, but a classifier needs two classes to tell apart"
+            )
     s = None if weights is None else read_weights(weights, len(examples.y))
     if test is None:
         return Material(examples, s, None, about)
@@ -85,13 +89,6 @@ def _examples(model: Model, path: Path, zero_based: bool) -> Examples:
         raise DataError(
             f"{error}; to predict numbers choose a loss for them, such as --loss squared"
         ) from None
-
-
-def _refuse_one_class(path: Path, labels: NDArray) -> None:
-    if (labels == labels[0]).all():
-        raise DataError(
-            f"{path}: all labels are {labels[0]}, but a classifier needs two classes to tell apart"
-        )
 
 
 def train(model: Model, material: Material, data: Path, live: Live | None, talk: bool) -> None:

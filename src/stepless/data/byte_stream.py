@@ -66,7 +66,6 @@ class ByteStream(io.RawIOBase):
         return f"; or the {self._compression} data are damaged" if self._compression else ""
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, room: Any) -> int:
@@ -138,7 +137,6 @@ class _Rejoined(io.RawIOBase):
             self._file = file.raw
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, room: Any) -> int:

@@ -48,8 +48,8 @@ def read_columns(path: str | os.PathLike[str] | BinaryIO) -> Columns:
             token = [_decoded(column, name, number) for column in text.split()]
             if token and len(token) != (width := width or len(token)):
                 raise DataError(
-                    f"{name}, line {number}: has {_counted(len(token))}, but the lines before "
-                    f"have {width}"
+                    f"{name}, line {number}: has {len(token)} column{'s' * (len(token) > 1)}, but "
+                    f"the lines before have {width}"
                 )
             if token:
                 sentences[-1].append(token)
@@ -92,7 +92,3 @@ def _decoded(column: bytes, name: str, number: int) -> str:
         return column.decode()
     except UnicodeDecodeError:
         raise DataError(f"{name}, line {number}: {column!r} is no UTF-8 text") from None
-
-
-def _counted(columns: int) -> str:
-    return "1 column" if columns == 1 else f"{columns} columns"

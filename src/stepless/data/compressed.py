@@ -26,23 +26,9 @@ class Streams(io.RawIOBase):
     Python's own readers take whatever cannot be read behind a first stream for garbage that does
     not matter: a damaged second one, and with it its text, would be lost without a word.
 
-    Parameters
-    ----------
-    file
-        The compressed bytes.
-    start
-        Makes the decompressor of a stream.
-    magic
-        The bytes that a stream begins with.
-    padding
-        Streams may be followed by zeros, in multiples of so many; 0: by none.
-
-    Raises
-    ------
-    EOFError
-        If a stream is cut short.
-    OSError, lzma.LZMAError
-        If it is damaged, or if what follows it is neither a stream nor padding.
+    `start` makes the decompressor of a stream, which begins with the bytes `magic`; zeros may
+    follow it in multiples of `padding`, or none if that is 0. Where a stream is cut short, EOFError
+    is raised; where it is damaged, or followed by anything else, OSError or lzma.LZMAError.
 
     Examples
     --------
@@ -60,7 +46,6 @@ class Streams(io.RawIOBase):
         self._stream = start()
 
     def readable(self) -> bool:
-        """Yes."""
         return True
 
     def readinto(self, room: Any) -> int:

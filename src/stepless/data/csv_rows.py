@@ -22,14 +22,8 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
     r"""Rows of a stream that are not empty, or why there is none, with the lines they start on.
 
     Bytes that are no UTF-8 become lone surrogates. Of a stream that fails, the last row that came
-    whole is the last.
-
-    Parameters
-    ----------
-    stream
-        The text.
-    delimiter
-        By default the one of comma, semicolon and tab that the first line has most of.
+    whole is the last. The delimiter is by default the one of comma, semicolon and tab that the
+    first line has most of.
 
     Examples
     --------
@@ -65,11 +59,7 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
     def header(self) -> list[str] | None:
         """The next row as names of columns, no two of them the same; None if there is none."""
         for line, row in self:
-            if isinstance(row, RowRefusal):
-                raise DataError(f"{self._stream.name}, line {line}{row}")
-            names = [name.strip() for name in row]
-            if not is_utf8(names):
-                raise DataError(f"{self._stream.name}, line {line}: is not UTF-8 text")
+            names = [name.strip() for name in self.text(line, row)]
             seen: set[str] = set()
             for name in names:
                 if name in seen:
@@ -81,6 +71,17 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             return names
         self.refuse_failure()
         return None
+
+    def text(self, line: int, row: list[str] | RowRefusal) -> list[str]:
+        """The cells of a row; DataError where there are none, or they are no UTF-8 text."""
+        place = f"{self._stream.name}, line {line}"
+        if isinstance(row, RowRefusal):
+            raise DataError(f"{place}{row}")
+        try:
+            "".join(row).encode()
+        except UnicodeEncodeError:
+            raise DataError(f"{place}: is not UTF-8 text") from None
+        return row
 
     def refuse_failure(self) -> None:
         """Raise DataError where the stream failed before its end."""
@@ -100,15 +101,6 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
                 return
             yield line
             line = self._text.readline(LONGEST_LINE + 1)
-
-
-def is_utf8(cells: list[str]) -> bool:
-    """Whether the bytes of all cells of a row were UTF-8."""
-    try:
-        "".join(cells).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def number(cell: str) -> float | None:

@@ -84,10 +84,8 @@ def csv_chunks(
     Returns
     -------
     Chunks
-        An iterator over (``X``, ``y``, ``lines``): CSR with 32-bit indices in order, labels, and
-        the number of the line on which each example starts. Its ``skipped`` has the
-        ``count`` of rows left out, and the first few ``messages``; its ``columns``, from the first
-        chunk on, those that the features are of.
+        As of `svmlight_chunks`, ``lines`` being those on which examples start; ``columns`` are,
+        from the first chunk on, those that the features are of.
 
     Raises
     ------

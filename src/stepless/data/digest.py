@@ -30,18 +30,15 @@ def digest(part: Any) -> str:
     (True, False)
     """
     if isinstance(part, Source):
-        return f"{_of_rows(part):016x}"
+        starts = Column([lo for lo, _ in part.cuts])
+        total = sum(map(int, part.map(entries.digest, starts)), start=part.shape[0])
+        return f"{total % 2**64:016x}"
     if sparse.issparse(part) or isinstance(part, Design) or getattr(part, "ndim", 0) == 2:
         return digest(Source(part, np.zeros(part.shape[0])))
     if isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf":
         kind = np.float64 if part.dtype.kind == "f" else np.int64
         return f"{checksum(np.ascontiguousarray(part, dtype=kind)):016x}"
     return fingerprint(part).hex()[:16]
-
-
-def _of_rows(source: Source) -> int:
-    starts = Column([lo for lo, _ in source.cuts])
-    return sum(map(int, source.map(entries.digest, starts)), start=source.shape[0]) % 2**64
 
 
 def of_arrays(arrays: list[NDArray]) -> str:

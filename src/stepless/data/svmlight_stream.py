@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -166,11 +166,11 @@ class _Reader:
         lines = 1
         # opened in the caller's thread, which may be interrupted while it waits for the first bytes
         stream = ByteStream(self._path)
-        with (
-            _leaving(ThreadPoolExecutor(workers, thread_name_prefix="stepless")) as pool,
-            closing(ahead(self._futures(stream, pool), depth=workers + 1)) as futures,
-        ):
-            for future in futures:
+        with ExitStack() as stack:
+            pool = ThreadPoolExecutor(workers, thread_name_prefix="stepless")
+            stack.callback(pool.shutdown, wait=False, cancel_futures=True)
+            futures = ahead(self._futures(stream, pool), depth=workers + 1)
+            for future in stack.enter_context(closing(futures)):
                 parsed = future.result()
                 if self._hashing is not None:
                     self._hashing.note(parsed.names)
@@ -220,15 +220,6 @@ class _Reader:
         if not piece.long:
             self._spare.append(piece)
         return _Parsed(parts, lines, names)
-
-
-@contextmanager
-def _leaving(pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
-    """Wait for no thread of the pool at the end."""
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:

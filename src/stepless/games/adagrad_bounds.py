@@ -26,54 +26,6 @@ class Bound(Protocol):
     def take(self, x: NDArray, g: NDArray) -> float: ...
 
 
-class DiagonalAveraging:
-    """(δ‖x*‖₂² + ‖x*‖_∞² γ_t)/(2η) + ηγ_t if δ ≥ max|g|, γ_t = Σ_j ‖g_{1:t,j}‖₂: Th. 6, eq. (16).
-
-    If a gradient was steeper, Corollary 3 on the run's own metrics, which only needs δ > 0:
-    ⟨x*, H_t x*⟩/(2η) + (η/2) Σ_τ ⟨g_τ, H_{τ−1}⁻¹ g_τ⟩.
-    """
-
-    theorem = "Theorem 6"
-
-    def __init__(self, best: NDArray, eta: float, delta: float) -> None:
-        self.best, self.eta, self.delta = best, eta, delta
-        self.norms = np.zeros(best.size)  # ‖g_{1:t,j}‖₂
-        self.duals = 0.0
-
-    def take(self, x: NDArray, g: NDArray) -> float:
-        eta, delta, squares = self.eta, self.delta, self.best**2
-        self.duals += float(np.sum(g**2 / (delta + self.norms)))
-        self.norms = np.hypot(self.norms, g)
-        if np.abs(g).max() > delta * (1.0 + _ALIKE):
-            self.theorem = "Corollary 3"
-        if self.theorem == "Corollary 3":  # (11)
-            return float((delta + self.norms) @ squares) / (2.0 * eta) + 0.5 * eta * self.duals
-        gamma = float(self.norms.sum())
-        return (delta * squares.sum() + squares.max() * gamma) / (2.0 * eta) + eta * gamma
-
-
-class DiagonalMirror:
-    """(δ‖x* − x_1‖₂² + max_τ ‖x* − x_τ‖_∞² γ_t)/(2η) + ηγ_t: Th. 6, eq. (17) with its δ."""
-
-    theorem = "Theorem 6"
-
-    def __init__(self, best: NDArray, eta: float, delta: float) -> None:
-        self.best, self.eta, self.delta = best, eta, delta
-        self.norms = np.zeros(best.size)
-        self.first: float | None = None
-        self.width = 0.0
-
-    def take(self, x: NDArray, g: NDArray) -> float:
-        away = np.abs(self.best - x)
-        if self.first is None:
-            self.first = float(away @ away)
-        self.width = max(self.width, float(away.max(initial=0.0)))
-        self.norms = np.hypot(self.norms, g)
-        gamma = float(self.norms.sum())
-        pulled = self.delta * self.first + self.width**2 * gamma
-        return pulled / (2.0 * self.eta) + self.eta * gamma
-
-
 class StronglyConvexMirror:
     """(δ/η + λ)‖x* − x_1‖²/2 + (η/2) Σ_j log(‖g_{1:t,j}‖₂²/δ + 1), η = G²/λ: Th. 13, mended.
 
@@ -110,6 +62,40 @@ class Apart:
     def take(self, x: NDArray, g: NDArray) -> float:
         d = self.d
         return self.weights.take(x[:d], g[:d]) + self.intercept.take(x[d:], g[d:])
+
+
+class Diagonal:
+    """H_t = δI + diag ‖g_{1:t,j}‖₂: blocks of one coordinate each."""
+
+    theorem = "Theorem 6"
+
+    def __init__(self, d: int, delta: float) -> None:
+        self.delta = delta
+        self.norms = np.zeros(d)  # ‖g_{1:t,j}‖₂
+
+    def take(self, g: NDArray) -> None:
+        """Add g²."""
+        self.norms = np.hypot(self.norms, g)
+
+    def matrix(self) -> NDArray:
+        """The diagonal of H_t."""
+        return self.delta + self.norms
+
+    def trace(self) -> float:
+        """γ_t = Σ_j ‖g_{1:t,j}‖₂."""
+        return float(self.norms.sum())
+
+    def largest(self, v: NDArray) -> float:
+        """Return ‖v‖_∞²."""
+        return self.longest(v) ** 2
+
+    def longest(self, v: NDArray) -> float:
+        """Return ‖v‖_∞."""
+        return float(np.abs(v).max())
+
+    def square(self, v: NDArray, power: int) -> float:
+        """⟨v, H_t^power v⟩."""
+        return float(self.matrix() ** power @ v**2)
 
 
 class Roots:
@@ -168,24 +154,17 @@ class Roots:
         return "Theorem 8" if len(self.blocks) == 1 else "Corollary 14"
 
 
-class MatrixAveraging:
-    """(δ‖x*‖² + max_i ‖x*_[i]‖² tr G_t^½)/(2η) + η tr G_t^½ if δ ≥ max ‖g_[i]‖₂: Th. 8, eq. (18).
+class Averaging:
+    """(δ‖x*‖² + max_i ‖x*_[i]‖² tr G_t^½)/(2η) + η tr G_t^½ if δ ≥ max ‖g_[i]‖₂: (16), (18).
 
-    In blocks i: Cor. 14, with its δ. If a gradient was longer, Corollary 3, as for a diagonal; it
-    allows a δ_t that rises with a share of the longest gradient.
+    Th. 6 for a diagonal, Th. 8 for a matrix, in blocks i Cor. 14, with its δ. If a gradient was
+    longer, Corollary 3 on the run's own metrics, which needs δ > 0 only and lets δ_t rise:
+    ⟨x*, H_t x*⟩/(2η) + (η/2) Σ_τ ⟨g_τ, H_{τ−1}⁻¹ g_τ⟩.
     """
 
-    def __init__(
-        self,
-        best: NDArray,
-        eta: float,
-        delta: float,
-        blocks: Sequence[NDArray],
-        share: float = 0.0,
-    ) -> None:
-        self.best, self.eta, self.delta = best, eta, delta
-        self.metric = Roots(blocks, delta, share)
-        self.theorem = self.metric.theorem
+    def __init__(self, best: NDArray, eta: float, metric: Diagonal | Roots) -> None:
+        self.best, self.eta, self.metric, self.delta = best, eta, metric, metric.delta
+        self.theorem = metric.theorem
         self.duals = 0.0
 
     def take(self, x: NDArray, g: NDArray) -> float:
@@ -201,23 +180,17 @@ class MatrixAveraging:
         return pulled / (2.0 * eta) + eta * trace
 
 
-class MatrixMirror:
-    """(δ‖x* − x_1‖² + max_{τ,i} ‖(x* − x_τ)_[i]‖² tr G_t^½)/(2η) + η tr G_t^½: Th. 8, eq. (19).
+class MirrorDescent:
+    """(δ‖x* − x_1‖² + max_{τ,i} ‖(x* − x_τ)_[i]‖² tr G_t^½)/(2η) + η tr G_t^½: (17), (19).
 
-    In blocks i it is what §8 calls a similar bound. If δ_t rises with a share of the longest
-    gradient, Σ_τ (δ_τ − δ_{τ−1})‖x* − x_τ‖² stands for δ‖x* − x_1‖²: H_τ − H_{τ−1} has it more.
+    Th. 6 with its δ, Th. 8; in blocks i it is what §8 calls a similar bound. If δ_t rises with a
+    share of the longest gradient, Σ_τ (δ_τ − δ_{τ−1})‖x* − x_τ‖² stands for δ‖x* − x_1‖²:
+    H_τ − H_{τ−1} has it more.
     """
 
-    def __init__(
-        self,
-        best: NDArray,
-        eta: float,
-        delta: float,
-        blocks: Sequence[NDArray],
-        share: float = 0.0,
-    ) -> None:
-        self.best, self.eta, self.metric = best, eta, Roots(blocks, delta, share)
-        self.theorem = self.metric.theorem
+    def __init__(self, best: NDArray, eta: float, metric: Diagonal | Roots) -> None:
+        self.best, self.eta, self.metric = best, eta, metric
+        self.theorem = metric.theorem
         self.before = 0.0  # δ_{τ−1}
         self.pulled = self.width = 0.0
 

@@ -53,30 +53,18 @@ class Comparison(Mapping[str, Ledger]):
             rows.append((name, *(_number(end) for end in ends), ledger.theorem))
         optimum = math.fsum(self.best.losses)
         rows.append(("best fixed", _number(optimum), f"≥ {_number(-self.best.gap)}", "", "", ""))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = (
-            "  ".join(
-                cell.ljust(width) if k in (0, 5) else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        )
-        return "\n".join(lines)
+        return "\n".join(in_columns(rows, left=(0, 5)))
 
     def to_frame(self) -> Any:
         """Return a row a player as a pandas DataFrame; needs pandas."""
         from pandas import DataFrame, Index
 
-        rows = [
-            {
-                "loss": ledger.loss[-1],
-                "regret": ledger.regret[-1],
-                "bound": ledger.bound[-1],
-                "seconds": self.seconds[name],
-            }
-            for name, ledger in self.ledgers.items()
-        ]
-        return DataFrame(rows, index=Index(list(self.ledgers), name="player"))
+        columns = {
+            name: [getattr(ledger, name)[-1] for ledger in self.ledgers.values()]
+            for name in ("loss", "regret", "bound")
+        }
+        columns["seconds"] = list(self.seconds.values())
+        return DataFrame(columns, index=Index(list(self.ledgers), name="player"))
 
     def plot(self, axes: Any = None, bounds: bool = False) -> Any:
         """Draw everybody's regret, and bound if asked; needs matplotlib (``stepless[plot]``)."""
@@ -128,6 +116,24 @@ def compare_players(
         best = next(iter(games.values())).hindsight(*records.values())
         ledgers = {name: game.ledger(records[name], best) for name, game in games.items()}
     return Comparison(ledgers, seconds, best)
+
+
+def in_columns(rows: Sequence[Sequence[str]], left: tuple[int, ...]) -> list[str]:
+    """Lay out rows of cells as lines, with these columns to the left and the others to the right.
+
+    Examples
+    --------
+    >>> in_columns([("player", "loss"), ("ogd", "2")], left=(0,))
+    ['player  loss', 'ogd        2']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _called(players: Sequence[str | Player]) -> dict[str, Player]:

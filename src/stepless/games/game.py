@@ -166,7 +166,11 @@ class Game:
         for t, shown in enumerate(rounds_of(stream), 1):
             cost = _cost(t, shown)
             if d is None:
-                d = _weights(cost)
+                if cost.d is None:
+                    raise ValueError(
+                        "the costs do not say how many weights a decision has: give Game d="
+                    )
+                d = cost.d
                 self._enter(d)
             if cost.d is not None and cost.d != d:
                 raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
@@ -273,12 +277,6 @@ def rounds_of(stream: Any) -> Iterable[Any]:
     if not isinstance(stream, Iterable):
         raise TypeError(f"a game needs a stream of costs, one a round, not {told(stream)}")
     return stream
-
-
-def _weights(cost: Cost) -> int:
-    if cost.d is None:
-        raise ValueError("the costs do not say how many weights a decision has: give Game d=")
-    return cost.d
 
 
 def _cost(t: int, shown: Any) -> Cost:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.kernels import proximal_step
 from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.far import enter_from_afar, has_formula
+from stepless.mirrors.far import enter_from_afar
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.signs import nonnegative, shrinks_first
 from stepless.objective import Regularizer
@@ -56,10 +56,7 @@ class Euclidean(Mirror):
             if penalty is None or weight == 0.0
             else self._shrunk(theta, penalty, weight)
         )
-        if has_formula(self.domain) or math.isinf(self.size):
-            enter(self.domain, w)
-        else:
-            enter_from_afar(self.domain, w, self.size)
+        enter_from_afar(self.domain, w, self.size)
         return w
 
     def value(self, w: NDArray) -> float:

@@ -8,19 +8,15 @@ from numpy.typing import NDArray
 from stepless.kernels.vertices import enter
 from stepless.objective import Box, Domain, Free, L1Ball, L2Ball, LpBall, Nonnegative, Simplex
 
+_FORMULA = (Free, L2Ball, L1Ball, LpBall, Box, Simplex, Nonnegative)  # as exact from anywhere
 _FAR = 2.0**10  # times the domain's size: from there on rounding can be seen
 _STILL = 1e-13  # of the domain's size: a move by rounding
 _LENGTHS = 16  # a step is up to 2^15 sizes long
 _TRIALS = 20 * _LENGTHS
 
 
-def has_formula(domain: Domain) -> bool:
-    """Whether a nearest point is as exact from far away as it is from nearby."""
-    return isinstance(domain, Free | L2Ball | L1Ball | LpBall | Box | Simplex | Nonnegative)
-
-
 def enter_from_afar(domain: Domain, w: NDArray, size: float) -> None:
-    """Move w to the nearest point of a bounded domain, no weight of which is above `size`.
+    """Move w to the nearest point of a domain, no weight of which is above `size`.
 
     From far away a method that goes from face to face cannot tell in which of them it is. But the
     nearest point v of w is that of all points between the two as well, so that steps from v
@@ -35,6 +31,8 @@ def enter_from_afar(domain: Domain, w: NDArray, size: float) -> None:
     >>> w.round(12) + 0.0
     array([1., 0.])
     """
+    if isinstance(domain, _FORMULA):
+        return enter(domain, w)
     aim = w.copy()
     enter(domain, w)
     for k in range(_TRIALS):

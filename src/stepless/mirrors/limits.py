@@ -47,14 +47,10 @@ class Limits:
                 total = limits.total
                 if total is not None:
                     total = share * float(center.sum()) + (1.0 - share) * total
-                lower, upper = (share * center + (1.0 - share) * e for e in limits.ends)
+                both = limits.lower, limits.upper
+                lower, upper = (share * center + (1.0 - share) * end for end in both)
                 return cls(lower, upper, total, limits.radius)
         return None
-
-    @property
-    def ends(self) -> tuple[NDArray, NDArray]:
-        """Both limits."""
-        return self.lower, self.upper
 
     @property
     def mass(self) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
@@ -10,7 +12,6 @@ from stepless.kernels.vertices import enter
 from stepless.mirrors.diamond import in_diamond
 from stepless.mirrors.inequalities import inequalities
 from stepless.mirrors.roots import falling_root
-from stepless.mirrors.skewed import Skewed
 from stepless.objective import (
     Box,
     Constraint,
@@ -112,8 +113,26 @@ def _cut(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
     L = np.linalg.cholesky(H)
     inverse = np.ascontiguousarray(_invert(L, lower=1)[0].T)
     u = L.T @ w
-    enter(Skewed(domain, inverse), u)
+    enter(_Skewed(domain, inverse), u)
     return inverse @ u
+
+
+class _Skewed(Constraint):
+    """S = {u : Tu of the domain}, T a square matrix: the domain offers `excess` and `outward`."""
+
+    _coerce: ClassVar[dict[str, Any]] = {}
+
+    domain: Domain
+    T: NDArray
+
+    def excess(self, u: Any) -> Any:
+        return self.domain.excess(self.T @ u)
+
+    def outward(self, u: Any, g: Any) -> Any:
+        inner = g.copy()
+        c = self.domain.outward(self.T @ u, inner)
+        g[:] = inner @ self.T
+        return c
 
 
 def _in_ball(domain: Intersection, w: NDArray, H: NDArray) -> NDArray:

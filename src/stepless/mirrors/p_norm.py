@@ -71,7 +71,25 @@ class PNorm(Mirror):
                 "beside p-norms the penalties l1 and none are known, not "
                 f"{type(penalty).__name__}; use mirror='euclidean'"
             )
-        return self._cut_back(theta, shares[0])
+        cut = shares[0]
+        # The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of
+        # a fixed sum shifts θ.
+        match self.domain:
+            case LpBall(bound=bound):
+                w = self.primal(_cut(theta, cut))
+                return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
+            case L1Ball(bound=bound):
+                w = self.primal(_cut(theta, cut))
+                if float(np.abs(w).sum()) <= bound:
+                    return w
+                return np.copysign(of_sum(np.abs(theta), bound, self.q), theta)
+            case Simplex(bound=bound):
+                return of_sum(theta, bound, self.q)
+            case Box():
+                return self._in_box(self.domain, _cut(theta, cut))
+            case Nonnegative():
+                return self.primal(np.maximum(theta - cut, 0.0))
+        return self.primal(_cut(theta, cut))
 
     def value(self, w: NDArray) -> float:
         return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
@@ -94,33 +112,6 @@ class PNorm(Mirror):
             case Box():
                 return self.value(np.full(self.d, self.domain.reach()))
         return math.inf
-
-    def _cut_back(self, theta: NDArray, cut: float) -> NDArray:
-        """argmin_w∈S Φ(w) − ⟨θ, w⟩ + cut‖w‖₁.
-
-        The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of a
-        fixed sum shifts θ.
-        """
-        match self.domain:
-            case LpBall(bound=bound):
-                w = self.primal(_cut(theta, cut))
-                return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
-            case L1Ball(bound=bound):
-                return self._in_diamond(bound, theta, cut)
-            case Simplex(bound=bound):
-                return of_sum(theta, bound, self.q)
-            case Box():
-                return self._in_box(self.domain, _cut(theta, cut))
-            case Nonnegative():
-                return self.primal(np.maximum(theta - cut, 0.0))
-        return self.primal(_cut(theta, cut))
-
-    def _in_diamond(self, bound: float, theta: NDArray, cut: float) -> NDArray:
-        """Outside, the multiplier makes the cut so large that what is left sums to the bound."""
-        w = self.primal(_cut(theta, cut))
-        if float(np.abs(w).sum()) <= bound:
-            return w
-        return np.copysign(of_sum(np.abs(theta), bound, self.q), theta)
 
     def _in_box(self, domain: Box, theta: NDArray) -> NDArray:
         limits = np.where(theta > 0.0, domain.high, -domain.low)

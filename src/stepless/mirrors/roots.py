@@ -29,11 +29,5 @@ def falling_root(f: Callable[[float], float], start: float, step: float) -> floa
         if math.isinf(high):
             raise ValueError("no multiplier brings the weights into the domain; make it larger")
         low, step = high, 4.0 * step
-    return root_between(f, low, high)
-
-
-def root_between(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return x where f, of either sign at the two ends, is 0."""
-    return float(
-        brentq(f, low, high, xtol=_CLOSE * (high - low) + 1e-300, rtol=_ULPS, maxiter=_TRIALS)
-    )
+    close = _CLOSE * (high - low) + 1e-300
+    return float(brentq(f, low, high, xtol=close, rtol=_ULPS, maxiter=_TRIALS))

@@ -95,8 +95,7 @@ def regret_ledger(
         if hindsight.stopped_by == "interrupt":  # nothing is left that would be worth the rounds
             raise KeyboardInterrupt
         w, b = hindsight.w.reshape(-1, K), np.array(np.broadcast_to(hindsight.b, K), dtype=float)
-        rounds = [(r.loss, r.best, r.bound) for r in replay.rounds(w, b)]
-    lost, best, bound = np.array(rounds).T
+        lost, best, bound = np.array(list(replay.rounds(w, b))).T
     lost, best = np.cumsum(lost), np.cumsum(best)
     return RegretLedger(
         player=replay.solver.name,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ from numpy.typing import NDArray
 
 from stepless.games.adagrad_bounds import (
     Apart,
+    Averaging,
     Bound,
-    DiagonalAveraging,
-    DiagonalMirror,
-    MatrixAveraging,
-    MatrixMirror,
+    Diagonal,
+    MirrorDescent,
     PlainAveraging,
     PlainMirror,
+    Roots,
     StronglyConvexMirror,
 )
 from stepless.kernels.metrics import Clock, Square
@@ -32,15 +31,6 @@ from stepless.solvers.online.updates import Setting
 
 KNOWN = (AdaGrad, RDA, FOBOS)
 _LARGEST = 1e100  # of a loss, whose square is a number still
-
-
-@dataclass(frozen=True)
-class Round:
-    """Loss and penalty of x_t, the same of x*, and the bound after this round."""
-
-    loss: float
-    best: float
-    bound: float
 
 
 class Replay:
@@ -148,19 +138,21 @@ class Replay:
             weights = StronglyConvexMirror(best[:d], eta, delta, strength)
             if best.size == d:
                 return weights
-            intercept = DiagonalMirror(best[d:], self.setting.etas[1], float(own.delta))
-            return Apart(weights, intercept, d)
+            single = Diagonal(best.size - d, float(own.delta))
+            return Apart(weights, MirrorDescent(best[d:], self.setting.etas[1], single), d)
+        roots: Diagonal | Roots = Diagonal(best.size, delta)
         if isinstance(self.course.memory, MatrixMemory):
             blocks = [block.places for block in self.course.memory.blocks]
-            blocks += [np.array([j]) for j in range(d, best.size)]
-            kind = MatrixAveraging if self.averaging else MatrixMirror
-            return kind(best, eta, delta, blocks)
-        return (DiagonalAveraging if self.averaging else DiagonalMirror)(best, eta, delta)
+            roots = Roots([*blocks, *(np.array([j]) for j in range(d, best.size))], delta)
+        return (Averaging if self.averaging else MirrorDescent)(best, eta, roots)
 
     # -- the rounds ----------------------------------------------------------------------------
 
-    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[Round]:
-        """Play the stream against weights (d × K) and intercepts (K), once."""
+    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[tuple[float, float, float]]:
+        """Play the stream against weights (d × K) and intercepts (K), once.
+
+        Of each round: loss and penalty of x_t, the same of x*, and the bound after it.
+        """
         solver, course, objective = self.solver, self.course, self.risk.objective
         loss, X, y, s = self.risk.problem
         bound = self.bound(self.point(best_w, best_b))
@@ -186,6 +178,6 @@ class Replay:
             if objective.intercept:
                 g = np.concatenate([g, slopes * self.reach])
             allowed = bound.take(self.point(w, b), g)
-            yield Round(suffered + objective.penalty(w.ravel()), float(best), allowed + left_over)
+            yield suffered + objective.penalty(w.ravel()), float(best), allowed + left_over
             w, b = solver.weights(objective, course)
         self.theorem = bound.theorem

@@ -26,18 +26,9 @@ class Output:
     file's name, so that nobody ever sees half of it. Until then, and if it is discarded or the
     process killed, the old file, if there was one, is as it was. What a killed process leaves is
     removed when a file of that name is next written. A device, a pipe, or what the process has open
-    already (/dev/stdout, /dev/fd/3) cannot be replaced, and is written directly. In `with`, a file
-    is discarded at the end unless it was finished.
-
-    Attributes
-    ----------
-    direct
-        Whether it is written directly.
-
-    Raises
-    ------
-    OSError
-        With the path as its file name.
+    already (/dev/stdout, /dev/fd/3) cannot be replaced, and is written directly, as `direct` says.
+    In `with`, a file is discarded at the end unless it was finished. What cannot be written is an
+    OSError with the path as its file name.
 
     Examples
     --------

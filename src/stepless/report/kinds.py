@@ -34,6 +34,7 @@ from stepless.report.plain import (
     restored_classes,
     restored_object,
 )
+from stepless.report.tensors import refuse_unless
 from stepless.risks.chains import AllPairs, Pairs, SeenPairs
 from stepless.structured import Labels, LabelTree, Multiclass, StructuredModel
 from stepless.structured.rna import Folding
@@ -102,15 +103,15 @@ class Linear(Kind):
             _settle_loss(estimator, facts)
         if self.make is MetricClassifier:
             estimator.pos_label_ = estimator.classes_[[0, 1].index(facts["positive"])]
-        _refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
-        _refuse_unless(intercept.shape == rows, "intercept", intercept)
+        refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
+        refuse_unless(intercept.shape == rows, "intercept", intercept)
         estimator.coef_ = coef
         setattr(estimator, self._constant, intercept if rows else intercept.item())
         if "optimum" in facts:
             _settle_optimum(estimator, facts["optimum"], rows)
         if "certain_zeros" in arrays:
             zeros = arrays["certain_zeros"]
-            _refuse_unless(zeros.shape == coef.shape and zeros.dtype == bool, "zeros", zeros)
+            refuse_unless(zeros.shape == coef.shape and zeros.dtype == bool, "zeros", zeros)
             estimator.certain_zeros_ = zeros
 
     @property
@@ -149,9 +150,9 @@ class Expansion(Kind):
             vectors = sparse.csr_matrix(parts, shape=shape)
             vectors.check_format(full_check=True)  # kernels trust it
         rows = len(estimator.classes_) if len(estimator.classes_) > 2 else 1
-        _refuse_unless(vectors.shape == shape, "vectors", vectors)
+        refuse_unless(vectors.shape == shape, "vectors", vectors)
         for name, size in (("dual_coef", (rows, shape[0])), ("intercept", (rows,))):
-            _refuse_unless(arrays[name].shape == size, name, arrays[name])
+            refuse_unless(arrays[name].shape == size, name, arrays[name])
         estimator.support_, estimator.support_vectors_ = arrays["support"], vectors
         estimator.dual_coef_, estimator.intercept_ = arrays["dual_coef"], arrays["intercept"]
 
@@ -188,12 +189,12 @@ class Chain(Kind):
             names = json.loads(arrays["names"].tobytes())
             vocabulary.columns = {str(name): column for column, name in enumerate(names)}
             whole = len(vocabulary.columns) == len(names) == vocabulary.width
-            _refuse_unless(whole, "names", arrays["names"])
+            refuse_unless(whole, "names", arrays["names"])
         estimator.classes_ = restored_classes(facts["classes"])
         K = len(estimator.classes_)
         layout = _layout(arrays, vocabulary.width, K)
         w = arrays["weights"]
-        _refuse_unless(w.shape == (layout.weights() + K * (K + 2),), "weights", w)
+        refuse_unless(w.shape == (layout.weights() + K * (K + 2),), "weights", w)
         estimator.weights_ = ChainWeights(vocabulary, layout, w, K)
         estimator.loss_ = str(facts.get("loss", estimator.loss))
 
@@ -228,7 +229,7 @@ class Structured(Kind):
 
     def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
         coef = arrays["coef"]
-        _refuse_unless(coef.shape == (estimator.model.d,), "coef", coef)
+        refuse_unless(coef.shape == (estimator.model.d,), "coef", coef)
         estimator.coef_ = coef
 
     def _model(self, facts: Facts, arrays: Arrays) -> StructuredModel:
@@ -271,7 +272,7 @@ def _settle_inputs(estimator: Any, facts: Facts) -> None:
     estimator.n_features_in_ = int(facts["n_features"])
     if "feature_names" in facts:
         names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
-        _refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
+        refuse_unless(names.shape == (estimator.n_features_in_,), "feature_names", names)
         estimator.feature_names_in_ = names
 
 
@@ -283,9 +284,9 @@ def _fits(estimator: Any, name: str, shape: tuple[int, ...]) -> bool:
 def _settle_optimum(estimator: Any, facts: Facts, rows: tuple[int, ...]) -> None:
     """How far from the model its optimum can be."""
     errors, ends = (np.array([float(restored(x)) for x in facts[name]]) for name in _OPTIMUM)
-    _refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
+    refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
     ranges = ends.reshape(*rows, 2)
-    _refuse_unless(bool((ranges[..., 0] <= ranges[..., 1]).all()), "intercept_range", ranges)
+    refuse_unless(bool((ranges[..., 0] <= ranges[..., 1]).all()), "intercept_range", ranges)
     estimator.coef_error_ = errors.item() if errors.size == 1 else errors
     estimator.intercept_range_ = ranges
 
@@ -320,11 +321,6 @@ def _layout(arrays: Arrays, features: int, tags: int) -> Pairs:
     ends, seen = arrays["ends"].astype(np.uint64), arrays["seen"].astype(np.uint16)
     # kernels trust them
     rises = ends.shape == (features + 1,) and ends[0] == 0 and (ends[1:] >= ends[:-1]).all()
-    _refuse_unless(bool(rises) and ends[-1] == seen.size, "ends", ends)
-    _refuse_unless(seen.ndim == 1 and bool((seen < tags).all()), "seen", seen)
+    refuse_unless(bool(rises) and ends[-1] == seen.size, "ends", ends)
+    refuse_unless(seen.ndim == 1 and bool((seen < tags).all()), "seen", seen)
     return SeenPairs(ends, seen)
-
-
-def _refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
-    if not sensible:
-        raise ValueError(f"{name} of shape {array.shape}")

@@ -39,36 +39,24 @@ def name_of(registry: Mapping[str, Any], value: Any) -> str | None:
     return next((name for name, cls in registry.items() if cls is type(value)), None)
 
 
-def spelled_penalty(penalty: Any) -> str:
-    """Spell a penalty without its strength.
-
-    Examples
-    --------
-    >>> from stepless.objective import ElasticNet
-    >>> spelled_penalty(ElasticNet(0.1, 0.3)), spelled_penalty("l1"), spelled_penalty(None)
-    ('elasticnet(0.3)', 'l1', 'none')
-    """
-    if not isinstance(penalty, Term):
-        return "none" if penalty is None else str(penalty)
-    name = name_of(TERMS["penalty"], penalty)
-    if name is None:
-        return type(penalty).__name__
-    return _in_brackets(name, penalty[1:])
-
-
 def spelled(kind: str, term: Any) -> str:
-    """Spell a term as a user would write it.
+    """Spell a term as a user would write it, a penalty without its strength.
 
     Examples
     --------
-    >>> from stepless.objective import Hinge, Quantile
+    >>> from stepless.objective import ElasticNet, Hinge, Quantile
     >>> spelled("loss", Quantile(0.9)), spelled("loss", Hinge()), spelled("loss", "huber(2)")
     ('quantile(0.9)', 'hinge', 'huber(2)')
+    >>> spelled("penalty", ElasticNet(0.1, 0.3)), spelled("penalty", None)
+    ('elasticnet(0.3)', 'none')
     """
     if not isinstance(term, Term):
         return "none" if term is None else str(term)
     name = name_of(TERMS[kind], term)
-    return repr(term) if name is None else _in_brackets(name, term)
+    if name is None:
+        return type(term).__name__ if kind == "penalty" else repr(term)
+    numbers = term[1:] if kind == "penalty" else term
+    return f"{name}({', '.join(f'{value:g}' for value in numbers)})" if numbers else name
 
 
 def spelled_metric(model: MetricClassifier) -> str:
@@ -90,7 +78,3 @@ def spelled_metric(model: MetricClassifier) -> str:
         case RocArea():
             return "roc_auc"
     return repr(metric)
-
-
-def _in_brackets(name: str, numbers: tuple[float, ...]) -> str:
-    return f"{name}({', '.join(f'{value:g}' for value in numbers)})" if numbers else name

@@ -19,7 +19,7 @@ from stepless.estimators.proof import Proof
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.plain import plain, restored
-from stepless.report.tensors import Kept, damage_told
+from stepless.report.tensors import Kept, damage_told, refuse_unless
 
 FORMAT = 1
 FILE = Kept("proof", "stepless_proof", FORMAT, ("problem", "data"))
@@ -80,20 +80,15 @@ def read_proof(path: Path) -> Proof:
 def _witness(arrays: dict[str, NDArray], k: int, name: str) -> Witness | None:
     if name == "slopes":
         slopes = arrays[f"slopes.{k}"]
-        _refuse_unless(slopes.dtype == np.float64 and slopes.ndim in (1, 2), f"slopes.{k}", slopes)
+        refuse_unless(slopes.dtype == np.float64 and slopes.ndim in (1, 2), f"slopes.{k}", slopes)
         return Slopes(Column([slopes]))
     if name == "points":
         w, b, shares = (arrays[f"{part}.{k}"] for part in ("w", "b", "shares"))
         for part, array, sizes in (("w", w, 2), ("b", b, 1), ("shares", shares, 1)):
             sensible = array.dtype == np.float64 and array.ndim == sizes
-            _refuse_unless(sensible and len(array) == len(shares), f"{part}.{k}", array)
-        _refuse_unless(bool((shares >= 0.0).all()), f"shares.{k}, some below 0,", shares)
+            refuse_unless(sensible and len(array) == len(shares), f"{part}.{k}", array)
+        refuse_unless(bool((shares >= 0.0).all()), f"shares.{k}, some below 0,", shares)
         return Points(w, tuple(b.tolist()), shares)
     if name != "none":
         raise ValueError(f"a witness {name!r:.80}")
     return None
-
-
-def _refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
-    if not sensible:
-        raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")

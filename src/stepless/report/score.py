@@ -47,6 +47,7 @@ class Score:
         return self.counts | self.measures | unseen
 
 
+@singledispatch
 def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
     """Score a fitted model on examples X and their labels, targets, grades or tags y.
 
@@ -58,7 +59,7 @@ def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
     >>> score_model(clf, [[0.0], [2.0], [2.0]], [0, 1, 7])
     Score(counts={'examples': 3}, measures={'accuracy': 0.6666666666666666}, unseen=1)
     """
-    return _score(model, X, y, qid)
+    raise TypeError(f"a {type(model).__name__} is scored by its own method, score")
 
 
 def decisions(model: Any, X: Any) -> NDArray:
@@ -68,24 +69,19 @@ def decisions(model: Any, X: Any) -> NDArray:
     return model.predict(X) if isinstance(model, LinearRanker) else model.decision_function(X)
 
 
-@singledispatch
-def _score(model: Any, X: Any, y: Any, qid: Any) -> Score:
-    raise TypeError(f"a {type(model).__name__} is scored by its own method, score")
-
-
-@_score.register(LinearClassifier)
-@_score.register(KernelClassifier)
-@_score.register(NuClassifier)
-@_score.register(OneClass)
-def _(model: Any, X: Any, y: Any, qid: Any) -> Score:
+@score_model.register(LinearClassifier)
+@score_model.register(KernelClassifier)
+@score_model.register(NuClassifier)
+@score_model.register(OneClass)
+def _(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
     y = np.asarray(y)
     classes = np.array([-1, 1]) if isinstance(model, OneClass) else model.classes_
     accuracy = float(accuracy_score(*_comparable(y, model.predict(X))))
     return Score({"examples": len(y)}, {"accuracy": accuracy}, _unseen(y, classes))
 
 
-@_score.register
-def _(model: LinearRegressor, X: Any, y: Any, qid: Any) -> Score:
+@score_model.register
+def _(model: LinearRegressor, X: Any, y: Any, qid: Any = None) -> Score:
     y = np.asarray(y)
     loss = model.loss_
     if loss.targets == "counts" and (y < 0).any():
@@ -96,13 +92,13 @@ def _(model: LinearRegressor, X: Any, y: Any, qid: Any) -> Score:
     return Score({"examples": len(y)}, {"r2": r2, "mean_loss": float(losses.mean())})
 
 
-@_score.register
-def _(model: MetricClassifier, X: Any, y: Any, qid: Any) -> Score:
+@score_model.register
+def _(model: MetricClassifier, X: Any, y: Any, qid: Any = None) -> Score:
     return Score({"examples": len(y)}, {spelled_metric(model): model.score(X, y)})
 
 
-@_score.register
-def _(model: LinearRanker, X: Any, y: Any, qid: Any) -> Score:
+@score_model.register
+def _(model: LinearRanker, X: Any, y: Any, qid: Any = None) -> Score:
     z, k = model.predict(X), model.k
     measures: dict[str, float | None] = {
         f"ndcg@{k}": ndcg_at_k(y, z, k, qid=qid),
@@ -114,8 +110,8 @@ def _(model: LinearRanker, X: Any, y: Any, qid: Any) -> Score:
     return Score({"documents": len(y), "queries": queries}, measures)
 
 
-@_score.register
-def _(model: ChainClassifier, X: Any, y: Any, qid: Any) -> Score:
+@score_model.register
+def _(model: ChainClassifier, X: Any, y: Any, qid: Any = None) -> Score:
     said = model.predict(X)
     true, found = np.concatenate([np.asarray(tags) for tags in y]), np.concatenate(said)
     measures: dict[str, float | None] = {"accuracy": float(np.mean(true == found))}

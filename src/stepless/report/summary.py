@@ -19,7 +19,7 @@ from stepless.estimators import (
     StructuredClassifier,
 )
 from stepless.objective import Regularizer
-from stepless.report.names import spelled, spelled_metric, spelled_penalty
+from stepless.report.names import spelled, spelled_metric
 from stepless.report.score import Score
 from stepless.trace import Trace
 
@@ -158,7 +158,7 @@ def _penalty(model: Any) -> tuple[str, float, bool]:
     chosen = alpha == "auto"
     if isinstance(penalty, Regularizer):
         alpha = getattr(penalty, "alpha", math.nan)
-    name = spelled_penalty(penalty)
+    name = spelled("penalty", penalty)
     strength = getattr(model, "alpha_", alpha)  # of the fit, whatever `set_params` says since
     return name, float(strength) if name != "none" else 0.0, chosen
 

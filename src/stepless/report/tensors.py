@@ -99,6 +99,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
+def refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
+    """Refuse an array that makes no sense where it is, by its name."""
+    if not sensible:
+        raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")
+
+
 def refuse_numbers(name: str, array: NDArray) -> None:
     """Refuse arrays such as no fit leaves: kernels and predictions trust them."""
     if array.dtype.kind == "f":

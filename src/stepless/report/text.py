@@ -60,21 +60,16 @@ def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
         "ended by": ended_by(s),
         "solver": _run(s),
         "weights": _weights(s),
-        "optimum": _optimum(s),
     }
-    if not rows["optimum"]:
-        del rows["optimum"]
+    if optimum := _optimum(s):
+        rows["optimum"] = optimum
     if s.test is not None:
         rows["test"] = score_in_words(s.test)
     if s.stopped_by == "stream":
         for name in ("objective", "lower bound"):
             del rows[name]
         rows["gap"] = gap_in_words(s)
-    return aligned(rows | (more or {}))
-
-
-def aligned(rows: dict[str, str]) -> str:
-    """Lay out names and what they stand for in two columns."""
+    rows |= more or {}
     width = max(map(len, rows)) + 2
     return "\n".join(f"{name:{width}}{visible(value)}" for name, value in rows.items())
 
@@ -140,7 +135,7 @@ def percent_up(share: float) -> str:
     >>> percent_up(0.000841), percent_up(2.5), percent_up(3.21e-9)
     ('0.085 %', '250 %', '3.3e-7 %')
     """
-    return f"{_percentage(share, ROUND_CEILING)} %"
+    return f"{_two_digits(100 * share, ROUND_CEILING)} %"
 
 
 def percent_between(least: float, most: float) -> str:
@@ -151,11 +146,7 @@ def percent_between(least: float, most: float) -> str:
     >>> percent_between(0.000762, 0.000931), percent_between(0.0, 0.25)
     ('0.076–0.094 %', '0–25 %')
     """
-    return f"{_percentage(least, ROUND_FLOOR)}–{_percentage(most, ROUND_CEILING)} %"
-
-
-def _percentage(share: float, rounding: str) -> str:
-    return _two_digits(100 * share, rounding)
+    return f"{_two_digits(100 * least, ROUND_FLOOR)}–{_two_digits(100 * most, ROUND_CEILING)} %"
 
 
 def _two_digits(number: float, rounding: str) -> str:

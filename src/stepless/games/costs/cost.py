@@ -9,8 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.costs.column_sums import column_sums
-
 
 class Undefined(ValueError):
     """A cost has no value, or no gradient, where it was asked for it; in one sentence."""
@@ -136,6 +134,11 @@ class Mixed(Total):
     def sizes(self, w: NDArray) -> tuple[float, NDArray]:
         values, slopes = zip(*(part.sizes(w) for _, part in self.parts), strict=True)
         return math.fsum(values), np.sum(slopes, axis=0)
+
+
+def column_sums(M: NDArray) -> NDArray:
+    """The sum of each column, by pairs: rounding grows with the logarithm of the rows only."""
+    return np.ascontiguousarray(M.T).sum(axis=1)  # numpy adds by pairs along the last axis
 
 
 def total(costs: Sequence[Cost]) -> Total:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stepless.games.costs.column_sums import column_sums
-from stepless.games.costs.cost import Cost, Total, Undefined
+from stepless.games.costs.cost import Cost, Total, Undefined, column_sums
 from stepless.jit import compiled
 
 RUIN = "a portfolio that nothing is left of costs infinitely much: use a Simplex as the domain"

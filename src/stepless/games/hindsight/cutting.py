@@ -33,7 +33,7 @@ def cut(task: Task, w: NDArray, steps: int, goal: float) -> tuple[NDArray, float
         objective = replace(objective, regularizer=Zero())
     if objective.regularizer.zero:
         unit = float(task.slope_errors(w).max()) / task.rounding or unit
-    lift = task.smooth_bound(w) / unit
+    lift = task.lower_bound(w, penalized=False) / unit
     if math.isinf(lift):  # an unbounded domain
         return w, -math.inf
     kind = GeneralPlanes if lasso(objective) is None else PolyhedralPlanes

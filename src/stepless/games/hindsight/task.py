@@ -95,14 +95,14 @@ class Task:
 
     def extent(self, w: NDArray) -> float:
         """The same, and all that f can change by in S."""
-        return self.size(w) + self._support(
-            self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
-        )
+        return self.size(w) + self._support(self._slope_sizes(w))
+
+    def _slope_sizes(self, w: NDArray) -> NDArray:
+        return self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
 
     def slope_errors(self, w: NDArray) -> NDArray:
         """How far each entry of ∇f(w) may be off."""
-        slopes = self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
-        return self.rounding * slopes
+        return self.rounding * self._slope_sizes(w)
 
     def step(self, w: NDArray, g: NDArray, L: float) -> NDArray:
         """argmin_v∈S ⟨g, v⟩ + TΩ(v) + (L/2)‖v − w‖²."""
@@ -110,18 +110,15 @@ class Task:
         enter(self.domain, v)  # what was nearest but for rounding
         return v
 
-    def lower_bound(self, w: NDArray) -> float:
-        """A number that F is nowhere below in S, from the tangent at w."""
-        g = self.slope(w)
-        return self._tangent(w, g, self._least(w, g)) if np.isfinite(g).all() else -math.inf
+    def lower_bound(self, w: NDArray, penalized: bool = True) -> float:
+        """A number that F is nowhere below in S, or f, from the tangent at w.
 
-    def smooth_bound(self, w: NDArray) -> float:
-        """The same for f alone."""
+        It is f(w) − ⟨g, w⟩ and the least of ⟨g, ·⟩ + TΩ, rounding counted against it.
+        """
         g = self.slope(w)
-        return self._tangent(w, g, self._floor(g)) if np.isfinite(g).all() else -math.inf
-
-    def _tangent(self, w: NDArray, g: NDArray, least: float) -> float:
-        """The bound f(w) − ⟨g, w⟩ + least, rounding counted against it."""
+        if not np.isfinite(g).all():
+            return -math.inf
+        least = self._least(w, g) if penalized else self._floor(g)
         f, errors = self.f(w), self.slope_errors(w)
         slack = self._support(errors) + float(errors @ np.abs(w)) + self.rounding * self.size(w)
         slack += 4.0 * self.d * _ULP * (self._support(np.abs(g)) + abs(f))

@@ -50,7 +50,6 @@ PLAYERS: dict[str, type[Player]] = {
 ALIASES = {"uniform": "constant"}  # what people call one where weights are shares
 
 __all__ = [
-    "ALIASES",
     "FTPL",
     "FTRL",
     "IFTRL",

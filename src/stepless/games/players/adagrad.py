@@ -9,16 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.games.adagrad_bounds import (
-    Bound,
-    DiagonalAveraging,
-    DiagonalMirror,
-    MatrixAveraging,
-    MatrixMirror,
-    Roots,
-)
+from stepless.games.adagrad_bounds import Averaging, Diagonal, MirrorDescent, Roots
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import positive
 from stepless.kernels.proximal_step import descend, enter
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
@@ -81,9 +75,7 @@ class AdaGrad(Player):
             )
         if update not in ("mirror", "averaging"):
             raise ValueError(f"update must be 'mirror' or 'averaging', not {update!r}")
-        for name, value in (("eta", eta), ("delta", delta)):
-            if value is not None and not 0.0 < value < math.inf:
-                raise ValueError(f"{name} must be positive, or None to be found, not {value:g}")
+        positive(eta=eta, delta=delta)
         self.matrix, self.update, self.eta, self.delta = matrix, update, eta, delta
 
     @property
@@ -96,8 +88,7 @@ class AdaGrad(Player):
         self.w = self.center()
         self.step = self.eta or self._reach()  # η
         self.least = self.delta or 0.0  # δ
-        self.squares = np.zeros(self.d)
-        self.roots = Roots(self.blocks, self.least, _SLIGHT)
+        self.metric = self._metric()
         self.sum = np.zeros(self.d)
         self._bound = self._theorem(self.w)
 
@@ -106,13 +97,9 @@ class AdaGrad(Player):
             self.least = self._first_curvature(g)
             if self.least == 0.0:
                 return  # w_1 minimises φ: it stays
-            self.roots.delta = self.least
-        if self.matrix == "diagonal":
-            self.squares += g * g
-            H = (self.least + np.sqrt(self.squares)) / self.step
-        else:
-            self.roots.take(g)
-            H = self.roots.matrix() / self.step
+            self.metric.delta = self.least
+        self.metric.take(g)
+        H = self.metric.matrix() / self.step
         if self.update == "mirror":
             self.w = self._nearest(g, H, self.w, 1)  # (4)
         else:
@@ -191,13 +178,14 @@ class AdaGrad(Player):
 
     def _first_curvature(self, g: NDArray) -> float:
         """δ, from the first gradient that is not 0."""
-        if self.matrix != "diagonal":
-            return self.roots.longest(g)
-        return float(np.abs(g).max()) * (_SLIGHT if self.update == "mirror" else 1.0)
+        slight = self.matrix == "diagonal" and self.update == "mirror"
+        return self.metric.longest(g) * (_SLIGHT if slight else 1.0)
 
-    def _theorem(self, u: NDArray) -> Bound:
+    def _metric(self) -> Diagonal | Roots:
         if self.matrix == "diagonal":
-            diagonal = DiagonalMirror if self.update == "mirror" else DiagonalAveraging
-            return diagonal(u, self.step, self.least)
-        matrix = MatrixMirror if self.update == "mirror" else MatrixAveraging
-        return matrix(u, self.step, self.least, self.blocks, _SLIGHT)
+            return Diagonal(self.d, self.least)
+        return Roots(self.blocks, self.least, _SLIGHT)
+
+    def _theorem(self, u: NDArray) -> Averaging | MirrorDescent:
+        kind = MirrorDescent if self.update == "mirror" else Averaging
+        return kind(u, self.step, self._metric())

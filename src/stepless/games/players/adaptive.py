@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.proximal import added_curvature
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
-from stepless.kernels.vertices import enter
 from stepless.objective import Simplex
 
 
@@ -46,15 +45,14 @@ class Adaptive(Player):
     """
 
     name = "adaptive"
+    takes_penalty = False
     theorem = "Bartlett, Hazan and Rakhlin's Theorem 1.1"
 
     def __init__(self, strength: float | None = None) -> None:
-        if strength is not None and not 0.0 <= strength < math.inf:
-            raise ValueError(f"strength must be at least 0, not {strength:g}")
+        nonnegative(strength=strength)
         self.strength = strength
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.first = self.w = self.center()
         self.reach = self._reach() or 1.0  # of a single point: no gradient along it is not 0
         self.height = 0.0  # S_t
@@ -73,9 +71,7 @@ class Adaptive(Player):
         self.added.append(added)
         self.steps.append(step - added * float(away @ away))
         if square > 0.0:
-            w = self.w - g / self.height
-            enter(self.domain, w)
-            self.w = w
+            self.w = self.inside(self.w - g / self.height)
 
     def bound(self, run: Run, u: NDArray) -> NDArray:
         away = u - self.first

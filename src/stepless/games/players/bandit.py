@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.games.players.player import Player
-from stepless.games.players.refusals import refuse_penalty
-from stepless.kernels.vertices import enter
 from stepless.mirrors.interior import interior
 
 _INSIDE = 1.0 - 2.0**-40  # of the room around a point, so that no rounding leads outside
@@ -39,6 +37,7 @@ class Bandit(Player):
     """
 
     feedback = "values"
+    takes_penalty = False
 
     lipschitz: float | None
     points: NDArray
@@ -46,7 +45,6 @@ class Bandit(Player):
     share: float
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.heart, self.room, self.basis = interior(self.domain, self.d)
         self.k = self.d if self.basis is None else self.basis.shape[1]
         self.across = self.diameter
@@ -119,8 +117,7 @@ class Bandit(Player):
     def nearest(self, v: NDArray) -> NDArray:
         """The point of S_ξ nearest to v."""
         keep = 1.0 - self.share
-        v = self.heart + (v - self.heart) / keep
-        enter(self.domain, v)
+        v = self.inside(self.heart + (v - self.heart) / keep)
         return self.heart + keep * (v - self.heart)
 
     def targets(self, u: NDArray) -> NDArray:

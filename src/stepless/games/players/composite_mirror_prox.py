@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.games.players.mirror_prox import MirrorProx
-from stepless.games.players.pace import prox_pace
 from stepless.games.players.player import Run
-from stepless.games.players.prox import Prox
-from stepless.mirrors import mirror_of
-from stepless.objective import Regularizer
 
 
 class CompositeMirrorProx(MirrorProx):
@@ -44,6 +40,7 @@ class CompositeMirrorProx(MirrorProx):
     """
 
     name = "composite-mirror-prox"
+    takes_penalty = True
 
     def __init__(
         self,
@@ -52,27 +49,12 @@ class CompositeMirrorProx(MirrorProx):
         variation: float | None = None,
     ) -> None:
         super().__init__(mirror, smoothness, variation, "simplified")
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        return "MAH Corollary 6.2"
-
-    def begin(self) -> None:
-        self.prox = self._prox()
-        self.w = self.before = self.prox.w
+        self.theorem = "MAH Corollary 6.2"
 
     def bound(self, run: Run, u: NDArray) -> NDArray:
         allowed = super().bound(run, u)
         if self.penalty is None:
             return allowed
         waited = np.minimum(np.arange(1, self.t + 1), self.prox.waited)
-        return allowed + waited * (_total(self.penalty, run.plays[0]) - _total(self.penalty, u))
-
-    def _prox(self) -> Prox:
-        mirror = mirror_of(self.mirror, self.domain, self.d)
-        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
-        return Prox(mirror, pace, projected=False, penalty=self.penalty)
-
-
-def _total(penalty: Regularizer, w: NDArray) -> float:
-    return float(penalty.total(w[:, None]))
+        first, best = (float(self.penalty.total(w[:, None])) for w in (run.plays[0], u))
+        return allowed + waited * (first - best)

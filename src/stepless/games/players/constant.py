@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from stepless.games.costs import Cost, ValuesOnly
 from stepless.games.players.player import Player, Run
-from stepless.kernels.vertices import enter
 
 _OUTSIDE = 1e-9  # relative: what a decision may lie outside of its domain by
 
@@ -49,8 +48,7 @@ class Constant(Player):
             raise ValueError(
                 f"the given decision has shape {self.given.shape}, but there are {self.d} weights"
             )
-        self.w = self.given.copy()
-        enter(self.domain, self.w)
+        self.w = self.inside(self.given.copy())
         away = float(np.abs(self.w - self.given).max())
         if not away <= _OUTSIDE * self.domain.reach():
             raise ValueError(

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.kernels.vertices import lowest
 from stepless.objective import L1Ball, Simplex
@@ -48,9 +47,9 @@ class FTPL(Player):
     name = "ftpl"
     theorem = "MAH Theorem 2.11"
     expected = True
+    takes_penalty = False
 
     def begin(self) -> None:
-        refuse_penalty(self)
         if not self.domain.offers("vertex"):
             raise ValueError(
                 f"ftpl needs the vertices of its domain, and {type(self.domain).__name__} does not "

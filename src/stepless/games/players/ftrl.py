@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import Mirror, mirror_of
 
@@ -47,12 +46,12 @@ class FTRL(Player):
 
     name = "ftrl"
     theorem = "MAH Theorem 2.12"
+    takes_penalty = False
 
     def __init__(self, mirror: str | None = None) -> None:
         self.mirror = mirror
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.map: Mirror = mirror_of(self.mirror, self.domain, self.d)
         if math.isinf(self.map.spread):
             raise ValueError(

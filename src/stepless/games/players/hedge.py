@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty, simplex_of
+from stepless.games.players.refusals import simplex_of
 
 _SAFE = -0.5  # above it, log(1 + x) keeps all digits of x
 
@@ -40,9 +40,9 @@ class Hedge(Player):
 
     name = "hedge"
     theorem = "MAH Theorem 2.12"
+    takes_penalty = False
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.bulk = simplex_of(self, "ftrl").bound
         self.w = self.center()
         self.lost = np.zeros(self.d)  # L_t, less its least

@@ -11,7 +11,6 @@ from stepless.games.costs import Cost
 from stepless.games.players.pace import Pace, Paced
 from stepless.games.players.player import Run
 from stepless.games.players.prox import image
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import mirror_of
 
@@ -40,10 +39,8 @@ class IFTRL(Paced):
 
     Parameters
     ----------
-    mirror
-        ``"euclidean"``, ``"entropy"``, ``"p-norm"``; None: the domain's own.
-    smoothness
-        L with ‖∇f(v) − ∇f(w)‖_* ≤ L‖v − w‖ in the mirror's norm, if it is known.
+    mirror, smoothness
+        As those of `MirrorProx`.
     variation
         V = Σ_t ‖∇f_t(z_{t−1}) − ∇f_{t−1}(z_{t−1})‖_*², the first gradient included, if it is known.
 
@@ -61,7 +58,6 @@ class IFTRL(Paced):
     theorem = "MAH Theorem 5.3"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.map = mirror_of(self.mirror, self.domain, self.d)
         self.spread = self.map.spread or 1.0  # a single point has none
         slope = 1.0 / math.sqrt(2.0 * self.spread)

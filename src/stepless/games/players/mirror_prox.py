@@ -10,7 +10,6 @@ from stepless.games.costs import Cost
 from stepless.games.players.pace import Paced, prox_pace
 from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import mirror_of
 
@@ -73,14 +72,18 @@ class MirrorProx(Paced):
         if update not in {"projected", "simplified"}:
             raise ValueError(f"update must be 'projected' or 'simplified', not {update!r}")
         self.update = update
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        return "MAH Lemma 5.16" if self.smoothness is None else "MAH Theorem 5.6"
+        self.theorem = "MAH Lemma 5.16" if smoothness is None else "MAH Theorem 5.6"
 
     def begin(self) -> None:
-        refuse_penalty(self)
-        self.prox = self._prox()
+        mirror = mirror_of(self.mirror, self.domain, self.d)
+        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
+        self.prox = Prox(
+            mirror,
+            pace,
+            projected=self.update == "projected",
+            inside=self.takes_penalty,  # Alg. 8 projects what Alg. 7 does not
+            penalty=self.penalty,
+        )
         self.w = self.before = self.prox.w
 
     def learn(self, g: NDArray, cost: Cost) -> None:
@@ -93,8 +96,3 @@ class MirrorProx(Paced):
     def bound(self, run: Run, u: NDArray) -> NDArray:
         mirror = self.prox.mirror
         return self.prox.allowed(mirror.divergence(u, mirror.first()))
-
-    def _prox(self) -> Prox:
-        mirror = mirror_of(self.mirror, self.domain, self.d)
-        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
-        return Prox(mirror, pace, projected=self.update == "projected", inside=False)

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import positive
 from stepless.games.players.span import along
-from stepless.kernels.vertices import enter
 
 
 class OGD(Player):
@@ -49,21 +48,14 @@ class OGD(Player):
     """
 
     name = "ogd"
+    takes_penalty = False
 
     def __init__(self, lipschitz: float | None = None, strength: float | None = None) -> None:
-        for known, value in (("lipschitz", lipschitz), ("strength", strength)):
-            if value is not None and not 0.0 < value < math.inf:
-                raise ValueError(
-                    f"{known} must be positive, not {value:g}; leave it out if unknown"
-                )
+        positive(lipschitz=lipschitz, strength=strength)
         self.lipschitz, self.strength = lipschitz, strength
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        return "MAH Theorem 2.8" if self.strength is None else "MAH Theorem 2.9"
+        self.theorem = "MAH Theorem 2.8" if strength is None else "MAH Theorem 2.9"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.w = self.center()
         self.steepest = self.lipschitz or 0.0
         self.across = self.diameter
@@ -83,9 +75,7 @@ class OGD(Player):
         self.squares.append(square)
         self.strengths.append(cost.strength)
         if height > 0.0:
-            w = self.w - g / height
-            enter(self.domain, w)
-            self.w = w
+            self.w = self.inside(self.w - g / height)
 
     def bound(self, run: Run, u: NDArray) -> NDArray:
         heights, squares = np.array(self.heights), np.array(self.squares)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
 from stepless.jit import FAST, compiled
 from stepless.kernels.vertices import lowest
@@ -61,17 +61,16 @@ class ONS(Player):
     """
 
     name = "ons"
+    takes_penalty = False
     theorem = "MAH Theorem 2.14"
 
     def __init__(self, exp_concavity: float | None = None, distance: float | None = None) -> None:
-        if exp_concavity is not None and not 0.0 <= exp_concavity < math.inf:
-            raise ValueError(f"exp_concavity must be at least 0, not {exp_concavity:g}")
+        nonnegative(exp_concavity=exp_concavity)
         if distance is not None and not 0.0 < distance < math.inf:
             raise ValueError(f"a distance is positive, not {distance:g}")
         self.exp_concavity, self.distance = exp_concavity, distance
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.w = self.center()
         self.square = self.distance**2 if self.distance else self._mean_square()
         self.curved = np.zeros((self.d, self.d))  # Σ β g gᵀ

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stepless.games.players.player import Player
+from stepless.games.players.refusals import nonnegative
 
 
 class Pace:
@@ -60,15 +61,10 @@ def prox_pace(spread: float, smoothness: float | None, variation: float | None) 
     return Pace(math.sqrt(8.0) * smoothness, slope, variation, doubling=True)
 
 
-def nonnegative(**given: float | None) -> None:
-    """Raise ValueError where a constant was given that cannot be one."""
-    for name, value in given.items():
-        if value is not None and not 0.0 <= value < math.inf:
-            raise ValueError(f"{name} must be a number of at least 0, not {value}")
-
-
 class Paced(Player):
     """Who measures how costs change, and may know how smooth they are and how much they vary."""
+
+    takes_penalty = False
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.jit import compiled
+from stepless.kernels.vertices import enter
 from stepless.objective import Domain, Regularizer, Simplex
 
 _LEAST, _MOST = (
@@ -62,12 +63,15 @@ class Player(ABC):
         ``"gradient"``: f_t with its gradient, at w_t or anywhere; ``"values"``: numbers only.
     expected
         Whether the theorem is one on the expectation over the player's own dice.
+    takes_penalty
+        Whether a game may have a penalty beside its costs.
     """
 
     name: ClassVar[str]
     theorem: str
     feedback: ClassVar[Literal["gradient", "values"]] = "gradient"
     expected: ClassVar[bool] = False
+    takes_penalty: ClassVar[bool] = True
 
     domain: Domain
     d: int
@@ -91,18 +95,7 @@ class Player(ABC):
     ) -> Self:
         """Begin a game of d weights over this domain.
 
-        Parameters
-        ----------
-        domain
-            Where decisions may lie; bounded.
-        d
-            How many weights a decision has.
-        penalty
-            A fixed part of every round's cost, beside f_t.
-        constraints
-            Sets whose `excess` should sum to no more than 0 in the long run.
-        seed
-            Of the player's own dice.
+        Domain, penalty, constraints and seed are those of a `Game`; the domain must be bounded.
         """
         if not isinstance(d, Integral) or d < 1:
             raise ValueError(f"a decision has a whole number of weights, at least 1, not d={d}")
@@ -119,6 +112,8 @@ class Player(ABC):
                 f"{type(domain).__name__} extends to {extent:.3g}; between {_LEAST:g} and "
                 f"{_MOST:g} squares of distances are sure to be numbers: scale the weights"
             )
+        if penalty is not None and not self.takes_penalty:
+            raise ValueError(f"{self.name} knows no penalty apart: let it be a part of each cost")
         self.entries += 1
         self.domain, self.d, self.t = domain, d, 0
         self.moved = False  # whether a gradient was not 0
@@ -202,6 +197,11 @@ class Player(ABC):
         """The point of the domain nearest to 0."""
         w = np.zeros(self.d)
         self.domain.project(w)
+        return w
+
+    def inside(self, w: NDArray) -> NDArray:
+        """Move w, which is written into, to the nearest point of the domain."""
+        enter(self.domain, w)
         return w
 
     def __repr__(self) -> str:

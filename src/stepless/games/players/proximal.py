@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
-from stepless.kernels.vertices import enter
 from stepless.solvers.online.proximal import best_bound
 
 
@@ -50,6 +49,7 @@ class Proximal(Player):
     """
 
     name = "proximal"
+    takes_penalty = False
 
     def __init__(
         self,
@@ -59,21 +59,16 @@ class Proximal(Player):
         lipschitz: float | None = None,
         horizon: int | None = None,
     ) -> None:
-        if strength is not None and not 0.0 <= strength < math.inf:
-            raise ValueError(f"strength must be at least 0, not {strength:g}")
+        nonnegative(strength=strength)
         if radius is not None and not 0.0 < radius < math.inf:
             raise ValueError(f"a radius is positive, not {radius:g}")
         if (lipschitz is None) != (horizon is None):
             raise ValueError("lipschitz and horizon are of use together: give both, or none")
         self.strength, self.radius = strength, radius
         self.lipschitz, self.horizon = lipschitz, horizon
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        return "DLF Theorem 1" if self.horizon is None else "DLF Theorem 2"
+        self.theorem = "DLF Theorem 1" if horizon is None else "DLF Theorem 2"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.w = self.center()
         self.reach = self.radius or 0.5 * self.diameter
         self.height = 0.0  # S_t
@@ -89,9 +84,7 @@ class Proximal(Player):
         self.added.append(added)
         self.steps.append(square / self.height if square > 0.0 else 0.0)
         if square > 0.0:
-            w = self.w - g / self.height
-            enter(self.domain, w)
-            self.w = w
+            self.w = self.inside(self.w - g / self.height)
 
     def curvature(self, square: float) -> float:
         """τ_t."""

@@ -1,7 +1,8 @@
-"""What a player says when a game is not one for it."""
+"""What is said of a player that is none, of its constants, and of a domain not its own."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from stepless.games.players.player import Player
@@ -29,20 +30,18 @@ def told(given: Any) -> str:
     return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
-def refuse_penalty(player: Player) -> None:
-    """Raise ValueError where the game has a penalty beside its costs.
+def positive(**given: float | None) -> None:
+    """Raise ValueError where a constant was given that is not positive."""
+    for name, value in given.items():
+        if value is not None and not 0.0 < value < math.inf:
+            raise ValueError(f"{name} must be positive, not {value:g}; leave it out if unknown")
 
-    Examples
-    --------
-    >>> from stepless import L1
-    >>> from stepless.games import OGD
-    >>> OGD().enter(Simplex(), 2, penalty=L1(1.0))
-    Traceback (most recent call last):
-    ...
-    ValueError: ogd knows no penalty apart: let it be a part of each cost
-    """
-    if player.penalty is not None:
-        raise ValueError(f"{player.name} knows no penalty apart: let it be a part of each cost")
+
+def nonnegative(**given: float | None) -> None:
+    """Raise ValueError where a constant was given that is below 0."""
+    for name, value in given.items():
+        if value is not None and not 0.0 <= value < math.inf:
+            raise ValueError(f"{name} must be at least 0, not {value:g}")
 
 
 def simplex_of(player: Player, other: str) -> Simplex:

@@ -13,7 +13,6 @@ from stepless.games.errors import GameError
 from stepless.games.players.pace import Paced, prox_pace
 from stepless.games.players.player import Run
 from stepless.games.players.prox import Prox, image
-from stepless.games.players.refusals import refuse_penalty
 from stepless.games.players.span import along
 from stepless.mirrors import Mirror, mirror_of
 from stepless.objective import Regularizer
@@ -63,7 +62,6 @@ class SaddleMirrorProx(Paced):
     theorem = "MAH Corollary 6.7"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.downhill = mirror_of(self.mirror, self.domain, self.d)
         self.w = self.downhill.first()
         self.prox: Prox | None = None  # what Q is, the first cost tells
@@ -165,17 +163,17 @@ class Pair(Mirror):
         return np.concatenate([self.one.first(), self.two.first()])
 
     def dual(self, w: NDArray) -> NDArray:
-        return self._both(image(self.one, w[: self.d]), image(self.two, w[self.d :]))
+        return np.concatenate([image(self.one, w[: self.d]), image(self.two, w[self.d :])])
 
     def primal(self, theta: NDArray) -> NDArray:
-        return self._both(self.one.primal(theta[: self.d]), self.two.primal(theta[self.d :]))
+        down, up = self.one.primal(theta[: self.d]), self.two.primal(theta[self.d :])
+        return np.concatenate([down, up])
 
     def nearest(
         self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
     ) -> NDArray:
-        return self._both(
-            self.one.nearest(theta[: self.d], penalty, weight), self.two.nearest(theta[self.d :])
-        )
+        down = self.one.nearest(theta[: self.d], penalty, weight)
+        return np.concatenate([down, self.two.nearest(theta[self.d :])])
 
     def value(self, w: NDArray) -> float:
         return self.one.value(w[: self.d]) + self.two.value(w[self.d :])
@@ -189,6 +187,3 @@ class Pair(Mirror):
 
     def dual_square(self, g: NDArray) -> float:
         return self.one.dual_square(g[: self.d]) + self.two.dual_square(g[self.d :])
-
-    def _both(self, w: NDArray, u: NDArray) -> NDArray:
-        return np.concatenate([w, u])

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import positive
 from stepless.jit import compiled
-from stepless.kernels.vertices import enter
 
 _FIRST = 8  # rounds of the first epoch: enough for a δ, whatever m
 _ALIKE = 1.0 + 2.0**-40  # what is steeper by this alone is not steeper
@@ -91,6 +90,7 @@ class SoftConstraints(Player):
     """
 
     name = "soft-constraints"
+    takes_penalty = False
 
     def __init__(
         self,
@@ -98,20 +98,13 @@ class SoftConstraints(Player):
         lipschitz: float | None = None,
         horizon: int | None = None,
     ) -> None:
-        if lipschitz is not None and not 0.0 < lipschitz < math.inf:
-            raise ValueError(
-                f"lipschitz must be positive, not {lipschitz:g}; leave it out if unknown"
-            )
+        positive(lipschitz=lipschitz)
         if horizon is not None and not 1 <= horizon < math.inf:
             raise ValueError(f"a horizon is at least 1, not {horizon:g}; leave it out if unknown")
         self.zero_violation, self.lipschitz, self.horizon = zero_violation, lipschitz, horizon
-
-    @property
-    def theorem(self) -> str:  # type: ignore[override]
-        return "MAH Theorem 9.24" if self.zero_violation else "MAH Theorem 9.19"
+        self.theorem = "MAH Theorem 9.24" if zero_violation else "MAH Theorem 9.19"
 
     def begin(self) -> None:
-        refuse_penalty(self)
         if not self.constraints:
             raise ValueError(f"{self.name} needs constraints: give Game constraints=[…]")
         for constraint in self.constraints:
@@ -143,9 +136,7 @@ class SoftConstraints(Player):
         # Where all slopes have been 0 any scale will do.
         pull = g / (now.steepest or 1.0) + self.across / now.unit * (multipliers @ slopes)
         climb = c / now.unit + now.gamma - now.eta * now.delta * multipliers
-        w = self.w - now.eta * self.across * pull
-        enter(self.domain, w)
-        self.w = w  # step 7
+        self.w = self.inside(self.w - now.eta * self.across * pull)  # step 7
         now.pulls.append(float(pull @ pull))
         now.excesses.append(c)
         self.credit -= float(c.max())

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
-from stepless.games.players.pace import nonnegative
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import refuse_penalty
+from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
 from stepless.mirrors import project_metric
 
@@ -63,13 +62,13 @@ class StrictlyConvexMirrorProx(Player):
 
     name = "strictly-convex-mirror-prox"
     theorem = "MAH Corollary 5.12"
+    takes_penalty = False
 
     def __init__(self, curvature: float | None = None) -> None:
         nonnegative(curvature=curvature)
         self.curvature = curvature
 
     def begin(self) -> None:
-        refuse_penalty(self)
         self.w = self.z = self.center()
         self.wide = self.diameter**2 or 1.0  # a single point has no diameter
         self.curved = np.zeros((self.d, self.d))  # Σ β g gᵀ

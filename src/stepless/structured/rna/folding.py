@@ -78,5 +78,5 @@ class Folding(StructuredModel):
         mate = np.zeros(bases.size, dtype=np.int64)
         missed, wrong = (0.0, 0.0) if truth is None else (self.missed, self.wrong)
         truth = mate.copy() if truth is None else truth
-        score = programme.fold(mate, loops.tables(w), bases, truth, missed, wrong)
+        score = programme.fold(mate, loops.MADE_OF @ w, bases, truth, missed, wrong)
         return dot_bracket(mate), score

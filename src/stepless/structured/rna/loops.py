@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.structured.rna.dot_bracket import BASES
@@ -97,8 +96,3 @@ def _features() -> tuple[tuple[str, ...], sparse.csr_array]:
 
 
 NAMES, MADE_OF = _features()  # of the weights; which of them each entry of the tables is a sum of
-
-
-def tables(w: NDArray) -> NDArray:
-    """All tables, from the weights."""
-    return MADE_OF @ w
