@@ -11,7 +11,6 @@ from stepless.proof.arithmetic import two_product, two_sum
 from stepless.rounding import UNIT
 
 _SURE = 1.0 - 2.0**-40  # of a curvature as computed, at a prediction as computed
-_NEARLY = 1.0 - 2.0**-44  # a share: what a chord costs then is rounding
 # shares of a slope that rounding has put out of its range, the more the narrower that is
 _NARROWER = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
@@ -79,12 +78,13 @@ def admitted(block, loss, slopes):
 
 
 @compiled("block[m,_] a[2,m] shares[2,2]")
-def conjugates(block, loss, a, shares, ulps):
+def conjugates(block, loss, a, shares, nearly, ulps):
     """Scale the slopes of one sign by a share; return them, and what is said of their conjugates.
 
     A share θ is a real number that a double and what it lacks tell to twice the digits. Between two
     neighbours of θa the conjugate, convex, is no larger than at one of them; both are no farther
-    out than a, which is admitted. For a θ next to 1, θℓ*(a) is above too: ℓ*(0) ≤ 0.
+    out than a, which is admitted. θℓ*(a) is above too, for ℓ*(0) ≤ 0, and next to it where the
+    share is `nearly` 1 or more.
     Σ s_i ℓ*(θa_i, y_i) from above, and by how much it may be too low; Σ s_i (θa_i)².
     """
     _, y, s = block
@@ -98,7 +98,7 @@ def conjugates(block, loss, a, shares, ulps):
         if shares[side, 0] != 1.0 or shares[side, 1] != 0.0:
             v, lacks = two_product(shares[side, 0], a[0, i])
             lacks += shares[side, 1] * a[0, i]
-            if shares[side, 0] > _NEARLY:
+            if shares[side, 0] > nearly:
                 worst = shares[side, 0] * worst + 4.0 * UNIT * abs(worst)
             else:
                 inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)

@@ -28,6 +28,7 @@ from stepless.proof.products import CAREFUL, PLAIN, Care
 from stepless.proof.tangents import ByTangents
 from stepless.rounding import UNIT
 
+_COARSE = 2.0**-7  # of a gap that is enough: what may be given away for fewer conjugates
 OUTSIDE = 1e-12  # of its size: how far outside of a domain rounding may have put w
 
 
@@ -43,7 +44,7 @@ def verify(
 
     With plain products, if these prove a gap of `enough`; else with careful ones.
     """
-    given, found = levelled(objective, source, slopes), Interval(math.inf, 0.0)
+    given, found = levelled(objective, source, slopes, enough), Interval(math.inf, 0.0)
     for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
         read = care.read(source, w, b, given.slopes)
         highest = penalty(objective, w) + risk(objective.loss, source, read[0], care)
@@ -94,8 +95,10 @@ class Levelled:
     square: float = 0.0  # Σ s_i a_i²/m
 
 
-def levelled(objective: Objective, source: Source, slopes: Column | None) -> Levelled:
-    """Make slopes level; no slopes are slopes of 0."""
+def levelled(
+    objective: Objective, source: Source, slopes: Column | None, enough: float = 0.0
+) -> Levelled:
+    """Make slopes level, coarsely if a relative gap of `enough` is; no slopes are slopes of 0."""
     loss, m = objective.loss, source.shape[0]
     if slopes is None:
         return Levelled(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
@@ -105,7 +108,8 @@ def levelled(objective: Objective, source: Source, slopes: Column | None) -> Lev
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
         shares = level(joined([sums for _, sums in parts]))
-    found = source.map(losses.conjugates, loss, Column([a for a, _ in parts]), shares, loss.ulps)
+    given = loss, Column([a for a, _ in parts]), shares, 1.0 - _COARSE * enough, loss.ulps
+    found = source.map(losses.conjugates, *given)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
     return Levelled(Column([part[0] for part in found]), offset, square)
