@@ -105,6 +105,22 @@ def test_polytopes_compare_and_travel():
         open_ended.vertex(np.ones(2), np.zeros(2))
 
 
+@pytest.mark.parametrize("unit", [1e-25, 1e23])
+def test_what_a_polytope_proves_does_not_hang_on_its_unit(unit):
+    """A linear programme has absolute tolerances, and takes 1e20 for infinite."""
+    S, a = polytope(0), np.array([1.0, -2.0, 0.5, 1.0])
+    scaled = Polytope.of(S.A, unit * S.b)
+    assert scaled.radius() == pytest.approx(unit * S.radius(), rel=1e-5)
+    assert scaled.floor(a / unit) == pytest.approx(S.floor(a), rel=1e-6)
+
+
+def test_an_open_polytope_proves_no_more_than_a_length_does():
+    quadrant = Polytope.of([[-1.0, 0.0], [0.0, -1.0]], [0.0, 0.0])
+    a = np.array([1.0, -1e-9])  # which falls, by less than a programme's tolerance
+    assert quadrant.floor(a) == -math.inf
+    assert -2e-9 * 50.0 <= quadrant.floor_within(a, 50.0) <= -1e-9 * 50.0
+
+
 def test_the_blur_of_a_lopsided_set_is_not_underestimated():
     segment = Polytope.of([[1, 1], [-1, -1], [1, 0], [-1, 0]], [0, 0, 1, 1])  # w₂ = −w₁
     blur = np.ones(2)

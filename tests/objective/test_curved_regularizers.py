@@ -105,6 +105,11 @@ def test_lamberts_function_of_an_exponential():
     assert wright_omega(-1000.0) == 0.0
 
 
+def test_the_entropy_of_weights_next_to_nothing_is_a_number():
+    for w in (0.0, 5e-324, 1e-310, 1e-300):
+        assert relative_entropy(w, 4e13) == pytest.approx(4e13)
+
+
 def test_the_entropy_near_its_prior_is_exact():
     for excess in (1e-12, -1e-9, 1e-4, -0.0099, 0.0099, 0.0101):
         x = np.longdouble(1.0 + excess) - 1

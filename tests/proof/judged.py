@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 
 from proof.arithmetic import exact, mp
-from proof.exact import conjugate, dual, objective, violation
+from proof.exact import conjugate, dual, least, objective, violation
 from proof.problems import Problem, problem
 from stepless.data import Source
 from stepless.minimize import minimize
+from stepless.proof import distributions
 from stepless.proof.reach import unbounded
-from stepless.proof.witness import Slopes
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
@@ -65,31 +65,47 @@ def judge(given, risk, result):
     """Evaluate in exact arithmetic what the run says of its point and of its witness."""
     s = [exact(si) for si in risk.source.s]
     J = objective(given.loss, given.regularizer, given.X, given.y, s, result.w, result.b)
-    height = None
-    # without a penalty slopes prove something only by where an optimum is: tests of `reach`
-    slopes = isinstance(result.witness, Slopes) and not unbounded(given.objective)
-    if slopes and given.loss.outputs() == 1:
-        slopes = [
-            _admitted(given, a, y)
-            for a, y in zip(result.witness.column.whole, given.y, strict=True)
-        ]
-        try:
-            terms = given.loss, given.regularizer, given.domain
-            ceiling = exact(result.objective)
-            height = dual(*terms, given.X, given.y, s, slopes, given.intercept, ceiling)
-        except NotImplementedError:
-            height = None
-    interval = (result.lower_bound, result.objective)
     if violation(given.domain, result.w) > 2e-12:
         assert result.objective == np.inf, f"outside of its domain: {given}"
-    return Judgement(given, result.solver, interval, J, height)
+    interval = (result.lower_bound, result.objective)
+    return Judgement(given, result.solver, interval, J, _height(given, risk, s, result))
 
 
-def _admitted(given, a, y):
-    """The slope that the verifier takes for one that may have no conjugate."""
+def _height(given, risk, s, result):
+    """D(witness), or what is known without one, if that is more; None if there is no formula."""
+    # without a penalty slopes prove something only by where an optimum is: tests of `reach`
+    if unbounded(given.objective) or not np.isfinite(result.objective):
+        return None
+    terms = given.loss, given.regularizer, given.domain
+    ceiling = exact(result.objective)
+    none = [Fraction(0)] * result.w.size
+    try:
+        idle = least(given.regularizer, given.domain, none, ceiling, given.loss.outputs())
+        if result.witness is None:
+            return idle
+        slopes = admitted(given.loss, risk.source, result.witness.column, given.intercept)
+        height = dual(*terms, given.X, given.y, s, slopes, given.intercept, ceiling)
+    except NotImplementedError:
+        return None
+    return max(idle, height)
+
+
+def admitted(loss, source, column, intercept):
+    """The slopes that the verifier takes for those that may have no conjugate: any others prove
+    something, too."""
+    if loss.outputs() == 1:
+        return [_admitted(loss, a, y) for a, y in zip(column.whole, source.y, strict=True)]
+    shown = np.ones(loss.outputs(), dtype=bool)
+    if intercept:
+        shown = np.bincount(source.y.astype(int), source.s > 0.0, shown.size) > 0.0
+    parts = source.map(distributions.admitted, loss, column, shown, 0.0)
+    return [[exact(pic) for pic in pi] for part in parts for pi in part[0]]
+
+
+def _admitted(loss, a, y):
     if not np.isfinite(a):
         return Fraction(0)
     for share in (Fraction(1), _NARROWER):
-        if conjugate(given.loss, exact(a) * share, exact(y)) < np.inf:
+        if conjugate(loss, exact(a) * share, exact(y)) < np.inf:
             return exact(a) * share
     return Fraction(0)

@@ -121,11 +121,14 @@ class Problem:
         )
 
 
-def problem(seed, loss=None, penalty=None, domain=None):
-    """Return the random problem of a seed; what is named is not left to chance."""
+def problem(seed, loss=None, penalty=None, domain=None, layout=None):
+    """Return the random problem of a seed; what is named is not left to chance.
+
+    A layout is a type of numbers and whether the matrix is sparse.
+    """
     rng = np.random.default_rng([seed, 20260])
     loss = loss or str(rng.choice(LOSSES))
-    penalty, domain = _pair(rng, penalty, domain)
+    penalty, domain = pair(rng, penalty, domain)
     traits = []
     several = loss in ("softmax", "multiclass_hinge")
     K = int(rng.integers(2, 5)) if several else 1
@@ -136,10 +139,10 @@ def problem(seed, loss=None, penalty=None, domain=None):
     if domain in ("psd", "psd_cone"):
         d, K = (int(rng.choice([1, 4])), 1) if not several else (2, 2)
 
-    X, size = _features(rng, m, d, traits)
+    X, size = features(rng, m, d, traits, layout)
     scale = _scale(rng, traits, "targets") if loss in _REAL else 1.0
     y = _targets(rng, loss, X / size, K, scale, traits)
-    s = _weights(rng, m, traits)
+    s = weights(rng, m, traits)
 
     weight = scale / size  # the size of a weight that explains the targets
     strength = 10.0 ** rng.uniform(-8, 3)
@@ -157,7 +160,7 @@ def problem(seed, loss=None, penalty=None, domain=None):
 _REAL = ("squared", "absolute", "epsilon_insensitive", "quantile", "huber")
 
 
-def _pair(rng, penalty, domain):
+def pair(rng, penalty, domain):
     """Choose a penalty and a domain that `Objective` accepts together, and that have a minimum."""
     free_penalty, free_domain = penalty is None, domain is None
     while True:
@@ -186,7 +189,7 @@ def _scale(rng, traits, name):
     return 10.0**power
 
 
-def _features(rng, m, d, traits):
+def features(rng, m, d, traits, layout=None):
     """Return X and the size of its entries."""
     X = rng.normal(size=(m, d)) * (rng.random((m, d)) < rng.choice([0.4, 0.8, 1.0]))
     if rng.random() < 0.2:
@@ -207,10 +210,11 @@ def _features(rng, m, d, traits):
         X[:, rng.integers(d)] += offset
         traits.append(f"offset={offset:g}")
     X = X * _scale(rng, traits, "features")
-    kind = np.float32 if rng.random() < 0.3 else np.float64
+    by_chance = np.float32 if rng.random() < 0.3 else np.float64, rng.random() < 0.4
+    kind, thin = layout or by_chance
     X = X.astype(kind)
     size = float(np.median(np.abs(X[X != 0]).astype(float))) if np.any(X) else 1.0
-    return (sparse.csr_array(X) if rng.random() < 0.4 else X), size
+    return (sparse.csr_array(X) if thin else X), size
 
 
 def _targets(rng, loss, X, K, scale, traits):
@@ -243,7 +247,7 @@ def _targets(rng, loss, X, K, scale, traits):
     return np.full(m, rng.choice([-1.0, 1.0])) if constant else y
 
 
-def _weights(rng, m, traits):
+def weights(rng, m, traits):
     kind = rng.choice(["none", "none", "moderate", "extreme", "zeros"])
     if kind == "none":
         return None
@@ -309,7 +313,9 @@ def _domain(rng, name, radius, size, p):
             return Intersection(radius * float(rng.uniform(0.75, 0.95)), Simplex(radius / 2))
         case "polytope":
             A = np.vstack((rng.normal(size=(2, size)), np.eye(size), -np.eye(size)))
-            return Polytope.of(A, radius * rng.uniform(0.2, 1.0, size=len(A)))
+            b = radius * rng.uniform(0.2, 1.0, size=len(A))
+            kept = len(A) if rng.random() < 0.7 else int(rng.integers(1, len(A)))  # unbounded
+            return Polytope.of(A[:kept], b[:kept])
         case "psd":
             return Spectrahedron(radius)
         case "psd_cone":

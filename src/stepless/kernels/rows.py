@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from stepless.jit import FAST, compiled
 
 
@@ -14,7 +16,8 @@ def square(X, i):
     sum_ = 0.0
     for k in range(first, last):
         _, v = X.entry(i, k)
-        sum_ += v * v
+        x = np.float64(v)  # squares of float32 may be none
+        sum_ += x * x
     return sum_
 
 
@@ -66,8 +69,9 @@ def extent(X, s):
         square = 0.0
         for k in range(first, last):
             _, v = X.entry(i, k)
-            square += v * v
-            top = max(top, s[i] * abs(v))
+            x = np.float64(v)
+            square += x * x
+            top = max(top, s[i] * abs(x))
         total += square
         longest = max(longest, s[i] * math.sqrt(square))
     return total, top, longest

@@ -68,7 +68,7 @@ class Polytope(Domain):
         d = A.shape[1]
         if not nearest(np.zeros(d), A, b, np.zeros(b.size, dtype=np.bool_)):
             raise ValueError(_EMPTY)
-        ends = np.array([[_lowest(A, b, sign * e) for sign in (1.0, -1.0)] for e in np.eye(d)])
+        ends = np.array([[_solved(A, b, sign * e)[0] for sign in (1.0, -1.0)] for e in np.eye(d)])
         sides = np.abs(ends).max(axis=1)
         # A linear programme is solved to 1e-7 or so, and nothing may reach farther than is told.
         sides += 1e-6 * (sides + np.abs(b).max(initial=0.0))
@@ -120,32 +120,39 @@ class Polytope(Domain):
         return self.largest
 
     def floor(self, a: NDArray) -> float:
+        return self.floor_within(a, self.bound)
+
+    def floor_within(self, a: NDArray, radius: float) -> float:
+        """A number below ⟨a, w⟩, whatever the programme's own tolerance and rounding.
+
+        From any u ≥ 0, ⟨a, w⟩ ≥ −⟨u, b⟩ − ‖a + Aᵀu‖‖w‖. A length that nothing bounds proves nothing.
+        """
         if not a.any():
             return 0.0
-        return _lowest(self.A, self.b, a, self.bound)
+        A, b, bound = self.A, self.b, min(self.bound, radius)
+        u = _solved(A, b, a)[1]
+        if u is None or math.isinf(bound):
+            return -math.inf
+        size = np.abs(a).sum() * bound + float(u @ (np.abs(b) + bound))
+        rounding = _ULP * (b.size + a.size) * size
+        return float(-(u @ b) - np.linalg.norm(a + A.T @ u) * bound - rounding)
 
 
 _EMPTY = "no w obeys all inequalities Aw ≤ b of the polytope; loosen b"
 
 
-def _lowest(A: NDArray, b: NDArray, g: NDArray, bound: float = math.inf) -> float:
-    """Minimum of ⟨g, w⟩ over Aw ≤ b, from below; minus infinity if there is none.
-
-    From any u ≥ 0, ⟨g, w⟩ ≥ −⟨u, b⟩ − ‖g + Aᵀu‖‖w‖: what the programme's own tolerance leaves
-    counts against the bound, and so does rounding.
-    """
+def _solved(A: NDArray, b: NDArray, g: NDArray) -> tuple[float, NDArray | None]:
+    """The minimum of ⟨g, w⟩ over Aw ≤ b, about, and the multipliers; none if there is none."""
     from scipy.optimize import linprog
 
-    # Equations written as two inequalities must not fail for rounding.
-    loose = b + _LOOSE * np.abs(b).max(initial=0.0)
-    found = linprog(g, A_ub=A, b_ub=loose, bounds=(None, None), method="highs")
+    # the programme's tolerances are absolute, and beyond 1e20 all is infinite to it
+    size, steepest = (float(np.abs(of).max(initial=0.0)) or 1.0 for of in (b, g))
+    # equations written as two inequalities must not fail for rounding
+    loose = (b + _LOOSE * np.abs(b).max(initial=0.0)) / size
+    found = linprog(g / steepest, A_ub=A, b_ub=loose, bounds=(None, None), method="highs")
     if found.status != 0:  # it falls without end, for all that the programme knows
-        return -math.inf
-    if math.isinf(bound):
-        return float(found.fun)
-    u = np.maximum(-found.ineqlin.marginals, 0.0)
-    rounding = _ULP * (b.size + g.size) * (np.abs(g).sum() * bound + float(u @ (np.abs(b) + bound)))
-    return float(-(u @ b) - np.linalg.norm(g + A.T @ u) * bound - rounding)
+        return -math.inf, None
+    return float(found.fun) * size * steepest, np.maximum(-found.ineqlin.marginals, 0.0) * steepest
 
 
 def _always(*_: object) -> bool:

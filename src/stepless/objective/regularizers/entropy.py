@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
 
+_NOTHING = 1e-300  # of π: w log(w/π) is nothing beside it
 _LARGEST = 600.0  # of what an exponential is taken: beyond, weights are no numbers
 
 
@@ -82,7 +83,7 @@ def relative_entropy(w, prior):
     """Return w log(w/π) − w + π, without cancellation next to π."""
     if w < 0.0:
         return math.inf
-    if w == 0.0:
+    if w < _NOTHING * prior:  # the quotient may be 0, its logarithm no number
         return prior
     excess = (w - prior) / prior
     if abs(excess) < 0.01:  # (1 + x) log(1 + x) − x = x²/2 − x³/6 + x⁴/12 − …
