@@ -35,7 +35,7 @@ def certify(
     estimator: Any,
     run: Run,
     results: list[Result],
-    remedy: Remedy = Remedy(),  # noqa: B008
+    remedy: Remedy = Remedy(),
     *,
     relative_to: float | None = None,
     told: bool = False,

@@ -18,7 +18,7 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
 from stepless.solvers.online.stretches import first_intercept, stretches
 from stepless.solvers.online.tangents import found
-from stepless.solvers.solver import Finding, needs_euclidean
+from stepless.solvers.solver import Finding, needs_euclidean, needs_steps
 
 _UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
 
@@ -96,15 +96,8 @@ class Descent:
         self.batch = int(batch)
 
     def lacks(self, objective: Objective) -> str | None:
-        lack, loss = needs_euclidean(objective), objective.loss
-        if lack is not None:
-            return lack
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return (
-                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use a bundle solver"
-            )
-        return None
+        lack = needs_euclidean(objective)
+        return lack or needs_steps(objective.loss, "; use a bundle solver")
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
         origin = risk.tangent(np.zeros(risk.d), 0.0)

@@ -19,7 +19,7 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
 from stepless.solvers.online.stretches import first_intercept, stretches
 from stepless.solvers.online.tangents import found
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
 _HALVINGS = 200
@@ -91,11 +91,8 @@ class PGS:
 
     def lacks(self, objective: Objective) -> str | None:
         loss, penalty, domain = objective.loss, objective.regularizer, objective.domain
-        if loss.outputs() > 1:
-            return (
-                f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='auto', or multi_class='ovr'"
-            )
+        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
+            return lack
         if not penalty.smooth_conjugate():
             return (
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
@@ -106,11 +103,8 @@ class PGS:
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
                 "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"
             )
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return (
-                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='auto', if need be with domain='free'"
-            )
+        if lack := needs_steps(loss, "; use solver='auto', if need be with domain='free'"):
+            return lack
         if self.iterate in ("average", "suffix") and not _link(objective, 0.0).linear:
             return (
                 f"has no cheap average for {type(penalty).__name__}; use iterate='last' or 'random'"
