@@ -258,5 +258,5 @@ class Descent:
             return motion[descent.SCALE] * walk.w, motion[descent.BIAS]
         if walk.rounds == 0:
             return walk.iterates.point()
-        summed = walk.kept[1] + motion[descent.SUMMED] * walk.w
+        summed = walk.kept[0] + motion[descent.SUMMED] * walk.w
         return walk.iterates.point(Total(summed, float(motion[descent.BIASES]), walk.rounds))
