@@ -125,7 +125,7 @@ def shrink_lp(w, steps, curvature, p):
         else:
             high = n
         onward = n * math.exp(math.log(sum_) * sum_ / slope)
-        if abs(onward - n) <= _ULP * n:
+        if abs(onward - n) <= 16.0 * _ULP * n:
             break
         n = onward if low < onward < high else math.sqrt(low) * math.sqrt(high)
     for j in range(w.shape[0]):
