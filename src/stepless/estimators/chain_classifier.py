@@ -17,12 +17,12 @@ from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify, certify_nothing
 from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.chain_weights import ChainWeights
-from stepless.estimators.columns import missing, named_classes, refuse_other_classes
+from stepless.estimators.columns import named_classes, refuse_other_classes
 from stepless.estimators.examples import sample_weights
 from stepless.estimators.limited import Limited
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
-from stepless.given import shown
+from stepless.given import missing, shown
 from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
