@@ -56,3 +56,11 @@ def shown(value: Any) -> str:
     except ValueError:  # a whole number with more digits than Python cares to spell
         return f"a whole number of {value.bit_length()} bits"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def missing(value: Any) -> bool:
+    """Whether this is None, NaN, NaT or pandas's NA."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):  # NA does not say whether it is itself
+        return True

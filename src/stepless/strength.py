@@ -105,7 +105,8 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
         left = max(seconds - (perf_counter() - began), 0.0) / len(sources)
         for k, source in enumerate(sources):
             risk = LinearRisk(here, source)
-            result = _fit(risk, starts[k], gap, left)
+            stopping = Stopping(gap, _PASSES, left)
+            result = minimize(risk, choose(risk, gap), stopping, start=starts[k])
             if result.stopped_by == "interrupt":
                 return strength
             # of many problems, states and planes might not fit into memory
@@ -155,10 +156,6 @@ def _unit(risk: LinearRisk) -> float:
         return 0.0
     squares = risk.source.squares(risk.source.column(applied, np.multiply, start.a, start.a))
     return float(squares.sum()) / risk.m / start.tangent.value
-
-
-def _fit(risk: LinearRisk, start: Any, gap: float, seconds: float) -> Result:
-    return minimize(risk, choose(risk, gap), Stopping(gap, _PASSES, seconds), start=start)
 
 
 def _crossing(strength: float, size: float, error: float, decline: float) -> float:

@@ -143,6 +143,22 @@ def test_a_batch_ends_with_its_chunk_and_looks_no_further(kind, batch):
     np.testing.assert_array_equal(scores(y, 1), alone)
 
 
+@pytest.mark.parametrize("kind", [Pegasos, Proximal, PGS])
+def test_an_average_is_that_of_all_iterates_within_a_stretch_too(kind):
+    X, y, s = rows(("pegasos", "Hinge"), seed=6)
+    average, last = (
+        Stream(Objective(Hinge(), RIDGE), kind(iterate), D) for iterate in ("average", "last")
+    )
+    iterates = []
+    for t in range(41):
+        iterates.append(last.weights()[0][0])
+        for stream in (average, last):
+            stream.learn(Source(X[[t]], y[[t]], s[[t]], 1, scaled=False))
+        np.testing.assert_allclose(
+            average.weights()[0][0], np.mean(iterates, axis=0), rtol=1e-9, atol=1e-12
+        )
+
+
 @pytest.mark.parametrize("name", ONLINE)
 @pytest.mark.parametrize("size", [1, 50])
 def test_a_stream_is_learned_row_by_row(name, size):

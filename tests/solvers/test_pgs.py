@@ -180,7 +180,7 @@ def test_regret_is_below_the_lemma(p, monkeypatch):
         seen.append(scores)
         return found(risk, w, b, order, scores)
 
-    monkeypatch.setattr("stepless.solvers.online.pgs.found", watched)
+    monkeypatch.setattr("stepless.solvers.online.walker.found", watched)
     total = 0.0
     for order in orders:
         solver.walk(risk, state, order.astype(np.uint32), rng)

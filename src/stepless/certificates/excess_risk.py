@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
@@ -65,24 +66,20 @@ def excess_risk_bound(excess: float, loss: str | Loss = "smoothed_hinge") -> flo
 def _psi(loss: Loss, eta: float) -> float:
     """Return a number below ψ(η): any z is above the minimum, so that no search can err upwards."""
     left, right = 0.0, 1.0
-    while _slope(loss, right, eta) < 0.0:
+    while _mixed(loss.slope, right, eta) < 0.0:
         left, right = right, 2.0 * right
     for _ in range(_HALVINGS):
         middle = 0.5 * (left + right)
         if not left < middle < right:
             break
-        left, right = (middle, right) if _slope(loss, middle, eta) < 0.0 else (left, middle)
+        left, right = (middle, right) if _mixed(loss.slope, middle, eta) < 0.0 else (left, middle)
     level = loss.value(0.0, 1.0)
-    least = min(_mixed(loss, left, eta), _mixed(loss, right, eta))
+    least = min(_mixed(loss.value, left, eta), _mixed(loss.value, right, eta))
     return float(level - least - _UNSURE * level)
 
 
-def _mixed(loss: Loss, z: float, eta: float) -> float:
-    return 0.5 * ((1.0 + eta) * loss.value(z, 1.0) + (1.0 - eta) * loss.value(z, -1.0))
-
-
-def _slope(loss: Loss, z: float, eta: float) -> float:
-    return 0.5 * ((1.0 + eta) * loss.slope(z, 1.0) + (1.0 - eta) * loss.slope(z, -1.0))
+def _mixed(of: Callable[[float, float], float], z: float, eta: float) -> float:
+    return 0.5 * ((1.0 + eta) * of(z, 1.0) + (1.0 - eta) * of(z, -1.0))
 
 
 def _refuse(loss: Loss) -> None:

@@ -24,9 +24,7 @@ class KernelPlanes(Planes):
     def length(self, v: NDArray) -> float:
         return math.sqrt(max(float(v @ self._kernels.predictions(v)), 0.0))
 
-    def _bound(
-        self, objective: Penalized, strength: float, alpha: NDArray
-    ) -> tuple[float, NDArray]:
+    def _bound(self, objective: Penalized, alpha: NDArray) -> tuple[float, NDArray]:
         """Return the bound that α proves, and the blend's a."""
         n = self.size
         slope = math.sqrt(max(float(alpha @ self._gram[:n, :n] @ alpha), 0.0))

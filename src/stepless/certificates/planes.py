@@ -134,7 +134,7 @@ class Planes:
         least = max(strength, 1e-7 * float(np.abs(self.b).max()) / objective.radius**2)
         sharpened = max(least, strength or float(np.sqrt(self._gram[0, 0])) / objective.radius)
         for _ in range(_MULTIPLIERS):
-            bound, v = self._bound(objective, sharpened, self.maximise(sharpened, self.b))
+            bound, v = self._bound(objective, self.maximise(sharpened, self.b))
             needed = max(least, float(np.sqrt(v @ v)) / objective.radius)
             if abs(needed - sharpened) <= 1e-9 * sharpened:
                 break
@@ -148,9 +148,7 @@ class Planes:
         w = v / -sharpened
         return max(bound, 0.0), w * min(1.0, objective.radius / max(float(np.sqrt(w @ w)), 1e-300))
 
-    def _bound(
-        self, objective: Penalized, strength: float, alpha: NDArray
-    ) -> tuple[float, NDArray]:
+    def _bound(self, objective: Penalized, alpha: NDArray) -> tuple[float, NDArray]:
         """Return the bound that α proves, and Aα."""
         v = alpha @ self.A
         return objective.floor(float(np.sqrt(v @ v)), float(alpha @ self.b)), v

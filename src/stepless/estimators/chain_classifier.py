@@ -17,11 +17,12 @@ from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify, certify_nothing
 from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.chain_weights import ChainWeights
-from stepless.estimators.columns import missing, named_classes, refuse_other_classes
+from stepless.estimators.columns import named_classes, refuse_other_classes
 from stepless.estimators.examples import sample_weights
+from stepless.estimators.limited import Limited
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
-from stepless.given import shown
+from stepless.given import missing, shown
 from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
@@ -54,7 +55,7 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class ChainClassifier(ProvenEstimator):
+class ChainClassifier(ProvenEstimator, Limited):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
@@ -126,13 +127,6 @@ class ChainClassifier(ProvenEstimator):
     alpha: float = 1e-4
     pairs: str = "seen"
     solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    verbose: int = 0
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -161,9 +155,8 @@ class ChainClassifier(ProvenEstimator):
             classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
         if len(classes) < 2:
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
-        K, layout = len(classes), self._pairs_of(sequences, numbers, len(classes))
-        cost = None if _is_crf(self) else self._costs(K)
-        risk = _risk(sequences, numbers, layout, K, problem.regularizer, s, cost)
+        K = len(classes)
+        risk, layout, cost = self._risk(sequences, numbers, K, problem.regularizer, s)
         made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
         result = minimize_whole(self, run, risk, start, made_of)
@@ -182,9 +175,7 @@ class ChainClassifier(ProvenEstimator):
         sequences = self._read(X)
         numbers = _numbered(_flat(y, sequences.lengths), self.classes_, sequences)
         s = sample_weights(sample_weight, len(sequences))
-        layout = self._pairs_of(sequences, numbers, K)
-        cost = None if _is_crf(self) else self._costs(K)
-        risk = _risk(sequences, numbers, layout, K, problem.regularizer, s, cost)
+        risk, layout, cost = self._risk(sequences, numbers, K, problem.regularizer, s)
         answer = risk, self.weights_.within(layout), 0.0
         problem_ = in_words(risk.objective, self.loss, cost=cost)
         return Posed(problem_, _data(sequences, numbers, s), [answer])
@@ -218,7 +209,7 @@ class ChainClassifier(ProvenEstimator):
             if fitted:
                 every = AllPairs(self.weights_.vocabulary.width, K)
                 start = self.weights_.within(every).reshape(-1, K)
-            cost = None if _is_crf(self) else self._costs(K)
+            cost = self._costs(K)
             learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
             self._stream = ChainStream(learner, problem.regularizer, start)
         self._stream.refuse_changes(self)
@@ -275,7 +266,10 @@ class ChainClassifier(ProvenEstimator):
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
 
-    def _costs(self, K: int) -> NDArray:
+    def _costs(self, K: int) -> NDArray | None:
+        """What it costs to take a tag for another; None for a crf."""
+        if _is_crf(self):
+            return None
         if self.cost is None:
             return 1.0 - np.eye(K)
         cost = np.asarray(self.cost, dtype=float)
@@ -285,12 +279,18 @@ class ChainClassifier(ProvenEstimator):
             raise ValueError("cost must be finite, ≥ 0, and 0 for the right tag (its diagonal)")
         return cost
 
-    def _pairs_of(self, sequences: Sequences, numbers: NDArray, K: int) -> Pairs:
-        every = AllPairs(sequences.X.shape[1], K)
-        if self.pairs == "all":
-            return every
-        seen = SeenPairs.of(sequences.X, numbers, K)
-        return every if seen.weights() == every.weights() else seen
+    def _risk(
+        self, sequences: Sequences, numbers: NDArray, K: int, penalty: Regularizer, s: NDArray
+    ) -> tuple[ChainRisk, Pairs, NDArray | None]:
+        """The risk, the layout of its weights, and its costs."""
+        layout: Pairs = AllPairs(sequences.X.shape[1], K)
+        if self.pairs == "seen":
+            seen = SeenPairs.of(sequences.X, numbers, K)
+            layout = layout if seen.weights() == layout.weights() else seen
+        cost, given = self._costs(K), (sequences, numbers, layout, K, penalty, s)
+        if cost is None:
+            return CRFRisk(*given), layout, None
+        return ChainHingeRisk(*given, cost=cost), layout, cost
 
     def _read(self, X: Sequence[Any]) -> Sequences:
         known, K = self._learned(), len(self.classes_)
@@ -300,20 +300,6 @@ class ChainClassifier(ProvenEstimator):
                 "classes_ back"
             )
         return known.vocabulary.read(X, threads_of(self.n_jobs))
-
-
-def _risk(
-    sequences: Sequences,
-    numbers: NDArray,
-    layout: Pairs,
-    K: int,
-    regularizer: Regularizer,
-    s: NDArray,
-    cost: NDArray | None,
-) -> ChainRisk:
-    if cost is None:
-        return CRFRisk(sequences, numbers, layout, K, regularizer, s)
-    return ChainHingeRisk(sequences, numbers, layout, K, regularizer, s, cost=cost)
 
 
 def _data(sequences: Sequences, numbers: NDArray, s: NDArray) -> dict[str, Any]:

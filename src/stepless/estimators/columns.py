@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from stepless.given import shown
+from stepless.given import missing, shown
 
 _FINITE = "it must hold finite numbers"
 
@@ -134,11 +134,3 @@ def _double(value: Any) -> float:
         return float(value)
     except OverflowError:
         return float("inf")
-
-
-def missing(value: Any) -> bool:
-    """Whether this is None, NaN, NaT or pandas's NA."""
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except (TypeError, ValueError):  # NA does not say whether it is itself
-        return True

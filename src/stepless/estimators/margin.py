@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from stepless.estimators.certificate import Remedy, certify
-from stepless.estimators.proof import Posed, in_words, keep_proof
+from stepless.estimators.proof import Posed, in_words, keep_proof, rows_of
 from stepless.estimators.warm_start import minimize_whole
 from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
@@ -78,13 +78,14 @@ def adapt_margin(
 
 def keep_margin(estimator: Any, risk: AdaptiveMargin, result: Result) -> None:
     """Store the proof, when all else is stored."""
-    keep_proof(estimator, [result], _asked(estimator, risk), _data(risk))
+    keep_proof(estimator, [result], _asked(estimator, risk), rows_of(risk.source))
 
 
 def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: NDArray) -> Posed:
     """The problem of this risk, and weights not counted from the centre as the answer."""
     unit = _stopping(run, risk).unit
-    return Posed(_asked(estimator, risk), _data(risk), [(risk, w - risk.centre, 0.0)], unit)
+    answer = risk, w - risk.centre, 0.0
+    return Posed(_asked(estimator, risk), rows_of(risk.source), [answer], unit)
 
 
 def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
@@ -95,7 +96,3 @@ def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
 def _asked(estimator: Any, risk: AdaptiveMargin) -> dict[str, str]:
     free = {"intercept": "free" if risk.intercept else "none"}
     return in_words(risk.objective, f"nu({float(estimator.nu)!r})") | free
-
-
-def _data(risk: AdaptiveMargin) -> dict[str, Any]:
-    return {"examples": risk.source, "labels": risk.source.y, "weights": risk.source.s}

@@ -14,8 +14,9 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels
+from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels, rows_of
 from stepless.estimators.several_classes import most_plausible
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on, minimize_whole
@@ -34,7 +35,7 @@ _LEARN = (
 
 
 @dataclass(eq=False, repr=False)
-class MetricClassifier(ClassifierMixin, SparseEstimator):
+class MetricClassifier(ClassifierMixin, SparseEstimator, Limited):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -94,14 +95,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
     penalty: Any = "l2"
     alpha: float = 1e-4
     solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
     fit_intercept: bool = True
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,7 +128,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
         certify(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
-        keep_proof(self, [result], in_words(risk.objective, metric), _data(risk))
+        keep_proof(self, [result], in_words(risk.objective, metric), rows_of(source))
         return self
 
     def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
@@ -149,7 +143,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         coef, intercepts = linear_weights(self, risk.d)
         w = sign * coef[0]
         answer = risk, w, risk.tangent(w, sign * float(intercepts[0])).b
-        return Posed(in_words(risk.objective, metric), _data(risk), [answer])
+        return Posed(in_words(risk.objective, metric), rows_of(risk.source), [answer])
 
     def decision_function(self, X: Any) -> NDArray:
         """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
@@ -224,7 +218,3 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         if not self.fit_intercept:
             return 0.0
         return -metric.threshold(source.y > 0.0, source.predictions(result.w), source.s)
-
-
-def _data(risk: MetricRisk) -> dict[str, Any]:
-    return {"examples": risk.source, "labels": risk.source.y, "weights": risk.source.s}

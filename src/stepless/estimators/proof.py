@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from stepless.data import Source
 from stepless.data.digest import digest, of_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.minimize import Result
@@ -140,6 +141,11 @@ def strength_of(estimator: Any) -> dict[str, Any]:
 def numbered(y: NDArray, classes: NDArray) -> NDArray:
     """Labels as numbers, which a digest is of: of strings, their places among the classes."""
     return y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
+
+
+def rows_of(source: Source) -> dict[str, Any]:
+    """What a problem of signs is about."""
+    return {"examples": source, "labels": source.y, "weights": source.s}
 
 
 def refuse_other_labels(known: NDArray, classes: NDArray) -> None:

@@ -13,17 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import sample_weights
+from stepless.estimators.limited import Limited
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import goes_on, minimize_whole
 from stepless.problem import Problem
 from stepless.run import Run, threads_of
-from stepless.structured import StructuredModel, structured_risk
+from stepless.structured import StructuredModel, StructuredRisk, structured_risk
 from stepless.structured.asking import asked, predictions
 from stepless.watchers import Watcher
 
 
 @dataclass(eq=False, repr=False)
-class StructuredClassifier(ProvenEstimator):
+class StructuredClassifier(ProvenEstimator, Limited):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -70,13 +71,6 @@ class StructuredClassifier(ProvenEstimator):
     penalty: Any = "l2"
     alpha: float = 1e-4
     solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    verbose: int = 0
 
     @all_or_nothing
     def fit(
@@ -86,33 +80,25 @@ class StructuredClassifier(ProvenEstimator):
 
         Watchers are called with every event and the best (w, 0) so far; True ends the run.
         """
-        inputs, outputs, s = self._examples(X, Y, sample_weight)
-        problem, run = Problem.of(self, loss=self.model), Run.of(self, watchers)
-        risk = structured_risk(
-            self.model, inputs, outputs, problem.regularizer, s=s, threads=run.threads
-        )
+        run = Run.of(self, watchers)
+        problem, risk, data = self._asked(X, Y, sample_weight)
         weights = (self.coef_, 0.0) if goes_on(self, risk.d) else None
-        result = minimize_whole(self, run, risk, weights, (self.model, inputs, outputs, s))
+        result = minimize_whole(self, run, risk, weights, (self.model, *data.values()))
         self.coef_: NDArray = result.w
         self.alpha_ = problem.strength
         certify(self, run, [result], constants=[risk.at_constant])
-        data = {"inputs": inputs, "outputs": outputs, "weights": s}
         keep_proof(self, [result], in_words(risk.objective, self.model), data)
         return self
 
     def _posed(self, X: Any, Y: Any, sample_weight: Any) -> Posed:
         """The problem that `fit` would pose, and the answer of now."""
-        inputs, outputs, s = self._examples(X, Y, sample_weight)
-        problem, threads = Problem.of(self, loss=self.model), threads_of(self.n_jobs)
-        risk = structured_risk(
-            self.model, inputs, outputs, problem.regularizer, s=s, threads=threads
-        )
-        data = {"inputs": inputs, "outputs": outputs, "weights": s}
+        _, risk, data = self._asked(X, Y, sample_weight)
         return Posed(in_words(risk.objective, self.model), data, [(risk, self._weights(), 0.0)])
 
-    def _examples(
+    def _asked(
         self, X: Any, Y: Any, sample_weight: Any
-    ) -> tuple[Sequence[Any], Sequence[Any], NDArray]:
+    ) -> tuple[Problem, StructuredRisk, dict[str, Any]]:
+        """What `fit` minimises, and the data that it depends on."""
         if not isinstance(self.model, StructuredModel):
             kind = type(self.model).__name__
             raise TypeError(f"model must be a StructuredModel, not {kind}")
@@ -121,7 +107,10 @@ class StructuredClassifier(ProvenEstimator):
             raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
         if not inputs:
             raise ValueError("there is no example: give one or more inputs with their outputs")
-        return inputs, outputs, sample_weights(sample_weight, len(inputs))
+        s, problem = sample_weights(sample_weight, len(inputs)), Problem.of(self, loss=self.model)
+        given, threads = (inputs, outputs, problem.regularizer), threads_of(self.n_jobs)
+        risk = structured_risk(self.model, *given, s=s, threads=threads)
+        return problem, risk, {"inputs": inputs, "outputs": outputs, "weights": s}
 
     def predict(self, X: Any) -> list[Any]:
         """Return the best output of each input."""

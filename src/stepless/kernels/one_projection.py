@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from stepless.jit import FAST, compiled
+from stepless.kernels.rows import square
 from stepless.term import Term
 
 # Places in `motion`: the multiplier λ, the intercept and Σa² for its steps, rounds so far, and sums
@@ -131,12 +132,7 @@ def survey(problem, z, b, ball, farthest):
     steepest = 0.0
     squares = 0.0
     for i in range(z.size):
-        first, last = X.span(i)
-        row = 0.0
-        for k in range(first, last):
-            _, x = X.entry(i, k)
-            row += x * x
-        row = math.sqrt(row)
+        row = math.sqrt(square(X, i))
         for end in range(3):
             at = z[i] if end == 2 else (2.0 * end - 1.0) * ball * (row + farthest)
             a = s[i] * loss.slope(at + b, y[i])

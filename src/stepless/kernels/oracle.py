@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepless.jit import FAST, compiled
+from stepless.kernels.rows import add, product
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
@@ -17,12 +18,7 @@ def predictions(block, w, b):
     X, _, s = block
     z = np.empty(s.size)
     for i in range(s.size):
-        first, last = X.span(i)
-        p = 0.0
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            p += w[j] * v
-        z[i] = p + b
+        z[i] = product(X, i, w) + b
     return z
 
 
@@ -32,12 +28,7 @@ def value(block, loss, w, b):
     X, y, s = block
     total = 0.0
     for i in range(s.size):
-        first, last = X.span(i)
-        p = 0.0
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            p += w[j] * v
-        total += s[i] * loss.value(p + b, y[i])
+        total += s[i] * loss.value(product(X, i, w) + b, y[i])
     return total
 
 
@@ -66,16 +57,9 @@ def tangents(block, g, slopes, sums, loss, z, w, b):
         a = s[i] * slopes[i]
         offset += s[i] * loss.value(z[i], y[i]) - a * z[i]
         tilt += a
-        first, last = X.span(i)
-        p = b
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            p += w[j] * v
-        total += s[i] * loss.value(p, y[i])
+        total += s[i] * loss.value(b + product(X, i, w), y[i])
         if a != 0.0:
-            for k in range(first, last):
-                j, v = X.entry(i, k)
-                g[j] += a * v
+            add(X, i, a, g)
     sums[0], sums[1], sums[2] = offset, tilt, total
 
 
@@ -87,20 +71,14 @@ def tangent(block, loss, w):
     total = 0.0
     offset = 0.0
     for i in range(s.size):
-        first, last = X.span(i)
-        p = 0.0
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            p += w[j] * v
+        p = product(X, i, w)
         here = s[i] * loss.value(p, y[i])
         slopes[i] = loss.slope(p, y[i])
         a = s[i] * slopes[i]
         total += here
         offset += here - a * p
         if a != 0.0:
-            for k in range(first, last):
-                j, v = X.entry(i, k)
-                g[j] += a * v
+            add(X, i, a, g)
     return total, offset, g, slopes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stepless.jit import FAST, compiled
+from stepless.kernels.rows import add, product
 
 
 @compiled("block[m,d] g[d] a[m]", fastmath=FAST)
@@ -11,10 +12,7 @@ def combination(block, g, a):
     X, _, _ = block
     for i in range(a.size):
         if a[i] != 0.0:
-            first, last = X.span(i)
-            for k in range(first, last):
-                j, v = X.entry(i, k)
-                g[j] += a[i] * v
+            add(X, i, a[i], g)
 
 
 @compiled("block[m,d] g[d] c[m]", fastmath=FAST)
@@ -35,15 +33,7 @@ def curved(block, g, c, v):
     X, _, _ = block
     for i in range(c.size):
         if c[i] != 0.0:
-            first, last = X.span(i)
-            p = 0.0
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                p += v[j] * x
-            p *= c[i]
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                g[j] += p * x
+            add(X, i, c[i] * product(X, i, v), g)
 
 
 @compiled("block[m,d] H[d|d+1,d|d+1] c[m]", fastmath=FAST)

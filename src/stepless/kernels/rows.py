@@ -1,4 +1,4 @@
-"""Lengths of examples."""
+"""Examples one by one: their lengths, products with weights, and sums of them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,26 @@ def square(X, i):
         x = np.float64(v)  # squares of float32 may be none
         sum_ += x * x
     return sum_
+
+
+@compiled(fastmath=FAST)
+def product(X, i, w):
+    """⟨w, x_i⟩."""
+    first, last = X.span(i)
+    sum_ = 0.0
+    for k in range(first, last):
+        j, v = X.entry(i, k)
+        sum_ += w[j] * v
+    return sum_
+
+
+@compiled(fastmath=FAST)
+def add(X, i, a, g):
+    """Add a·x_i to g."""
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, v = X.entry(i, k)
+        g[j] += a * v
 
 
 @compiled("X[m,_] s[m]", fastmath=FAST)

@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.plane import Tangent
 
+if TYPE_CHECKING:
+    from stepless.risks.oracle_risk import OracleRisk
+
 _REMEMBERED = 8  # tangents
 _MOST_NUMBERS = 2**24  # in all of them
 _SLACK = 1e-6  # relative to R and to what cancels in it: a user's sums may be coarse
-
-
-class Judged(Protocol):
-    """What a risk declares of its own rounding, as in `OracleRisk`."""
-
-    d: int
-    rounding: float
-
-    @property
-    def sizes(self) -> NDArray:
-        """What cancels in a slope, weight by weight."""
-        ...
-
-    def gradient_error(self) -> NDArray:
-        """How far slopes may be off."""
-        ...
-
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
-        """By how much the offset of the plane at w may be too high."""
-        ...
 
 
 class Record:
@@ -42,17 +25,17 @@ class Record:
     bounds false, so that whoever wrote the risk is told.
     """
 
-    def __init__(self, risk: Judged) -> None:
+    def __init__(self, risk: OracleRisk) -> None:
         room = max(2, min(_REMEMBERED, _MOST_NUMBERS // (2 * max(risk.d, 1))))
         self._seen: deque[_Seen] = deque(maxlen=room)
         self._calls = 0
 
-    def compare(self, risk: Judged, w: NDArray, value: float) -> None:
+    def compare(self, risk: OracleRisk, w: NDArray, value: float) -> None:
         """Refuse a value that a plane of before lies above."""
         for seen in self._seen:
             _refuse_above(risk, seen, "its value elsewhere", w, value)
 
-    def add(self, risk: Judged, w: NDArray, tangent: Tangent) -> None:
+    def add(self, risk: OracleRisk, w: NDArray, tangent: Tangent) -> None:
         """Take in a tangent, if it does not contradict those before."""
         self._calls += 1
         if not np.isfinite(tangent.value):
@@ -70,7 +53,7 @@ class _Seen(NamedTuple):
     tangent: Tangent
 
 
-def _refuse_above(risk: Judged, seen: _Seen, where: str, w: NDArray, value: float) -> None:
+def _refuse_above(risk: OracleRisk, seen: _Seen, where: str, w: NDArray, value: float) -> None:
     call, at, tangent = seen
     above = float(tangent.plane.a @ w) + tangent.plane.offset - value
     unit = abs(value) + abs(tangent.value) + float(risk.sizes @ np.abs(w))

@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective import Penalized
-from stepless.plane import Plane
+from stepless.objective import Loss, Penalized
+from stepless.plane import Plane, Tangent
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,12 @@ class OnlineSolver(Solver, Protocol):
         ...
 
 
+def touched(risk: Any, w: NDArray, tangent: Tangent, finished: bool = False) -> Finding:
+    """What a tangent at w says."""
+    objective = risk.objective.penalty(w) + tangent.value
+    return Finding(w, tangent.b, objective, tangent.plane, finished=finished)
+
+
 def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
     """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
     if not objective.euclidean:
@@ -90,12 +96,24 @@ def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
             "knows the penalties l2 and none, and the domains free and ball; "
             "use solver='auto', or penalty='l2' and domain='free'"
         )
-    if objective.outputs > 1 and not joint:
-        return (
-            f"does not know {type(objective.loss).__name__}, a loss of several classes at once; "
-            "use solver='proximal-bundle' or 'adagrad', or multi_class='ovr'"
-        )
-    return None
+    if joint:
+        return None
+    remedy = "; use solver='proximal-bundle' or 'adagrad', or multi_class='ovr'"
+    return needs_one_output(objective.loss, remedy)
+
+
+def needs_one_output(loss: Loss, remedy: str) -> str | None:
+    """What is lacking if a loss is of several predictions, with a remedy."""
+    if loss.outputs() == 1:
+        return None
+    return f"does not know {type(loss).__name__}, a loss of several classes at once{remedy}"
+
+
+def needs_steps(loss: Loss, remedy: str) -> str | None:
+    """What is lacking if nothing bounds the slopes of a loss, or how they change."""
+    if math.isfinite(loss.lipschitz()) or math.isfinite(loss.smoothness()):
+        return None
+    return f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither{remedy}"
 
 
 def needs_free(objective: Penalized) -> str | None:

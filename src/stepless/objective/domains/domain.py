@@ -135,6 +135,11 @@ class Bounded(Domain):
     """A domain of which no point is farther from 0 than a bound R, nor any weight larger."""
 
     bound: float = 1.0
+    wanted: ClassVar[str] = "a ball needs a positive radius"
+
+    def _check(self) -> None:
+        if not 0.0 < self.bound < math.inf:
+            raise ValueError(f"{self.wanted}, not {self.bound:g}")
 
     def radius(self):
         return self.bound

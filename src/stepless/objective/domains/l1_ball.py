@@ -26,10 +26,6 @@ class L1Ball(Bounded):
     array([ 0.5, -1.5,  0. ])
     """
 
-    def _check(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
-
     def project(self, w):
         project_l1(w, np.ones(w.size), self.bound)
 

@@ -21,10 +21,6 @@ class L2Ball(Bounded):
     array([0.6, 0.8])
     """
 
-    def _check(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
-
     def project(self, w):
         shorten(w, self.bound)
 

@@ -28,8 +28,7 @@ class LpBall(Bounded):
     p: float = 1.5
 
     def _check(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(f"a ball needs a positive radius, not {self.bound:g}")
+        super()._check()
         if not 1.0 < self.p <= 2.0:
             raise ValueError(
                 f"a ball of the p-norm needs 1 < p ≤ 2, not {self.p:g}; p = 1 is l1_ball"
@@ -68,7 +67,7 @@ def norm(w, p):
     """‖w‖_p, whatever the size of the weights."""
     top = 0.0
     for j in range(w.size):
-        top = max(top, abs(w[j]))
+        top = abs(w[j]) if not abs(w[j]) <= top else top  # what is no number stays
     if not 0.0 < top < math.inf:
         return top
     sum_ = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,9 +25,7 @@ class Simplex(Bounded):
     array([0.7, 0.3, 0. ])
     """
 
-    def _check(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(f"a simplex needs a positive sum, not {self.bound:g}")
+    wanted: ClassVar[str] = "a simplex needs a positive sum"
 
     def project(self, w):
         project_simplex(w, np.ones(w.size), self.bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,7 @@ class Spectrahedron(Bounded):
            [0., 0.]])
     """
 
-    def _check(self) -> None:
-        if not 0.0 < self.bound < math.inf:
-            raise ValueError(f"a spectrahedron needs a positive trace, not {self.bound:g}")
+    wanted: ClassVar[str] = "a spectrahedron needs a positive trace"
 
     def admit(self, d: int) -> None:
         admit_square(d)

@@ -64,6 +64,18 @@ class Groups(Regularizer):
         sizes = f"{self.starts.size - 1} groups of {self.order.size} features"
         return f"<{type(self).__name__}(alpha={self.alpha!r}): {sizes}>"
 
+    def shrink(self, w, steps):
+        v, starts = gather(w, self.order, self.starts)
+        s, _ = gather(steps, self.order, self.starts)
+        for g in range(starts.size - 1):
+            here, there = starts[g], starts[g + 1]
+            self.shrink_group(v[here:there], s[here:there])
+        scatter(v, self.order, w)
+
+    def shrink_group(self, v, steps):
+        """Replace the weights of a group by their prox."""
+        raise NotImplementedError
+
     def _sums(self, of_features: NDArray) -> NDArray:
         """Add up a number of each feature over every group."""
         return np.add.reduceat(of_features[self.order], self.starts[:-1])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective.regularizers.groups import Groups, gather, scatter
+from stepless.objective.regularizers.groups import Groups, gather
 from stepless.objective.regularizers.regularizer import norm_floor
 from stepless.objective.regularizers.rows_l2 import shrink_l2
 
@@ -39,13 +39,8 @@ class GroupsL2(Groups):
             sum_ += math.sqrt(square)
         return self.alpha * sum_
 
-    def shrink(self, w, steps):
-        v, starts = gather(w, self.order, self.starts)
-        s, _ = gather(steps, self.order, self.starts)
-        for g in range(starts.size - 1):
-            here, there = starts[g], starts[g + 1]
-            shrink_l2(v[here:there], s[here:there], self.alpha)
-        scatter(v, self.order, w)
+    def shrink_group(self, v, steps):
+        shrink_l2(v, steps, self.alpha)
 
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         squares = self._sums(np.sum(a * a, axis=1))

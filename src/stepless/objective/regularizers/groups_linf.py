@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.objective.regularizers.groups import Groups, gather, scatter
+from stepless.objective.regularizers.groups import Groups, gather
 from stepless.objective.regularizers.regularizer import norm_floor
 from stepless.objective.regularizers.rows_linf import shrink_linf
 
@@ -35,13 +35,8 @@ class GroupsLInf(Groups):
             sum_ += np.abs(v[starts[g] : starts[g + 1]]).max()
         return self.alpha * float(sum_)
 
-    def shrink(self, w, steps):
-        v, starts = gather(w, self.order, self.starts)
-        s, _ = gather(steps, self.order, self.starts)
-        for g in range(starts.size - 1):
-            here, there = starts[g], starts[g + 1]
-            shrink_linf(v[here:there], s[here:there], self.alpha)
-        scatter(v, self.order, w)
+    def shrink_group(self, v, steps):
+        shrink_linf(v, steps, self.alpha)
 
     def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
         sums = self._sums(np.sum(np.abs(a), axis=1))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
 from stepless.objective.multipliers import level
-from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
+from stepless.objective.regularizers.regularizer import norm_floor
+from stepless.objective.regularizers.rows import Rows
 
 
-class RowsLInf(Regularizer):
+class RowsLInf(Rows):
     """Ω(W) = α Σ_j max_c |W_jc| over the rows of W (ℓ₁/ℓ_∞), α > 0.
 
     Conjugate: 0 where all ‖U_j‖₁ ≤ α, infinite elsewhere. A feature keeps its weights for all
@@ -30,13 +30,6 @@ class RowsLInf(Regularizer):
            [ 0.,  0.]])
     """
 
-    separable: ClassVar[bool] = False
-
-    alpha: float = 1.0
-
-    def _check(self) -> None:
-        positive(self.alpha)
-
     def total(self, w):
         sum_ = 0.0
         for j in range(w.shape[0]):
@@ -45,10 +38,6 @@ class RowsLInf(Regularizer):
                 largest = max(largest, abs(w[j, c]))
             sum_ += largest
         return self.alpha * float(sum_)
-
-    def prox(self, wj, step):
-        cut = step * self.alpha
-        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
 
     def shrink_row(self, v, steps):
         shrink_linf(v, steps, self.alpha)

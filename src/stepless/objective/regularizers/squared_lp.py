@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.objective.domains.lp_ball import norm, root
 from stepless.objective.regularizers.regularizer import Regularizer, positive
 from stepless.rounding import UNIT
 
@@ -54,7 +55,7 @@ class SquaredLp(Regularizer):
             )
 
     def total(self, w):
-        size = norm(w, self.p)
+        size = norm(w.reshape(w.size), self.p)
         return 0.5 * self.alpha / (self.p - 1.0) * size * size
 
     def shrink(self, w, steps):
@@ -86,24 +87,7 @@ class SquaredLp(Regularizer):
         return shares ** (q - 2.0) / self.alpha, (self.p - 1.0) * (2.0 - q) / self.alpha, along
 
     def _dual_norm(self, u: NDArray) -> float:
-        return float(norm(u.reshape(-1, 1), self.p / (self.p - 1.0)))
-
-
-@compiled("w[_,_]")
-def norm(w, p):
-    """‖w‖_p of a matrix, as one long vector."""
-    largest = 0.0
-    for j in range(w.shape[0]):
-        for c in range(w.shape[1]):
-            size = abs(w[j, c])
-            largest = size if not size <= largest else largest  # what is no number stays
-    if not 0.0 < largest < math.inf:
-        return largest
-    sum_ = 0.0
-    for j in range(w.shape[0]):
-        for c in range(w.shape[1]):
-            sum_ += (abs(w[j, c]) / largest) ** p
-    return largest * sum_ ** (1.0 / p)
+        return float(norm(u.reshape(-1), self.p / (self.p - 1.0)))
 
 
 @compiled("w[d,K] steps[d,K]")
@@ -131,7 +115,7 @@ def shrink_lp(w, steps, curvature, p):
         for j in range(w.shape[0]):
             for c in range(w.shape[1]):
                 k = curvature * steps[j, c]
-                x = _share(abs(w[j, c]) / n, k, p)
+                _, x = root(abs(w[j, c]) / n, k, p)
                 if x > 0.0:
                     power, bent = x**p, k * x ** (p - 1.0)
                     sum_ += power
@@ -141,29 +125,11 @@ def shrink_lp(w, steps, curvature, p):
         else:
             high = n
         onward = n * math.exp(math.log(sum_) * sum_ / slope)
-        if abs(onward - n) <= _ULP * n:
+        if abs(onward - n) <= 16.0 * _ULP * n:
             break
         n = onward if low < onward < high else math.sqrt(low) * math.sqrt(high)
     for j in range(w.shape[0]):
         for c in range(w.shape[1]):
-            x = _share(abs(w[j, c]) / n, curvature * steps[j, c], p) if n > 0.0 else 0.0
+            size = abs(w[j, c]) / n if n > 0.0 else 0.0
+            _, x = root(size, curvature * steps[j, c], p)
             w[j, c] = math.copysign(n * x, w[j, c]) if x > 0.0 else 0.0
-
-
-@compiled
-def _share(y, k, p):
-    """Return the x ≥ 0 with x + k x^{p−1} = y.
-
-    log(x + k x^{p−1}) is convex and rising in log x: from the right, no Newton step passes the
-    root. Each term alone is y at the start.
-    """
-    if y == 0.0:
-        return 0.0
-    x = min(y, (y / k) ** (1.0 / (p - 1.0)))
-    for _ in range(_MOST_STEPS):
-        bent = k * x ** (p - 1.0)
-        over = math.log((x + bent) / y)
-        if not over > _ULP:
-            break
-        x *= math.exp(-over * (x + bent) / (x + (p - 1.0) * bent))
-    return x

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.given import missing
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -45,15 +47,8 @@ class Queries:
 
 def _refuse_holes(ids: NDArray) -> None:
     for row, one in enumerate(ids):
-        if _is_hole(one):
+        if missing(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
-
-
-def _is_hole(one: Any) -> bool:
-    try:
-        return one is None or bool(one != one)  # noqa: PLR0124 (as NaN and NaT do)
-    except TypeError:
-        return True  # pandas' NA neither equals nor differs
 
 
 def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:

@@ -13,7 +13,7 @@ from stepless.objective import Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, touched
 
 
 @dataclass
@@ -67,10 +67,8 @@ class Gradient:
             state.smoothness = Smoothness.first(state.tangent, steep)
         else:
             self._move(risk, state, state.tangent, state.smoothness)
-        found = state.tangent
-        state.b = found.b
-        objective = risk.objective.penalty(state.w) + found.value
-        return Finding(state.w, found.b, objective=objective, plane=found.plane)
+        state.b = state.tangent.b
+        return touched(risk, state.w, state.tangent)
 
     @staticmethod
     def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Block, Column, added, applied
-from stepless.kernels import barrier, oracle
+from stepless.kernels import barrier
 from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, fenchel
+from stepless.solvers.batch.newton_step import Predictions, System, fenchel, moved
 from stepless.solvers.batch.orthogonal import Orthogonal, system, unpenalized
 from stepless.solvers.batch.piecewise import Piecewise, lacks
 from stepless.solvers.solver import Finding
@@ -198,9 +198,7 @@ def _course(
     if free:
         tilt = state.tilt + added(source.map(applied, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
-    delta = solved.solve(right)
-    turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-    move = source.column(oracle.predictions, turn, turn_b)
+    turn, turn_b, move = moved(risk, solved.solve(right))
     read = state.terms.corners, state.point, state.kept.p, move
     parts = source.update(state.moves, barrier.push, *read, target)
     dual, primal = (max(part[side] for part in parts) for side in range(2))

@@ -12,7 +12,7 @@ from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
 from stepless.solvers.batch.smoothness import needs_smooth, noise
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, touched
 
 _SHORTER = 0.5  # after a step that was too long
 _LONGER = 1.1  # after one that was not
@@ -90,5 +90,4 @@ class MirrorProx:
         if near > rounding:
             state.step *= _LONGER
         state.w, state.b = v, there.b
-        objective = risk.objective.penalty(z) + there.value
-        return Finding(z, there.b, objective=objective, plane=there.plane)
+        return touched(risk, z, there)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data import Block, Column, added
-from stepless.kernels import oracle, smooth
+from stepless.data import Block, Column, added, applied
+from stepless.kernels import smooth
 from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
@@ -21,6 +21,7 @@ from stepless.solvers.batch.newton_step import (
     fenchel,
     head_start,
     level,
+    moved,
     search,
     unweighted,
 )
@@ -128,7 +129,7 @@ class Newton:
 
         here = survey(0.0)
         if risk.objective.intercept:
-            tiny = _LEVEL * (added(source.map(_size, state.slopes)) / risk.m)
+            tiny = _LEVEL * (added(source.map(applied, np.linalg.norm, state.slopes, 1)) / risk.m)
             shift = level(lambda shift: survey(shift) if shift else here, tiny)
             state.kept.shift(source, shift)
             state.b += shift
@@ -136,28 +137,23 @@ class Newton:
         state.g = source.combination(state.slopes) / risk.m
         objective = sums[0] + risk.objective.penalty(state.w)
         source.update(state.c, _divide, risk.m)
-        claim = Slopes(source.column(unweighted, state.slopes))
         if risk.objective.strength == 0.0:
             # only where the last step's model has kept its promise it says how much is left
             gained, state.height = state.height - objective, min(objective, state.height)
             kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
             gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
             state.stale = 0 if gained > 0.0 else state.stale + 1
-            return Finding(
-                state.w,
-                state.b,
-                objective=objective,
-                lower_bound=unpenalized(objective, 0.0, gradient, solved if kept else None),
-                claim=claim,
-                spent=state.stale >= _STALE,
-            )
-        residual = risk.objective.strength * state.w + state.g
+            bound = unpenalized(objective, 0.0, gradient, solved if kept else None)
+        else:
+            residual = risk.objective.strength * state.w + state.g
+            bound = fenchel(risk.objective, objective, 0.0, residual)
         return Finding(
             state.w,
             state.b,
             objective=objective,
-            lower_bound=fenchel(risk.objective, objective, 0.0, residual),
-            claim=claim,
+            lower_bound=bound,
+            claim=Slopes(source.column(unweighted, state.slopes)),
+            spent=state.stale >= _STALE,
         )
 
     def _move(self, risk: RowRisk, state: State) -> System | Orthogonal:
@@ -172,9 +168,8 @@ class Newton:
         delta = solved.solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
-        turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
         p, loss = state.kept.p, risk.objective.loss
-        move = source.column(oracle.predictions, turn, turn_b)
+        turn, turn_b, move = moved(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
@@ -187,11 +182,6 @@ class Newton:
         state.b += t * turn_b
         state.kept.follow(source, move, t, state.w, state.b)
         return solved
-
-
-@light
-def _size(block: Block, slopes: NDArray) -> float:
-    return float(np.abs(slopes).sum())
 
 
 @light

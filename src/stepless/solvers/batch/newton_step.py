@@ -185,7 +185,7 @@ class Predictions:
 
     def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
-        self._measure(source.update(self.p, _shift, b))
+        self._measure(source.update(self.p, _follow, 1.0, b))
 
     def follow(self, source: Source, move: Column, t: float, w: NDArray, b: float) -> None:
         """Follow t times a move to w and b; after a long way, begin anew."""
@@ -197,6 +197,14 @@ class Predictions:
     def _measure(self, reaches: list[float]) -> None:
         before, self.reach = self.reach, _highest(reaches)
         self.way += before + self.reach
+
+
+def moved(risk: RowRisk, delta: NDArray) -> tuple[NDArray, float, Column]:
+    """How weights, intercept and predictions move by a system's solution."""
+    turn, turn_b = np.ascontiguousarray(delta[: risk.d]), 0.0
+    if risk.objective.intercept:
+        turn_b = float(delta[-1])
+    return turn, turn_b, risk.source.column(oracle.predictions, turn, turn_b)
 
 
 def fenchel(objective: Objective, height: float, spread: float, residual: NDArray) -> float:
@@ -226,15 +234,8 @@ def _largest(block: Block, p: NDArray) -> float:
 
 
 @light
-def _shift(block: Block, p: NDArray, b: float) -> float:
-    """Write p; return the largest |p_i|."""
-    p += b
-    return _largest(block, p)
-
-
-@light
-def _follow(block: Block, p: NDArray, move: NDArray, t: float) -> float:
-    """Write p; return the largest |p_i|."""
+def _follow(block: Block, p: NDArray, move: NDArray | float, t: float) -> float:
+    """Write p: t times a move farther, of each or of all; return the largest |p_i|."""
     p += t * move
     return _largest(block, p)
 

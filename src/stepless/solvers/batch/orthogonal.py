@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from stepless.data import Block, Column, Source
+from stepless.data import Block, Column, Source, applied
 from stepless.data.triangle import independent, triangle, upper
 from stepless.kernels.light import light
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import System, ridge
+from stepless.solvers.batch.newton_step import System, ridge, unweighted
 
 _MANY = 1500  # features,
 _LARGEST = 1e11  # and products with them, up to which rows are factored
@@ -27,7 +27,7 @@ class Orthogonal:
 
     def __init__(self, source: Source, c: Column, ones: bool) -> None:
         self.ones = ones
-        h = source.column(_root, c)
+        h = source.column(applied, np.sqrt, c)
         self.centre, R = triangle(source, h, ones)
         self.order = independent(R, ones)[0]
         if ones and R[:, -1].any():
@@ -82,15 +82,9 @@ def unpenalized(
 
 
 @light
-def _root(block: Block, c: NDArray) -> NDArray:
-    return np.sqrt(c)
-
-
-@light
 def _largest(block: Block, c: NDArray, m: int) -> float:
     """The largest ℓ''_i."""
-    weighted = np.divide(m * c, block.s, out=np.zeros(c.size), where=block.s > 0.0)
-    return float(weighted.max(initial=0.0))
+    return float(unweighted(block, c, m).max(initial=0.0))
 
 
 @light

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepless.certificates import Planes
 from stepless.objective import Penalized
 from stepless.risks.risk import Risk
-from stepless.solvers.solver import Finding, needs_euclidean
+from stepless.solvers.solver import Finding, needs_euclidean, needs_free
 
 _MOVE = 1  # the dual point of the moves; 0 is that of the certificate
 
@@ -69,12 +69,7 @@ class ProximalBundle:
     needs: ClassVar[type] = Risk
 
     def lacks(self, objective: Penalized) -> str | None:
-        lack = needs_euclidean(objective, joint=True)
-        if lack is not None:
-            return lack
-        if not math.isinf(objective.radius):
-            return "does not know domains; use solver='bundle'"
-        return None
+        return needs_euclidean(objective, joint=True) or needs_free(objective)
 
     def __init__(self, phases: bool = True) -> None:
         self.phases = phases

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Block, Column, added, applied
-from stepless.kernels import oracle, smoothing
+from stepless.kernels import smoothing
 from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.plane import Plane
@@ -21,6 +21,7 @@ from stepless.solvers.batch.newton_step import (
     fenchel,
     head_start,
     level,
+    moved,
     search,
 )
 from stepless.solvers.batch.piecewise import Piecewise, lacks
@@ -180,8 +181,7 @@ class SmoothedNewton:
         delta = System(source, state.c, damping, free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
-        turn, turn_b = np.ascontiguousarray(delta[: risk.d]), float(delta[-1]) if free else 0.0
-        move = source.column(oracle.predictions, turn, turn_b)
+        turn, turn_b, move = moved(risk, delta)
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from stepless.kernels import descent
 from stepless.kernels.descent import Rule
 from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
-from stepless.solvers.online.stretches import first_intercept, stretches
-from stepless.solvers.online.tangents import found
-from stepless.solvers.solver import Finding, needs_euclidean
-
-_UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
+from stepless.solvers.online.stretches import first_intercept
+from stepless.solvers.online.walker import UNKNOWN, Walker
+from stepless.solvers.solver import Finding, needs_euclidean, needs_steps
 
 
 @dataclass
@@ -63,11 +60,11 @@ class Walk:
     iterates: Iterates = field(default_factory=Iterates)
     clock: int = 0  # examples learned
     rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
-    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))  # of that stretch
+    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))  # of it
     lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
-class Descent:
+class Descent(Walker):
     """w_{t+1} = Π_S(w_t − g_t/S_t), S_t = λt + τ_{1:t}; a solver says what τ is.
 
     In a stream G, R(0) and the first ρ are those of the examples before, taken anew after 1, 2, 4,
@@ -86,25 +83,14 @@ class Descent:
         the same however it is cut.
     """
 
-    name: ClassVar[str]
-    online: ClassVar[bool] = True
-    needs: ClassVar[type] = RowRisk
-
     def __init__(self, iterate: Iterate = "last", batch: int = 1) -> None:
         checked(iterate, batch)
         self.iterate = iterate
         self.batch = int(batch)
 
     def lacks(self, objective: Objective) -> str | None:
-        lack, loss = needs_euclidean(objective), objective.loss
-        if lack is not None:
-            return lack
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return (
-                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use a bundle solver"
-            )
-        return None
+        lack = needs_euclidean(objective)
+        return lack or needs_steps(objective.loss, "; use a bundle solver")
 
     def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
         origin = risk.tangent(np.zeros(risk.d), 0.0)
@@ -116,7 +102,8 @@ class Descent:
         motion, square = np.zeros(descent.SIZE), float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE], motion[descent.BIAS] = 1.0, square, b
         motion[descent.RADIUS] = max(self.first_radius(objective, extent), math.sqrt(square))
-        return Walk(w.copy(), motion, extent)
+        kept = np.zeros((0 if self.iterate == "last" else 2, w.size))
+        return Walk(w.copy(), motion, extent, kept=kept)
 
     def first_radius(self, objective: Objective, extent: Extent) -> float:
         """The radius ρ that τ balances against, at the start."""
@@ -133,96 +120,50 @@ class Descent:
         """Say whether the solver's theorem has been satisfied."""
         return False
 
-    def step(self, risk: RowRisk, walk: Walk, rng: np.random.Generator) -> Finding:
-        return self.walk(risk, walk, random_order(risk.m, rng), rng)
-
-    # -- a stream ------------------------------------------------------------------------------
-
     def begin_stream(self, objective: Objective, w: NDArray, b: float) -> Walk:
-        walk = self._at(w, b, objective, Extent(0.0, 0.0, _UNKNOWN))
+        walk = self._at(w, b, objective, Extent(0.0, 0.0, UNKNOWN))
         walk.motion[descent.STREAM] = 1.0
-        walk.kept = np.zeros((0 if self.iterate == "last" else 2, w.size))
         return walk
 
-    def learn(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> NDArray:
-        """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        scores, new = np.empty(order.size), False
-        for rows, begins, ends in stretches(walk.clock, order.size):
-            if walk.clock == 0:
-                new = self._meet(risk, walk, order[:1])
-            elif begins:
-                self._widen(risk.objective, walk)
-            rule = self.rule(risk.objective, walk.extent)
-            if begins:
-                self._begin(walk, rule, max(walk.clock, 1), rng)
-            scores[rows] = self._descend(risk, walk, rule, order[rows], walk.kept)
-            if ends:
-                self._fold(walk, walk.kept, rng)
-        if new:
-            scores[0] = 0.0
-        return scores.reshape(-1, 1)
-
     def _meet(self, risk: RowRisk, walk: Walk, first: NDArray) -> bool:
-        """Begin with the first example; say whether the intercept begins there too."""
         row, motion = risk.source.take(first), walk.motion
         b, new = first_intercept(risk.objective, walk.w, motion[descent.BIAS], row.y[0])
         motion[descent.BIAS] = motion[descent.FIRST] = b
         walk.lost = float(row.s[0] * risk.objective.loss.value(b, row.y[0]))
         top, heaviest = longest(row.X, row.s)
-        walk.extent = Extent(float(top), float(heaviest), walk.lost or _UNKNOWN)
+        walk.extent = Extent(float(top), float(heaviest), walk.lost or UNKNOWN)
         radius = self.first_radius(risk.objective, walk.extent)
         motion[descent.RADIUS] = max(radius, math.sqrt(motion[descent.SQUARE]))
         return new
 
     def _widen(self, objective: Objective, walk: Walk) -> None:
-        """Begin a stretch: sizes are those of all examples before."""
+        if walk.clock == 0:  # what is known is known of the first example
+            return
         motion, before = walk.motion, self.first_radius(objective, walk.extent)
         walk.lost = max(walk.lost, float(motion[descent.LOST]) / walk.clock)
         top, heaviest = motion[[descent.LONGEST, descent.HEAVIEST]].tolist()
-        walk.extent = Extent(top, heaviest, walk.lost or _UNKNOWN)
+        walk.extent = Extent(top, heaviest, walk.lost or UNKNOWN)
         growth = self.first_radius(objective, walk.extent) / before
         motion[descent.RADIUS] *= growth
         if growth > math.sqrt(2.0):  # steps for so small a ρ would remain small
             motion[descent.CURVATURE] = objective.strength * motion[descent.PHASE]
             motion[descent.BIAS_CURVATURE] = 0.0
 
-    def weights(self, objective: Objective, walk: Walk) -> tuple[NDArray, NDArray]:
-        """Return the weights (d × 1) and the intercept of now."""
-        w, b = self._point(walk)
-        return w.reshape(-1, 1), np.array([b])
-
-    # -- a pass --------------------------------------------------------------------------------
-
-    def walk(self, risk: RowRisk, walk: Walk, order: NDArray, rng: np.random.Generator) -> Finding:
-        """Pass over the examples in a given order."""
-        rule = self.rule(risk.objective, walk.extent)
-        kept = np.zeros((0 if self.iterate == "last" else 2, risk.d))
-        self._begin(walk, rule, order.size, rng)
-        scores = self._descend(risk, walk, rule, order, kept)
-        walk.passes += 1
-        self._fold(walk, kept, rng)
-        finding = found(risk, *self._point(walk), order, scores)
-        return replace(finding, finished=self.finished(walk, rule))
-
-    def _begin(self, walk: Walk, rule: Rule, count: int, rng: np.random.Generator) -> None:
-        """Begin a pass, or a stretch of a stream, over so many examples."""
+    def _open(self, risk: RowRisk, walk: Walk, count: int, rng: np.random.Generator) -> None:
         rounds = -(-count // self.batch)
-        self.begin(walk, rule, rounds)
+        self.begin(walk, self.rule(risk.objective, walk.extent), rounds)
         walk.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
 
-    def _descend(
-        self, risk: RowRisk, walk: Walk, rule: Rule, order: NDArray, kept: NDArray
-    ) -> NDArray:
-        """Learn the rows of an order; return their scores."""
+    def _descend(self, risk: RowRisk, walk: Walk, order: NDArray) -> NDArray:
         slopes, scores = np.empty(self.batch), np.empty(order.size)
-        descent.descend(risk.problem, rule, order, walk.w, walk.motion, kept, slopes, scores)
+        given = risk.problem, self.rule(risk.objective, walk.extent), order
+        descent.descend(*given, walk.w, walk.motion, walk.kept, slopes, scores)
         walk.clock += order.size
         walk.rounds += -(-order.size // self.batch)
         return scores
 
-    def _fold(self, walk: Walk, kept: NDArray, rng: np.random.Generator) -> None:
-        """End a pass, or a stretch of a stream."""
-        motion = walk.motion
+    def _close(self, objective: Objective, walk: Walk, rng: np.random.Generator) -> None:
+        motion, kept = walk.motion, walk.kept
         descent.fold(walk.w, motion, kept)
         if self.iterate != "last":
             summed = kept[0].copy(), float(motion[descent.BIASES])
@@ -259,11 +200,15 @@ class Descent:
         """Return Alg. 3's first hypothesis, ρ = min(1, 1/√λ); smaller still for long examples."""
         return min(1.0, 1.0 / extent.longest if extent.longest else 1.0, extent.ball(objective))
 
-    def _point(self, walk: Walk) -> tuple[NDArray, float]:
+    def _judged(self, risk: RowRisk, walk: Walk, finding: Finding) -> Finding:
+        rule = self.rule(risk.objective, walk.extent)
+        return replace(finding, finished=self.finished(walk, rule))
+
+    def _point(self, objective: Objective, walk: Walk) -> tuple[NDArray, float]:
         motion = walk.motion
         if self.iterate == "last":
             return motion[descent.SCALE] * walk.w, motion[descent.BIAS]
         if walk.rounds == 0:
             return walk.iterates.point()
-        summed = walk.kept[1] + motion[descent.SUMMED] * walk.w
+        summed = walk.kept[0] + motion[descent.SUMMED] * walk.w
         return walk.iterates.point(Total(summed, float(motion[descent.BIASES]), walk.rounds))

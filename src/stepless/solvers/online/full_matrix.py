@@ -93,23 +93,18 @@ class FullMatrix:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
     ) -> None:
-        with single_threaded_blas():  # roots of small matrices: threads only wait for each other
-            self._run(problem, setting, memory, order, scores)
-
-    def _run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
-    ) -> None:
         loss, X, y, s = problem
         d, K = X.shape[1], loss.outputs()
         x, a = np.empty(d), np.empty(K)
-        for n, i in enumerate(order.tolist()):
-            spread(X, i, x)
-            z = memory.kept[1].reshape(d, K).T @ x + memory.bias[0]
-            scores[n] = z
-            loss.slopes(z, y[i], a)
-            g = s[i] * a
-            self._move(setting, memory, np.outer(x, g).ravel(), memory.clock + n + 1)
-            self._move_bias(setting, memory, g, memory.clock + n + 1)
+        with single_threaded_blas():  # roots of small matrices: threads only wait for each other
+            for n, i in enumerate(order.tolist()):
+                spread(X, i, x)
+                z = memory.kept[1].reshape(d, K).T @ x + memory.bias[0]
+                scores[n] = z
+                loss.slopes(z, y[i], a)
+                g = s[i] * a
+                self._move(setting, memory, np.outer(x, g).ravel(), memory.clock + n + 1)
+                self._move_bias(setting, memory, g, memory.clock + n + 1)
 
     def _move(self, setting: Setting, memory: Memory, g: NDArray, t: int) -> None:
         assert isinstance(memory, MatrixMemory)

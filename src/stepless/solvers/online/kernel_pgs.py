@@ -19,7 +19,7 @@ from stepless.plane import Plane
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.kernel_cuts import KernelCuts
 from stepless.solvers.online.support_table import SupportTable
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
 _AT_ONCE = 256  # examples whose kernels are computed together: matrices multiply fast
 
@@ -78,12 +78,7 @@ class KernelPGS:
 
     def lacks(self, objective: Objective) -> str | None:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
-        loss = objective.loss
-        if loss.outputs() > 1:
-            return f"does not know {type(loss).__name__}, a loss of several classes at once"
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither"
-        return None
+        return needs_one_output(objective.loss, "") or needs_steps(objective.loss, "")
 
     def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> State:
         """A state at f = 0: no round has been before the first."""

@@ -18,7 +18,7 @@ from stepless.objective import FiniteSum, Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.tangents import found
 from stepless.solvers.online.updates import Memory
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, touched
 
 
 class Look(NamedTuple):
@@ -124,13 +124,7 @@ class Learner:
         scores = self.learn(risk, course, order)
         w, b = self.weights(risk.objective, course)
         if b.size > 1:  # planes that tilt in several intercepts are not easily levelled
-            tangent = risk.tangent(w.ravel(), b)
-            return Finding(
-                w.ravel(),
-                tangent.b,
-                objective=risk.objective.penalty(w.ravel()) + tangent.value,
-                plane=tangent.plane,
-            )
+            return touched(risk, w.ravel(), risk.tangent(w.ravel(), b))
         return found(risk, w.ravel(), b[0], order, scores[:, 0])
 
     def learn(

@@ -13,7 +13,7 @@ from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterates, Point
 from stepless.solvers.online.learner import Learner
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, touched
 
 Iterate = Literal["average", "suffix", "random"]
 ITERATES: tuple[Iterate, ...] = ("average", "suffix", "random")
@@ -102,12 +102,7 @@ class OnlineToBatch:
         self.learn(risk, state, order, rng)
         w, b = self.weights(risk.objective, state)
         tangent = risk.tangent(w.ravel(), b if b.size > 1 else float(b[0]))
-        return Finding(
-            w.ravel(),
-            tangent.b,
-            objective=risk.objective.penalty(w.ravel()) + tangent.value,
-            plane=tangent.plane,
-        )
+        return touched(risk, w.ravel(), tangent)
 
     def learn(
         self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator

@@ -13,17 +13,15 @@ from stepless.kernels import primal_gradient
 from stepless.kernels.links import Linear, Power, Separate
 from stepless.kernels.primal_gradient import Rule
 from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import random_order
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
-from stepless.solvers.online.stretches import first_intercept, stretches
-from stepless.solvers.online.tangents import found
-from stepless.solvers.solver import Finding
+from stepless.solvers.online.stretches import first_intercept
+from stepless.solvers.online.walker import UNKNOWN, Walker
+from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
 _HALVINGS = 200
-_UNKNOWN = 1.0  # R(0) of a stream until something is lost: the hinge's
 
 
 @dataclass
@@ -42,7 +40,7 @@ class State:
     lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
-class PGS:
+class PGS(Walker):
     """Gradients are added up in the dual, and each round's weights are what their sum means.
 
     Solves      min_w Ω(w) + R(w), one batch a round; ‖w‖_p ≤ B if asked
@@ -81,8 +79,6 @@ class PGS:
     """
 
     name: ClassVar[str] = "pgs"
-    online: ClassVar[bool] = True
-    needs: ClassVar[type] = RowRisk
 
     def __init__(self, iterate: Iterate = "last", batch: int | None = None) -> None:
         checked(iterate, batch)
@@ -91,11 +87,8 @@ class PGS:
 
     def lacks(self, objective: Objective) -> str | None:
         loss, penalty, domain = objective.loss, objective.regularizer, objective.domain
-        if loss.outputs() > 1:
-            return (
-                f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='auto', or multi_class='ovr'"
-            )
+        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
+            return lack
         if not penalty.smooth_conjugate():
             return (
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
@@ -106,11 +99,8 @@ class PGS:
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
                 "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"
             )
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return (
-                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='auto', if need be with domain='free'"
-            )
+        if lack := needs_steps(loss, "; use solver='auto', if need be with domain='free'"):
+            return lack
         if self.iterate in ("average", "suffix") and not _link(objective, 0.0).linear:
             return (
                 f"has no cheap average for {type(penalty).__name__}; use iterate='last' or 'random'"
@@ -140,37 +130,15 @@ class PGS:
         picked = np.zeros(w.size if self.iterate == "random" else 0)
         return State(kept, motion, first, b, picked=picked)
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        return self.walk(risk, state, random_order(risk.m, rng), rng)
-
     def begin_stream(self, objective: Objective, w: NDArray, b: float) -> State:
         strength = objective.strength or 1.0
         # so many rounds that the next has a step of 1: what was fitted before is not lost at once
-        state = self._at(w, b, objective, _UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
+        state = self._at(w, b, objective, UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
         state.motion[primal_gradient.STREAM] = 1.0
         return state
 
-    def learn(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
-    ) -> NDArray:
-        """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
-        scores, batch, new = np.empty(order.size), self.batch or 1, False
-        for rows, begins, ends in stretches(state.clock, order.size):
-            if state.clock == 0:
-                new = self._meet(risk, state, order[0])
-            if begins:
-                self._widen(risk.objective, state)
-                self._begin(state, -(-max(state.clock, 1) // batch), rng)
-            scores[rows] = self._descend(risk, state, order[rows], batch)
-            if ends:
-                self._settle(risk.objective, state, rng)
-        if new:
-            scores[0] = 0.0
-        return scores.reshape(-1, 1)
-
-    def _meet(self, risk: RowRisk, state: State, i: int) -> bool:
-        """Begin with the first example; say whether the intercept begins there too."""
-        motion, (loss, _, y, s) = state.motion, risk.problem
+    def _meet(self, risk: RowRisk, state: State, first: NDArray) -> bool:
+        i, motion, (loss, _, y, s) = first[0], state.motion, risk.problem
         theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
         b, new = first_intercept(risk.objective, theta, b, y[i])
         motion[primal_gradient.BIAS] = motion[primal_gradient.FIRST] = b
@@ -178,27 +146,12 @@ class PGS:
         return new
 
     def _widen(self, objective: Objective, state: State) -> None:
-        """Begin a stretch: R(0) is that of all examples before."""
         lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
         state.lost = max(state.lost, lost)
-        state.first = state.lost or _UNKNOWN
+        state.first = state.lost or UNKNOWN
         primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
-    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
-        """Return the weights (d × 1) and the intercept of now."""
-        w, b = self._point(objective, state)
-        return w.reshape(-1, 1), np.array([b])
-
-    def walk(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator
-    ) -> Finding:
-        """Pass over the examples in a given order."""
-        batch = self._batch(risk)
-        self._begin(state, -(-order.size // batch), rng)
-        scores = self._descend(risk, state, order, batch)
-        state.passes += 1
-        self._settle(risk.objective, state, rng)
-        finding = found(risk, *self._point(risk.objective, state), order, scores)
+    def _judged(self, risk: RowRisk, state: State, finding: Finding) -> Finding:
         assert finding.objective is not None
         nothing = np.zeros(risk.d)
         least = risk.objective.penalty(nothing) + state.first
@@ -206,15 +159,15 @@ class PGS:
             return replace(finding, w=nothing, b=state.level, objective=least)
         return finding
 
-    def _begin(self, state: State, rounds: int, rng: np.random.Generator) -> None:
-        """Begin a pass, or a stretch of a stream."""
-        pick = rng.integers(rounds) if self.iterate == "random" else -1
+    def _open(self, risk: RowRisk, state: State, count: int, rng: np.random.Generator) -> None:
+        batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
+        pick = rng.integers(-(-count // batch)) if self.iterate == "random" else -1
         state.motion[primal_gradient.PICK] = pick
         state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
         state.kept[:, primal_gradient.SUM :] = 0.0
 
-    def _descend(self, risk: RowRisk, state: State, order: NDArray, batch: int) -> NDArray:
-        """Learn the rows of an order; return the predictions before each was learned."""
+    def _descend(self, risk: RowRisk, state: State, order: NDArray) -> NDArray:
+        batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
         slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
         touched = np.zeros((2, risk.d), dtype=np.uint32)
         link = _link(risk.objective, state.first)
@@ -225,8 +178,7 @@ class PGS:
         state.rounds += -(-order.size // batch)
         return scores
 
-    def _settle(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
-        """End a pass, or a stretch of a stream."""
+    def _close(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
         motion, kept = state.motion, state.kept
         primal_gradient.settle(_link(objective, state.first), kept, motion)
         if self.iterate != "last":
@@ -248,10 +200,10 @@ class PGS:
         primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)
         return w, float(state.motion[primal_gradient.BIAS])
 
-    def _batch(self, risk: RowRisk) -> int:
+    def _batch(self, risk: RowRisk, stream: bool = False) -> int:
         if self.batch is not None:
             return self.batch
-        if not isinstance(risk.objective.regularizer, SquaredLp):
+        if stream or not isinstance(risk.objective.regularizer, SquaredLp):
             return 1
         spread = risk.d * risk.m // max(risk.source.X.nnz, 1)
         return max(1, min(spread, risk.m // _ROUNDS))

@@ -16,7 +16,7 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.solver import Finding, needs_euclidean
+from stepless.solvers.solver import Finding, needs_euclidean, touched
 from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Scale, Theorem
 
 Schedule = Literal["practical", "theory"]
@@ -165,13 +165,7 @@ class ClippedSGD:
         state.best, state.bound = min(state.best, objective), max(state.bound, bound)
         if state.passes >= (1 if theorem is None else theorem.rounds / risk.m):
             self._shrink(state, w, objective, theorem)
-        return Finding(
-            w,
-            tangent.b,
-            objective=objective,
-            plane=tangent.plane,
-            finished=self._finished(state, theorem),
-        )
+        return touched(risk, w, tangent, finished=self._finished(state, theorem))
 
     def _theorem(self, state: State) -> Theorem | None:
         if self.schedule == "practical" or self.target is None:

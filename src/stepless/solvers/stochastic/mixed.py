@@ -18,7 +18,7 @@ from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.smoothness import needs_prox
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_one_output
 
 Schedule = Literal["practical", "theory"]
 _FLATTEST = 1e-12  # share of L below which what was met is rounding
@@ -94,11 +94,8 @@ class Mixed:
 
     def lacks(self, objective: Objective) -> str | None:
         loss = objective.loss
-        if loss.outputs() > 1:
-            return (
-                f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use multi_class='ovr', or solver='auto'"
-            )
+        if lack := needs_one_output(loss, "; use multi_class='ovr', or solver='auto'"):
+            return lack
         if math.isinf(loss.smoothness()):
             return (
                 f"needs a smooth loss, and {type(loss).__name__} is not; "

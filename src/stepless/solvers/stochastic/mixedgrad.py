@@ -53,7 +53,8 @@ class MixedGrad(Mixed):
     name: ClassVar[str] = "mixedgrad"
 
     def lacks(self, objective: Objective) -> str | None:
-        if self.schedule == "theory" and not _theorem(objective):
+        ridge = objective.domain.free and isinstance(objective.regularizer, SquaredL2)
+        if self.schedule == "theory" and not ridge:
             return (
                 "has a theorem for the penalty l2 without a domain only; use schedule='practical'"
             )
@@ -73,8 +74,3 @@ class MixedGrad(Mixed):
             step = 0.5**state.rises / (state.met + strength)
             fading, radius = _SETTLED / (step * T), math.inf
         return Plan(Epoch(step, strength + fading, radius, state.lever), T, fading)
-
-
-def _theorem(objective: Objective) -> bool:
-    free = objective.domain.free
-    return free and isinstance(objective.regularizer, SquaredL2)

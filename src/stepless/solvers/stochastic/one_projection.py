@@ -16,7 +16,7 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective, SquaredL2, Zero
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.solver import Finding
+from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
 _LEAST = 1e-30  # where nothing is to be gained the ball is a point, and steps are measured by it
 
@@ -76,11 +76,8 @@ class OneProjection:
         loss, domain = objective.loss, objective.domain
         if type(objective.regularizer) not in (SquaredL2, Zero):
             return "knows the penalties l2 and none; use penalty='l2', or solver='auto'"
-        if loss.outputs() > 1:
-            return (
-                f"does not know {type(loss).__name__}, a loss of several classes at once; "
-                "use solver='auto', or multi_class='ovr'"
-            )
+        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
+            return lack
         if not domain.offers("excess", "outward"):
             return (
                 f"needs a domain with a constraint function, which {type(domain).__name__} has not "
@@ -88,12 +85,7 @@ class OneProjection:
             )
         if objective.strength == 0.0 and math.isinf(domain.radius()) and math.isinf(domain.reach()):
             return "needs a penalty or a bounded domain; say penalty='l2'"
-        if math.isinf(loss.lipschitz()) and math.isinf(loss.smoothness()):
-            return (
-                f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither; "
-                "use solver='auto'"
-            )
-        return None
+        return needs_steps(loss, "; use solver='auto'")
 
     def rule(self, objective: Objective, phases: Phases) -> Rule:
         """The numbers of a phase."""

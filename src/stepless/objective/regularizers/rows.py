@@ -1,0 +1,23 @@
+"""Penalties of the rows of a joint model's weights."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from stepless.objective.regularizers.regularizer import Regularizer, positive
+
+
+class Rows(Regularizer):
+    """What the penalties of rows share: with a single output each is the lasso."""
+
+    separable: ClassVar[bool] = False
+
+    alpha: float = 1.0
+
+    def _check(self) -> None:
+        positive(self.alpha)
+
+    def prox(self, wj, step):
+        cut = step * self.alpha
+        return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
