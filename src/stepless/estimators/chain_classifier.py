@@ -19,7 +19,6 @@ from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.chain_weights import ChainWeights
 from stepless.estimators.columns import named_classes, refuse_other_classes
 from stepless.estimators.examples import sample_weights
-from stepless.estimators.limited import Limited
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
 from stepless.given import missing, shown
@@ -55,7 +54,7 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class ChainClassifier(ProvenEstimator, Limited):
+class ChainClassifier(ProvenEstimator):
     """Tags of sequences, each tag depending on its neighbours, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
@@ -127,6 +126,13 @@ class ChainClassifier(ProvenEstimator, Limited):
     alpha: float = 1e-4
     pairs: str = "seen"
     solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     # -- learning -----------------------------------------------------------------------------
 

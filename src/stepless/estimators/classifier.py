@@ -20,7 +20,6 @@ from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
 from stepless.estimators.columns import named_classes, refuse_no_classes, refuse_other_classes
 from stepless.estimators.examples import examples, labelled, sample_weights
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.proof import (
@@ -56,7 +55,7 @@ _TARGETS = ("signs", "classes")
 
 
 @dataclass(eq=False, repr=False)
-class LinearClassifier(ClassifierMixin, SparseEstimator, Limited):
+class LinearClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier with a certificate, of two classes or of more.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i for y_i = ±1, until the answer is provably
@@ -155,9 +154,16 @@ class LinearClassifier(ClassifierMixin, SparseEstimator, Limited):
     domain: Any = "free"
     multi_class: str = "ovr"
     solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
     fit_intercept: bool = True
     class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
     shuffle: bool = True
+    verbose: int = 0
 
     @all_or_nothing
     def fit(

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import examples
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.proof import Posed, in_words, keep_proof
 from stepless.estimators.sparse_estimator import SparseEstimator
@@ -35,7 +34,7 @@ from stepless.watchers import Watcher
 
 
 @dataclass(eq=False, repr=False)
-class LinearRanker(SparseEstimator, Limited):
+class LinearRanker(SparseEstimator):
     """A linear ranker of each query's documents, with a certificate.
 
     Minimises Ω(w) + the mean over queries of a loss of their documents' scores ⟨w, x_i⟩, until the
@@ -88,6 +87,13 @@ class LinearRanker(SparseEstimator, Limited):
     penalty: Any = "l2"
     alpha: float = 1e-4
     solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

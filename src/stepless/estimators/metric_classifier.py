@@ -14,7 +14,6 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.examples import examples, weighted_classes
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels, rows_of
 from stepless.estimators.several_classes import most_plausible
@@ -35,7 +34,7 @@ _LEARN = (
 
 
 @dataclass(eq=False, repr=False)
-class MetricClassifier(ClassifierMixin, SparseEstimator, Limited):
+class MetricClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -95,7 +94,14 @@ class MetricClassifier(ClassifierMixin, SparseEstimator, Limited):
     penalty: Any = "l2"
     alpha: float = 1e-4
     solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
     fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

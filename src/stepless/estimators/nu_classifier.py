@@ -13,7 +13,6 @@ from sklearn.base import ClassifierMixin
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import examples, weighted_classes
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.margin import adapt_margin, keep_margin, posed
 from stepless.estimators.proof import Posed, refuse_other_labels
@@ -28,7 +27,7 @@ from stepless.watchers import Watcher
 
 
 @dataclass(eq=False, repr=False)
-class NuClassifier(ClassifierMixin, SparseEstimator, Limited):
+class NuClassifier(ClassifierMixin, SparseEstimator):
     """A linear classifier of two classes whose margin adapts to the examples, with a certificate.
 
     Minimises ½‖w‖² − νρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/Σ s_i over w, b and ρ for y_i = ±1,
@@ -77,8 +76,15 @@ class NuClassifier(ClassifierMixin, SparseEstimator, Limited):
     nu: float = 0.5
     _: KW_ONLY
     solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
     fit_intercept: bool = True
     class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,6 @@ from sklearn.base import OutlierMixin
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import sample_weights, validated
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.margin import adapt_margin, keep_margin, posed
 from stepless.estimators.proof import Posed
@@ -28,7 +27,7 @@ _EDGE = 1e-12  # in units of scores: more than rounding makes of equal ones
 
 
 @dataclass(eq=False, repr=False)
-class OneClass(OutlierMixin, SparseEstimator, Limited):
+class OneClass(OutlierMixin, SparseEstimator):
     """The half-space away from the origin that holds all examples but a share ν, certified.
 
     Minimises ½‖w‖² − ρ + Σ s_i max(0, ρ − ⟨w, x_i⟩)/(ν Σ s_i), the one-class support vector machine
@@ -77,6 +76,13 @@ class OneClass(OutlierMixin, SparseEstimator, Limited):
     nu: float = 0.1
     _: KW_ONLY
     solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(

@@ -16,7 +16,6 @@ from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import measured
-from stepless.estimators.limited import Limited
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.proof import Posed, in_words, keep_proof, strength_of
 from stepless.estimators.settled import store_settled
@@ -35,7 +34,7 @@ _TARGETS = ("reals", "counts")
 
 
 @dataclass(eq=False, repr=False)
-class LinearRegressor(RegressorMixin, SparseEstimator, Limited):
+class LinearRegressor(RegressorMixin, SparseEstimator):
     """A linear regression with a certificate.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i until the answer is provably within the
@@ -73,8 +72,15 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
     alpha: float | str = 1e-4
     domain: str | Domain = "free"
     solver: str | Solver = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
     fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
     shuffle: bool = True
+    verbose: int = 0
 
     @all_or_nothing
     def fit(

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import sample_weights
-from stepless.estimators.limited import Limited
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import goes_on, minimize_whole
 from stepless.problem import Problem
@@ -24,7 +23,7 @@ from stepless.watchers import Watcher
 
 
 @dataclass(eq=False, repr=False)
-class StructuredClassifier(ProvenEstimator, Limited):
+class StructuredClassifier(ProvenEstimator):
     """A structured support vector machine with a certificate.
 
     Minimises Ω(w) + Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')]/Σ s_i, until the
@@ -71,6 +70,13 @@ class StructuredClassifier(ProvenEstimator, Limited):
     penalty: Any = "l2"
     alpha: float = 1e-4
     solver: Any = "auto"
+    gap: float = 1e-3
+    passes: int | None = None
+    seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0
 
     @all_or_nothing
     def fit(
