@@ -652,3 +652,10 @@ def test_the_estimator_takes_them():
         clf = LinearClassifier("logistic", penalty="l1", alpha=0.01, solver=name).fit(X, y)
         assert clf.rel_gap_ <= 1e-3
         assert clf.solver_ == name
+
+
+def test_a_step_in_a_simplex_from_weights_that_have_become_0():
+    """The steepest slope is that of a weight of 0: what is left shares the rest."""
+    objective = Objective(Logistic(), Zero(), Simplex(2.0), intercept=False)
+    v = Entropy(objective, 1.0).move(np.array([0.0, 1.5, 0.5]), np.array([-1e4, 0.0, 0.0]), 1.0)
+    np.testing.assert_allclose(v, [0.0, 1.5, 0.5])
