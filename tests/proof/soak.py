@@ -40,8 +40,9 @@ from stepless.solvers.lacking import lack_of
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.stopping import Stopping
 
-GROUP = 400
-SLOW = 6.0  # seconds that a group has, once compiled: some solve a linear programme a step
+GROUP = 2000
+SLOW = 4.0  # seconds that a group has, once compiled: some solve a linear programme a step …
+FAST = 50.0  # … unless it is done with so many problems a second
 LAYOUTS = [(np.float64, False), (np.float64, True), (np.float32, False), (np.float32, True)]
 FAMILIES = ("sums", "sums", "sums", "sums", "sums", "sums", "sums", "kernels", "oracles", "oracles")
 WAYS = {**SOLVERS, "kernel-pgs": KernelPGS, "kernel-newton": KernelNewton}
@@ -336,18 +337,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=math.inf)
     given = parser.parse_args()
     tally, began, number = Tally(), perf_counter(), given.seed
-    group, arrived = Group.of(number // GROUP), perf_counter()
+    group, arrived, before = Group.of(number // GROUP), perf_counter(), 0
     while tally.problems < given.problems and perf_counter() - began < given.seconds:
         tally.hold(group, number, given.problems == 1 or number % given.exact_every == 0)
         if number % GROUP == 0:
-            arrived = perf_counter()
+            arrived, before = perf_counter(), tally.problems
         number += 1
-        if perf_counter() - arrived > SLOW:
+        spent = perf_counter() - arrived
+        if spent > SLOW and tally.problems - before < FAST * spent:
             number += -number % GROUP
         if number % GROUP == 0:
-            group, arrived = Group.of(number // GROUP), perf_counter()
+            group = Group.of(number // GROUP)
             if number // GROUP % 20 == 0:
-                print(f"{tally.problems} after {perf_counter() - began:.0f} s", flush=True)
+                print(f"\n{number // GROUP} groups after {perf_counter() - began:.0f} s")
+                tally.show()
     tally.show()
     return int(tally.faults > 0)
 

@@ -659,3 +659,12 @@ def test_a_step_in_a_simplex_from_weights_that_have_become_0():
     objective = Objective(Logistic(), Zero(), Simplex(2.0), intercept=False)
     v = Entropy(objective, 1.0).move(np.array([0.0, 1.5, 0.5]), np.array([-1e4, 0.0, 0.0]), 1.0)
     np.testing.assert_allclose(v, [0.0, 1.5, 0.5])
+
+
+def test_mirror_descent_stays_where_the_objective_is_0():
+    source = Source(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
+    risk = LinearRisk(Objective(Hinge(), Zero(), L2Ball(2.0), intercept=False), source)
+    solver = MirrorDescent()
+    state = solver.start(risk, np.ones(1), 0.0)  # a corner: a slope, and no loss
+    for _ in range(3):
+        assert solver.step(risk, state, np.random.default_rng(0)).objective == 0.0
