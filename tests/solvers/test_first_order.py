@@ -40,6 +40,7 @@ from stepless.objective import (
     Zero,
 )
 from stepless.risks.joint_risk import JointRisk
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, Reflected, mirror_map
 from stepless.solvers.batch.smoothness import FeatureMetric
@@ -661,10 +662,14 @@ def test_a_step_in_a_simplex_from_weights_that_have_become_0():
     np.testing.assert_allclose(v, [0.0, 1.5, 0.5])
 
 
+class Corner(OracleRisk):
+    """The larger of w and 0, which has a slope of 1 at 0 too."""
+
+    def value_and_gradient(self, w):
+        return max(w[0], 0.0), np.ones(1) * (w[0] >= 0.0)
+
+
 def test_mirror_descent_stays_where_the_objective_is_0():
-    source = Source(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
-    risk = LinearRisk(Objective(Hinge(), Zero(), L2Ball(2.0), intercept=False), source)
-    solver = MirrorDescent()
-    state = solver.start(risk, np.ones(1), 0.0)  # a corner: a slope, and no loss
-    for _ in range(3):
-        assert solver.step(risk, state, np.random.default_rng(0)).objective == 0.0
+    found = minimize(Corner(1, SquaredL2(1.0)), MirrorDescent(), Stopping(gap=0.0, passes=3))
+    assert found.w.tolist() == [0.0]
+    assert found.lower_bound == 0.0 <= found.objective <= 1e-15
