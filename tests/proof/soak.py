@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from unittest import mock
 
 import numpy as np
@@ -337,13 +337,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=math.inf)
     given = parser.parse_args()
     tally, began, number = Tally(), perf_counter(), given.seed
-    group, arrived, before = Group.of(number // GROUP), perf_counter(), 0
+    group, arrived, before = Group.of(number // GROUP), process_time(), 0
     while tally.problems < given.problems and perf_counter() - began < given.seconds:
         tally.hold(group, number, given.problems == 1 or number % given.exact_every == 0)
         if number % GROUP == 0:
-            arrived, before = perf_counter(), tally.problems
+            arrived, before = process_time(), tally.problems
         number += 1
-        spent = perf_counter() - arrived
+        spent = process_time() - arrived
         if spent > SLOW and tally.problems - before < FAST * spent:
             number += -number % GROUP
         if number % GROUP == 0:
