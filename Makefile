@@ -22,6 +22,7 @@ soak: .venv/test
 	$(BIN)/pytest -n 2 --dist loadfile -m 'soak or not soak'
 	$(BIN)/stepless warm
 	$(BIN)/python -m benchmarks.soak
+	PYTHONPATH=tests $(BIN)/python -m proof.soak
 	$(BIN)/python -m benchmarks.fuzz --seconds 3600
 
 bench: .venv/bench

@@ -14,6 +14,7 @@ from itertools import combinations
 from proof.arithmetic import INFINITY, exact, mp, norm, real
 from proof.losses import kind
 from proof.penalties import NORMS, blocks_of
+from stepless.objective import L1
 
 _CLOSE = mp.mpf(2) ** -250
 _TINY = mp.mpf(2) ** -100  # of a multiplier without which a minimum need not be unique
@@ -22,6 +23,8 @@ _MOST_TRIALS = 2000
 
 def least(regularizer, domain, g, ceiling=INFINITY, outputs=1):
     """Return min Ω(w) + ⟨g, w⟩ over the domain and Ω(w) ≤ ceiling, for fractions g."""
+    if kind(regularizer) == "ElasticNet" and regularizer.ratio == 1.0:
+        regularizer = L1(regularizer.alpha)
     name, where = kind(regularizer), kind(domain)
     ceiling = real(ceiling)
     if name in NORMS or (name == "L1" and where in ("Free", "L1Ball")):

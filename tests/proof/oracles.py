@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from scipy import sparse
@@ -193,9 +193,7 @@ def _average_precision(z, y, loss):
 
 
 def _reciprocal_rank(z, y, loss):
-    return _worst_ranking(
-        z, int((y > 0).sum()), lambda ranks: real(1 - Fraction(1, ranks[0] + 1))
-    )
+    return _worst_ranking(z, int((y > 0).sum()), lambda ranks: real(1 - Fraction(1, ranks[0] + 1)))
 
 
 def _ndcg(z, y, loss):
@@ -262,7 +260,7 @@ def _chain(rng, name, X, omega, traits):
             ]
 
             def score(tags, z=z):
-                inside = sum(T[a * K + c] for a, c in zip(tags, tags[1:], strict=False))
+                inside = sum(T[a * K + c] for a, c in pairwise(tags))
                 return (
                     sum(zt[c] for zt, c in zip(z, tags, strict=True))
                     + inside
@@ -272,9 +270,7 @@ def _chain(rng, name, X, omega, traits):
 
             own = tuple(int(c) for c in y[lo:hi])
             truth = score(own)
-            ahead = {
-                tags: score(tags) - truth for tags in product(range(K), repeat=int(hi - lo))
-            }
+            ahead = {tags: score(tags) - truth for tags in product(range(K), repeat=int(hi - lo))}
             if name == "chain_hinge":
                 loss = real(
                     max(

@@ -5,7 +5,7 @@
 A problem is made from its number alone. Those of a group have the kinds of all terms, a layout
 and two solvers in common, for these are compiled; data, weights, strengths, gaps and starts are
 their own. Two runs or more are made of each, also from other points and from results at other
-strengths: intervals of one problem must meet, and an optimum rises with the strength. Of every
+strengths, which are problems too: intervals of one problem must meet, and an optimum rises with the strength. Of every
 K-th problem J(w) and D(witness) are evaluated in fractions and 600 bits, and must lie within.
 """
 
@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from unittest import mock
 
 import numpy as np
@@ -40,8 +40,9 @@ from stepless.solvers.lacking import lack_of
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.stopping import Stopping
 
-GROUP = 320
-SLOW = 15.0  # seconds, after which a group is left: a linear programme a step, for example
+GROUP = 2000
+SLOW = 4.0  # seconds that a group has, once compiled: some solve a linear programme a step …
+FAST = 50.0  # … unless it is done with so many problems a second
 LAYOUTS = [(np.float64, False), (np.float64, True), (np.float32, False), (np.float32, True)]
 FAMILIES = ("sums", "sums", "sums", "sums", "sums", "sums", "sums", "kernels", "oracles", "oracles")
 WAYS = {**SOLVERS, "kernel-pgs": KernelPGS, "kernel-newton": KernelNewton}
@@ -251,8 +252,6 @@ class Tally:
     def hold(self, group, number, exactly):
         """Run a problem, and hold what is said of it against each other and against the truth."""
         count = self.counts[group.kind]
-        count["problems"] += 1
-        self.problems += 1
         try:
             said = runs(group, number)
         except ValueError as error:
@@ -261,6 +260,7 @@ class Tally:
             return
         except Exception as error:  # a crash is a finding too
             faults = [f"{group.ways} crashed: {type(error).__name__}: {error}"]
+            count["crashes"] += 1
         else:
             faults = self._compared(count, said) + (self._judged(count, said) if exactly else [])
         self.faults += len(faults)
@@ -271,6 +271,9 @@ class Tally:
 
     def _compared(self, count, said):
         faults = []
+        strengths = len({one.times for one in said})
+        self.problems += strengths
+        count["problems"] += strengths
         least = min(one.result.objective for one in said if one.times == 1.0)
         for one in said:
             result = one.result
@@ -293,7 +296,7 @@ class Tally:
 
     def _judged(self, count, said):
         faults, judged = [], []
-        count["judged problems"] += 1
+        count["judged problems"] += len({one.times for one in said})
         for one in said:
             if not np.isfinite([*one.result.w, *np.ravel(one.result.b)]).all():
                 continue
@@ -308,13 +311,15 @@ class Tally:
                 if one.times <= other.times and inside and exact(low) > found.value:
                     over = float(exact(low) - found.value)
                     faults.append(f"{one.result.solver}: {low!r} is {over:.3g} above a J(w)")
-            values = [f.value for o, f in judged if o.times == 1.0 and o.result.objective < math.inf]
+            values = [
+                f.value for o, f in judged if o.times == 1.0 and o.result.objective < math.inf
+            ]
             if one.times == 1.0 and values and math.isfinite(one.claim):
                 count["false claims, exactly"] += exact(one.claim) > min(values)
         return faults
 
     def show(self):
-        columns = ["problems", "runs", "judged problems", "J", "D", "faults"]
+        columns = ["problems", "runs", "judged problems", "J", "D", "faults", "crashes"]
         columns += ["false claims", "by 1e-9 or more", "false claims, exactly", "refused"]
         total = sum(self.counts.values(), Counter())
         print("\n| risk | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|")
@@ -332,16 +337,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=math.inf)
     given = parser.parse_args()
     tally, began, number = Tally(), perf_counter(), given.seed
-    group, arrived = Group.of(number // GROUP), perf_counter()
+    group, arrived, before = Group.of(number // GROUP), process_time(), 0
     while tally.problems < given.problems and perf_counter() - began < given.seconds:
         tally.hold(group, number, given.problems == 1 or number % given.exact_every == 0)
+        if number % GROUP == 0:
+            arrived, before = process_time(), tally.problems
         number += 1
-        if perf_counter() - arrived > SLOW:
+        spent = process_time() - arrived
+        if spent > SLOW and tally.problems - before < FAST * spent:
             number += -number % GROUP
         if number % GROUP == 0:
-            group, arrived = Group.of(number // GROUP), perf_counter()
+            group = Group.of(number // GROUP)
             if number // GROUP % 20 == 0:
-                print(f"{tally.problems} after {perf_counter() - began:.0f} s", flush=True)
+                print(f"\n{number // GROUP} groups after {perf_counter() - began:.0f} s")
+                tally.show()
     tally.show()
     return int(tally.faults > 0)
 

@@ -154,7 +154,8 @@ def member(domain, rng, size):
                 w = [(wj + c) / 2 for wj, c in zip(w, middle, strict=True)]
             return w
     # the others hold 0
-    size = exact(getattr(domain, "bound", 1.0))
+    size = getattr(domain, "bound", 1.0)
+    size = exact(size if math.isfinite(size) else np.abs(domain.b).max())  # an open polytope
     v = [vj / total * size * share for vj in v]
     while violation(domain, v) > 0:
         v = [vj / 2 for vj in v]

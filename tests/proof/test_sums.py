@@ -85,6 +85,16 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
             assert lowest >= float(height) - 1e-12 * max(1.0, abs(float(height)))
 
 
+def test_losses_of_counts_next_to_their_minimum_are_not_too_low():
+    """At z = log y, rounded, the loss is what that rounding leaves: not 0."""
+    rng = np.random.default_rng(2)
+    for y in rng.lognormal(0.0, 3.0, 40):
+        source = Source(np.zeros((1, 1)), np.array([y]))
+        b = math.log(y)
+        true = objective(Poisson(), SquaredL2(1.0), source.X.array, source.y, None, [0.0], b)
+        assert true <= sums.risk(Poisson(), source, np.zeros(1), b) <= 1e-26 * y
+
+
 class Pseudo(Loss):
     """Huber's loss without corners: values and slopes, no conjugate."""
 

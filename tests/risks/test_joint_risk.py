@@ -8,7 +8,7 @@ from scipy import sparse
 
 from stepless.data import Source
 from stepless.minimize import minimize
-from stepless.objective import Hinge, MulticlassHinge, Objective, Softmax, SquaredL2
+from stepless.objective import Hinge, MulticlassHinge, Objective, Softmax, SquaredL2, Zero
 from stepless.risks.joint_risk import JointRisk, risk_of
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
@@ -337,3 +337,12 @@ def test_a_later_tangent_leaves_an_earlier_plane_alone(intercept):
     before = plane.a.copy()
     problem.risk.tangent(second, 1.0)
     np.testing.assert_array_equal(plane.a, before)
+
+
+def test_without_a_penalty_a_remark_says_that_no_bound_is_known():
+    rng = np.random.default_rng(0)
+    source = Source(rng.normal(size=(20, 2)), np.arange(20.0) % 3)
+    risk = JointRisk(Objective(Softmax(3), Zero()), source)
+    result = minimize(risk, SOLVERS["adagrad"](), Stopping(gap=1e-3, passes=3))
+    assert result.stopped_by == "passes"
+    assert "without a penalty" in risk.shortfall(result.w, result.b)

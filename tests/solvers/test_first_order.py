@@ -40,6 +40,7 @@ from stepless.objective import (
     Zero,
 )
 from stepless.risks.joint_risk import JointRisk
+from stepless.risks.oracle_risk import OracleRisk
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
 from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, Reflected, mirror_map
 from stepless.solvers.batch.smoothness import FeatureMetric
@@ -652,3 +653,23 @@ def test_the_estimator_takes_them():
         clf = LinearClassifier("logistic", penalty="l1", alpha=0.01, solver=name).fit(X, y)
         assert clf.rel_gap_ <= 1e-3
         assert clf.solver_ == name
+
+
+def test_a_step_in_a_simplex_from_weights_that_have_become_0():
+    """The steepest slope is that of a weight of 0: what is left shares the rest."""
+    objective = Objective(Logistic(), Zero(), Simplex(2.0), intercept=False)
+    v = Entropy(objective, 1.0).move(np.array([0.0, 1.5, 0.5]), np.array([-1e4, 0.0, 0.0]), 1.0)
+    np.testing.assert_allclose(v, [0.0, 1.5, 0.5])
+
+
+class Corner(OracleRisk):
+    """The larger of w and 0, which has a slope of 1 at 0 too."""
+
+    def value_and_gradient(self, w):
+        return max(w[0], 0.0), np.ones(1) * (w[0] >= 0.0)
+
+
+def test_mirror_descent_stays_where_the_objective_is_0():
+    found = minimize(Corner(1, SquaredL2(1.0)), MirrorDescent(), Stopping(gap=0.0, passes=3))
+    assert found.w.tolist() == [0.0]
+    assert found.lower_bound == 0.0 <= found.objective <= 1e-15

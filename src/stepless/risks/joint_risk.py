@@ -18,6 +18,7 @@ from stepless.proof import Interval
 from stepless.proof import joint as proof
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.linear_risk import LinearRisk, blank
+from stepless.risks.risk import RowRisk
 
 _BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
 _FIRST_SHARPNESS = 4.0
@@ -79,6 +80,9 @@ class JointRisk(LinearRisk):
     def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         slopes = witness.column if isinstance(witness, Slopes) else None
         return proof.verify(self.objective, self.source, w, self._intercepts(b), slopes)
+
+    def shortfall(self, w: NDArray, b: Any) -> str | None:
+        return RowRisk.shortfall(self, w, b)  # of one output more is known
 
     def _at_zero(self) -> float:
         self._z, b = self.source.column(blank, self.K), np.zeros(self.K)

@@ -125,7 +125,7 @@ class Polytope(Domain):
     def floor_within(self, a: NDArray, radius: float) -> float:
         """A number below ⟨a, w⟩, whatever the programme's own tolerance and rounding.
 
-        From any u ≥ 0, ⟨a, w⟩ ≥ −⟨u, b⟩ − ‖a + Aᵀu‖‖w‖. A length that nothing bounds proves nothing.
+        From any u ≥ 0, ⟨a, w⟩ ≥ −⟨u, b⟩ − ‖a + Aᵀu‖‖w‖: without a bound of ‖w‖ that says nothing.
         """
         if not a.any():
             return 0.0

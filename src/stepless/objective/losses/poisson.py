@@ -8,6 +8,7 @@ from typing import ClassVar
 from stepless.jit import compiled
 from stepless.objective.losses.loss import Loss, Targets
 from stepless.objective.losses.softplus import softplus
+from stepless.rounding import UNIT
 
 _STEEP = 80.0  # beyond e^80 the exponential goes on as its tangent, so that nothing overflows
 
@@ -81,8 +82,9 @@ class Poisson(Loss):
         return fit + (math.exp(_STEEP) - y) * (z - below)
 
     def value_size(self, value, z, y):
-        level = abs(math.log(y)) if y > 0.0 else 0.0
-        return value + abs(self.slope(z, y)) * (1.0 + abs(z) + level)
+        level = 1.0 + abs(z) + (abs(math.log(y)) if y > 0.0 else 0.0)
+        # next to the minimum what a rounding of z or log y does is of the second order
+        return value + abs(self.slope(z, y)) * level + y * UNIT * level * level
 
     def conjugate_size(self, conjugate, a, y):
         level = abs(math.log(y)) if y > 0.0 else 0.0

@@ -89,5 +89,6 @@ class MirrorDescent:
                 state.reach or first, math.sqrt(2.0 * state.map.divergence(w, state.origin))
             )
             step = state.reach / math.sqrt(state.steepness)
-            state.w = state.map.move(w, g, step)
+            if step != 0.0:  # as where the objective is 0, and nothing is better
+                state.w = state.map.move(w, g, step)
         return Finding(w, tangent.b, objective=objective, plane=tangent.plane)

@@ -93,7 +93,9 @@ class Entropy(MirrorMap):
         domain = self.objective.domain
         powers = -step * (g + lasso_share(self.objective.regularizer))
         if isinstance(domain, Simplex):
-            v = np.exp(powers - powers.max()) * w
+            with np.errstate(divide="ignore"):  # some weights may have become 0
+                powers += np.log(w)
+            v = np.exp(powers - powers.max())
             return v * (domain.bound / float(v.sum()))
         return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
 
