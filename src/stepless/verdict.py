@@ -107,4 +107,4 @@ class Verdict:
             self.witness, steepness = witness, found.steepness
         highest = min(found.objective, before.objective)
         lowest = max(found.lower_bound, before.lower_bound)
-        self.interval = Interval(highest, min(lowest, highest), at_zero, steepness)
+        self.interval = Interval(highest, min(lowest, highest), 0.0, at_zero, steepness)

@@ -5,15 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from proof.arithmetic import exact
+from proof.arithmetic import exact, mp
 from proof.exact import dual, level, objective
 from proof.judged import judge, run
 from stepless.data import Source
 from stepless.objective import (
     L1,
     Absolute,
+    Box,
+    Entropy,
+    Free,
     Hinge,
     Huber,
+    L2Ball,
     Logistic,
     Loss,
     Objective,
@@ -21,6 +25,8 @@ from stepless.objective import (
     Quantile,
     Squared,
     SquaredL2,
+    SquaredLp,
+    Zero,
 )
 from stepless.proof import sums
 from stepless.proof.products import CAREFUL, PLAIN
@@ -141,3 +147,71 @@ def test_weights_outside_of_their_domain_have_no_objective():
         assert sums.verify(J, source, np.array([1.0, 0.0]), 0.0, None).objective < math.inf
         outside = np.array([1.0 + 1e-9, 0.0])
         assert sums.verify(J, source, outside, 0.0, None).objective == math.inf
+
+
+@pytest.mark.parametrize("far", [0.003, 0.03, 0.3, 3.0])
+def test_entropies_cancel_nowhere(far):
+    """w log w − w + 1 of weights near 1, over all weights and in a box, beside 600 bits."""
+    rng, penalty = np.random.default_rng(4), Entropy(1.0)
+    for _ in range(25):
+        w = np.abs(1.0 + far * rng.normal(size=5))
+        y = np.array([w.sum()])
+        source = Source(np.ones((1, 5)), y)
+        for domain in (Free(), Box(0.0, 20.0)):
+            J = Objective(Squared(), penalty, domain, intercept=False)
+            found = sums.verify(J, source, w, 0.0, source.split(rng.normal(size=1) * far))
+            true = objective(Squared(), penalty, np.ones((1, 5)), y, [exact(1.0)], w, 0.0)
+            assert true <= exact(found.objective) <= true * (1 + mp.mpf(2) ** -44)
+
+
+def test_terms_of_both_signs_of_an_entropy_round_against_the_bound():
+    """Ω(w) + ⟨g, w⟩ in a box, where the sizes of g w are far above its minimum."""
+    rng, penalty, box = np.random.default_rng(5), Entropy(1.0), Box(0.0, 3.0)
+    J = Objective(Squared(), penalty, box, intercept=False)
+    for _ in range(100):
+        g = rng.uniform(0.01, 0.03) * np.array([1.0, -1.0 - rng.uniform(0.0, 0.02)])
+        lowest = sums.floor(J, g, np.zeros(2), 10.0)
+        true = sum(1 - mp.e ** -exact_number(gj) for gj in g)  # at w = exp(−g)
+        assert exact(lowest) <= true
+        assert float(lowest) == pytest.approx(float(true), abs=1e-13)
+
+
+def exact_number(number):
+    return mp.mpf(float(number))
+
+
+def test_a_norm_of_many_weights_is_no_lower_than_it_is():
+    d, p = 1000, 1.1
+    w = np.full(d, (0.98 * 2.0**-53) ** (1.0 / p))
+    w[0] = 1.0
+    J = Objective(Squared(), SquaredLp(1.0, p), intercept=False)
+    with mp.workdps(60):
+        total = sum(exact_number(wj) ** exact_number(p) for wj in w)
+        true = total ** (2 / exact_number(p)) / (2 * (exact_number(p) - 1))
+    assert true <= exact_number(sums.penalty(J, w))
+
+
+class Rough(Loss):
+    """A parabola that is told 1e-6 too high, and says so."""
+
+    ulps = 2.0**34
+
+    def value(self, z, y):
+        return 0.5 * (z - y) ** 2 * (1.0 + 1e-6)
+
+    def slope(self, z, y):
+        return z - y
+
+
+def test_the_declared_error_of_a_loss_is_that_of_its_conjugate_by_tangents():
+    source = Source(np.ones((1, 1)), np.array([1.0]))
+    J = Objective(Rough(), SquaredL2(1.0), intercept=False)
+    found = sums.verify(J, source, np.array([0.5]), 0.0, source.split(np.array([-0.5])))
+    assert found.lower_bound <= 0.25 <= found.objective
+
+
+def test_slopes_whose_squares_vanish_prove_nothing():
+    source = Source(np.array([[1e-163]]), np.array([1.0]))
+    J = Objective(Absolute(), Zero(), L2Ball(1e300), intercept=False)
+    found = sums.verify(J, source, np.zeros(1), 0.0, source.split(np.array([-1.0])))
+    assert found.lower_bound < 1e-6

@@ -403,7 +403,7 @@ def test_weights_that_no_fit_leaves(fitted, path, name, value):
     else:
         array.flat[-1] = value
     forged(fitted, path, {name: array})
-    assert f"is damaged, its header makes no sense (ValueError: {name} " in refusal(path)
+    assert f"is damaged, what it says makes no sense (ValueError: {name} " in refusal(path)
     model = load_as(fitted, {})
     setattr(model, f"{name}_", array)
     with pytest.raises(ValueError, match=f"^{name} "):
@@ -415,7 +415,7 @@ def test_json_that_is_no_header(path, text):
     arrays = {"coef": np.zeros(1)}
     metadata = {"stepless": text, "sha256": tensors.digest_of(text, arrays)}
     path.write_bytes(save(arrays, metadata=metadata))
-    assert "is damaged, its header makes no sense" in refusal(path)
+    assert "is damaged, what it says makes no sense" in refusal(path)
 
 
 def test_what_is_no_regular_file(tmp_path):

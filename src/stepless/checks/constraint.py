@@ -24,6 +24,7 @@ from stepless.jit import compiled
 from stepless.objective import Domain
 
 _NEAR = 1e-4  # steps by which a slope is tried close by, relative to the domain's size
+_BEYOND = 1.01  # of a radius: where no point of the domain is
 
 
 def check_constraint(domain: Domain, d: int = 4) -> None:
@@ -69,7 +70,25 @@ def check_constraint_quickly(
     g = np.array([_outward(domain, row, at) for row, at in zip(w, c, strict=True)])
     _convex(domain, w, c)
     _supported(domain, w, c, g, unit)
+    _sized(domain, w)
     return w, c, g, unit
+
+
+def _sized(domain: Domain, w: NDArray) -> None:
+    """Refuse a radius or a reach beyond which there are points of the domain."""
+    for method, what, order in (("radius", "length", 2), ("reach", "largest weight", np.inf)):
+        told = constant(domain, method)
+        sizes = np.linalg.norm(w, order, axis=1, keepdims=True)
+        if told < math.inf:
+            beyond = w * (_BEYOND * told / np.where(sizes > 0.0, sizes, 1.0))
+            excess = np.array([number(domain, "excess", row) for row in beyond])
+            refuse(
+                (excess <= 0.0) & (sizes[:, 0] > 0.0) & (told > 0.0),
+                lambda i, told=told, method=method, what=what, v=beyond: (  # type: ignore[misc]
+                    f"{type(domain).__name__}.{method}() is {told:.6g}, but {point(v[i])}, "
+                    f"which is of the domain, has {what} {_BEYOND * told:.6g}"
+                ),
+            )
 
 
 def _outward(domain: Domain, w: NDArray, c: float) -> NDArray:

@@ -34,9 +34,9 @@ def check_domain(domain: Domain) -> None:
 
     `project` turns its argument into the nearest point of a convex set, and leaves points of the
     set alone; so does `project_in`, if there is one, in the metric that it is given, and `clip`, of
-    a separable domain, for each weight; `vertex` minimises linear functions, if the set is bounded,
-    and `floor` is not above their minimum; no point is farther out than `radius` and `reach`, no
-    two are farther apart than `width`; compiled code computes the same numbers.
+    a separable domain, for each weight; `vertex`, if there is one, minimises linear functions over
+    a bounded set, and `floor` is not above their minimum; no point is farther out than `radius` and
+    `reach`, no two are farther apart than `width`; compiled code computes the same numbers.
 
     Raises
     ------
@@ -51,6 +51,7 @@ def check_domain(domain: Domain) -> None:
     """
     instance(domain, Domain, "L2Ball(1.0)")
     bounded = min(constant(domain, "radius"), constant(domain, "reach")) < math.inf
+    bounded = bounded and domain.offers("vertex")
     tried = _check_plain(domain, _WIDTH, 40, bounded)
     _check_compiled(domain, "project", _project, (tried.w,), tried.p)
     if domain.offers("project_in"):

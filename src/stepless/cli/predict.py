@@ -78,8 +78,8 @@ def predict(
             raise ValueError(_no_probabilities(predictor, model))
         if settled and not hasattr(predictor, "settled"):
             raise ValueError(
-                f"{model}: of the labels of a {type(predictor).__name__} none are known to be "
-                "settled; leave --settled out"
+                f"{model}: --settled is for a LinearClassifier, and this is a "
+                f"{type(predictor).__name__}; leave it out"
             )
         if isinstance(predictor, ChainClassifier):
             words = read_words(data, predictor, about, labelled=False)

@@ -172,7 +172,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         refuse_other_labels(self.classes_, classes)
         m, last = X.shape[0], self.support_.max(initial=0)
         if last >= m or digest(X[self.support_]) != digest(self.support_vectors_):
-            raise ValueError("the model's support vectors are not these examples' rows support_")
+            raise ValueError("these are other examples: they lack the model's support vectors")
         coefficients = np.zeros((len(self.intercept_), m))
         coefficients[:, self.support_] = self.dual_coef_
         gram = Gram(self.kernel_, X)

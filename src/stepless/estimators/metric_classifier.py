@@ -28,8 +28,8 @@ from stepless.run import Run
 from stepless.watchers import Watcher
 
 _LEARN = (
-    "Lower alpha or allow an intercept; where k is far below the number of positives and the "
-    "classes overlap, fit metric='roc_auc' and take its highest scores"
+    "Lower alpha, or allow an intercept; where few examples are to be picked and the classes "
+    "overlap, fit metric='roc_auc' and take its highest scores"
 )
 
 

@@ -35,7 +35,8 @@ def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result
     ranges = ranges if len(shape) > 1 else ranges[0]
     estimator.intercept_range_ = np.array(np.broadcast_to(ranges, shape))
     estimator.__dict__.pop("certain_zeros_", None)
-    if isinstance(risks[0].objective.regularizer, L1):
+    J = risks[0].objective
+    if isinstance(J.regularizer, L1) and math.isfinite(J.loss.smoothness()) and J.outputs == 1:
         each = [(zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
         known = rows(each, risks[0].objective.loss)[0]
         estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))

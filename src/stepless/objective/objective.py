@@ -138,8 +138,8 @@ class Penalized:
         if domain.free:
             return float(of_penalty)
         if isinstance(domain, Box) and penalty.separable:
-            boxed = _boxed(penalty, domain.low, domain.high, a - errors, a + errors)
-            return float(max(of_penalty, boxed))
+            boxed, size = _boxed(penalty, domain.low, domain.high, a - errors, a + errors)
+            return float(max(of_penalty, boxed - 4.0 * UNIT * (a.size + 64) * size))
         if isinstance(penalty, SquaredL2):
             return float(max(of_penalty, self._ridged(a, errors, ceiling)))
         return float(max(of_penalty, domain.floor(a) - domain.support(errors)))
@@ -219,23 +219,27 @@ def _total(regularizer: Any, w: Any) -> Any:
 
 @compiled("a[d] b[d]")
 def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
-    """Minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b: it is concave in them."""
-    sum_ = 0.0
+    """Minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b: it is concave in them.
+
+    And the sum of its terms' sizes.
+    """
+    sum_, size = 0.0, 0.0
     for j in range(a.size):
-        sum_ += min(_lowest(regularizer, low, high, a[j]), _lowest(regularizer, low, high, b[j]))
-    return sum_
+        least, one = _lowest(regularizer, low, high, a[j])
+        other, two = _lowest(regularizer, low, high, b[j])
+        sum_ += min(least, other)
+        size += max(one, two)
+    return sum_, size
 
 
 @compiled
 def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
     # where Ω has no minimum above this slope, it lies at an end of the interval
     at = min(max(regularizer.conjugate_gradient(-a), low), high)
-    least = _height(regularizer, at, a)
+    least = regularizer.value(at) + a * at
+    size = abs(least) + 2.0 * abs(a * at) if least < math.inf else 0.0
     for end in (low, 0.0, high):
-        least = min(least, _height(regularizer, end, a))
-    return least
-
-
-@compiled
-def _height(regularizer: Any, wj: float, a: float) -> Any:
-    return regularizer.value(wj) + a * wj
+        height = regularizer.value(end) + a * end
+        if height < least:
+            least, size = height, max(size, abs(height) + 2.0 * abs(a * end))
+    return least, size

@@ -44,7 +44,7 @@ def verify(
     length = math.sqrt(square(gram, v, Kv)) * (1.0 + 4.0 * UNIT)
     least = objective.floor(length, 0.0)
     lowest = max(least - 8.0 * UNIT * abs(least) - given.offset, 0.0)
-    return Interval(float(highest), float(min(lowest, highest)), -given.offset)
+    return Interval(float(highest), float(min(lowest, highest)), at_zero=-given.offset)
 
 
 def predictions(gram: Gram, c: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:

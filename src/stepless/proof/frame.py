@@ -48,7 +48,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Frame:
-    """Coordinates u of (v, b − ⟨v, c⟩) = Tu, of which predictions make about as much each."""
+    """Coordinates u of (v, b + ⟨v, c⟩) = Tu, of which predictions make about as much each."""
 
     source: Source
     free: bool
@@ -67,7 +67,7 @@ class Frame:
         kept, left, shares = independent(R, free)
         if not kept.size and not free:
             return None
-        if not all(_made(source, free, j, kept, t) for j, t in zip(left, shares.T, strict=True)):
+        if not all(made(source, free, j, kept, t) for j, t in zip(left, shares.T, strict=True)):
             return None
         order = np.append(kept, source.shape[1]) if free else kept
         R = upper(R[:, order])
@@ -113,7 +113,7 @@ class Frame:
         return math.sqrt(least) - WIDER * (math.sqrt(spill) + 2.0 * UNIT * math.sqrt(trace))
 
 
-def _made(source: Source, free: bool, j: int, kept: NDArray, shares: NDArray) -> bool:
+def made(source: Source, free: bool, j: int, kept: NDArray, shares: NDArray) -> bool:
     """Whether feature j is a sum of others exactly; but for a constant, if there is an intercept.
 
     The shares are rounded to sixteenths, and products and sums must not be rounded at all.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -13,6 +16,8 @@ class Interval:
 
     objective: float
     lower_bound: float
+    # of the objective: by so much an oracle may have rounded
+    rounding: float = field(default=0.0, compare=False)
     at_zero: float = field(default=0.0, compare=False)  # no b has a risk below it at w = 0
     # of the plane that proves the bound: the sizes of its slopes, weight by weight, from above
     steepness: NDArray | None = field(default=None, compare=False, repr=False)
@@ -21,3 +26,20 @@ class Interval:
     def gap(self) -> float:
         """How far above the optimum the objective can be at most."""
         return self.objective - self.lower_bound
+
+
+def added(intervals: Sequence[Any]) -> tuple[float, float]:
+    """The objective, from above, and the bound, from below, of problems that count as one.
+
+    Examples
+    --------
+    >>> thirds = [Interval(0.1, 0.1)] * 3
+    >>> high, low = added(thirds)
+    >>> low < 3 * 0.1 - 1e-17 < high, added(thirds[:1])
+    (True, (0.1, 0.1))
+    """
+    high = math.fsum(one.objective for one in intervals)
+    low = math.fsum(one.lower_bound for one in intervals)
+    if len(intervals) == 1:
+        return high, low
+    return math.nextafter(high, math.inf), math.nextafter(low, -math.inf)

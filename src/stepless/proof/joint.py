@@ -40,7 +40,7 @@ def verify(
     if slopes is not None and highest < math.inf:
         proved, at_zero = bound(objective, source, slopes, highest)
         lowest = max(lowest, proved)
-    return Interval(highest, min(lowest, highest), at_zero)
+    return Interval(highest, min(lowest, highest), at_zero=at_zero)
 
 
 def risk(objective: Objective, source: Source, w: NDArray, b: NDArray) -> float:
@@ -74,7 +74,8 @@ def bound(
     sums = source.total(distributions.combination, (d, K, 2), p, share, rest, join=joined)
     g = (sums[..., 0] + sums[..., 1]) / m
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
-    errors = (8.0 + 4.0 * K) * precision * (1.01 * source.sizes + TINY**0.5)
+    weight = math.sqrt(max(1.0, float(source.s.mean())))
+    errors = (8.0 + 4.0 * K) * precision * 1.01 * weight * (source.sizes + TINY**0.5)
     off = errors[:, None] + 4.0 * UNIT * np.abs(g)
     return floor(objective, g.ravel(), off.ravel(), ceiling) - offset, -offset
 

@@ -78,13 +78,13 @@ def admitted(block, loss, slopes):
 
 
 @compiled("block[m,_] a[2,m] shares[2,2]")
-def conjugates(block, loss, a, shares, nearly, ulps):
+def conjugates(block, loss, a, shares, nearly, room, ulps):
     """Scale the slopes of one sign by a share; return them, and what is said of their conjugates.
 
     A share θ is a real number that a double and what it lacks tell to twice the digits. Between two
-    neighbours of θa the conjugate, convex, is no larger than at one of them; both are no farther
-    out than a, which is admitted. θℓ*(a) is above too, for ℓ*(0) ≤ 0, and next to it where the
-    share is `nearly` 1 or more.
+    numbers, each `room` of it away from θa, the conjugate, convex, is no larger than at one of
+    them; both are no farther out than a, which is admitted. θℓ*(a) is above too, for ℓ*(0) ≤ 0, and
+    next to it where the share is `nearly` 1 or more.
     Σ s_i ℓ*(θa_i, y_i) from above, and by how much it may be too low; Σ s_i (θa_i)².
     """
     _, y, s = block
@@ -94,21 +94,22 @@ def conjugates(block, loss, a, shares, nearly, ulps):
         if s[i] == 0.0:
             continue
         side = 0 if a[0, i] > 0.0 else 1
-        v, lacks, worst = a[0, i], 0.0, a[1, i]
+        v, lacks, worst, at = a[0, i], 0.0, a[1, i], a[0, i]
         if shares[side, 0] != 1.0 or shares[side, 1] != 0.0:
             v, lacks = two_product(shares[side, 0], a[0, i])
             lacks += shares[side, 1] * a[0, i]
             if shares[side, 0] > nearly:
                 worst = shares[side, 0] * worst + 4.0 * UNIT * abs(worst)
             else:
-                inner, outer = v * (1.0 - 4.0 * UNIT), v * (1.0 + 4.0 * UNIT)
+                at = v
+                inner, outer = v * (1.0 - room), v * (1.0 + room)
                 if abs(outer) < abs(a[0, i]):
                     worst = loss.conjugate(outer, y[i])
                 worst = max(worst, loss.conjugate(inner, y[i]))
         term, error = two_product(s[i], worst)
         high, lack = two_sum(high, term)
         low += error + lack
-        doubt += s[i] * loss.conjugate_size(worst, v, y[i])
+        doubt += s[i] * loss.conjugate_size(worst, at, y[i])
         square += s[i] * v * v
         scaled[0, i], error = two_product(s[i], v)
         scaled[1, i] = error + s[i] * lacks

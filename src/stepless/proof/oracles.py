@@ -63,7 +63,7 @@ def verify(risk: Oracle, w: NDArray, b: Any, points: Points | None) -> Interval:
     if tangents and highest < math.inf:
         proved, at_zero = _bound(risk, tangents, highest)
         lowest = max(lowest, proved)
-    return Interval(highest, min(lowest, highest), at_zero)
+    return Interval(highest, min(lowest, highest), error, at_zero)
 
 
 def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, NDArray, Any]]:

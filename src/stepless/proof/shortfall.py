@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from stepless.data import Block, Source
 from stepless.data.triangle import independent, triangle
 from stepless.objective import Loss
+from stepless.proof.frame import made
 from stepless.proof.products import CAREFUL, predictions
 from stepless.proof.reach import FEATURES, PRODUCTS, too_large
 from stepless.rounding import UNIT
@@ -27,7 +28,7 @@ def shortfall(
     (m, d), n = source.shape, source.shape[1] + free
     margins = source.column(predictions, w, float(b))
     least = min(source.map(_margin, margins, CAREFUL.rounding(d)))
-    if loss.targets == "signs" and least > 0.0:
+    if loss.targets == "signs" and least > 0.0 and loss.value(4.0 * max(least, 1.0), 1.0) > 0.0:
         return (
             "the classes are separable: all examples lie on their side of the weights found, by "
             f"{least:.2g} at least, and the risk falls towards 0 as weights grow; use {REMEDY}"
@@ -45,7 +46,9 @@ def shortfall(
             "without a penalty a gap is certified for losses with corners or with a unimodal "
             f"curvature, and {type(loss).__name__} says neither; use {REMEDY}"
         )
-    left = independent(triangle(source, source.column(_even), free)[1], free)[1]
+    kept, left, shares = independent(triangle(source, source.column(_even), free)[1], free)
+    exact = [made(source, free, j, kept, t) for j, t in zip(left, shares.T, strict=True)]
+    left = left[~np.array(exact, dtype=bool)]  # those that are exactly made of others do no harm
     if left.size:
         named = f"feature {left[0]} depends" if left.size == 1 else f"{left.size} features depend"
         return (

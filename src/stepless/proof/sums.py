@@ -53,7 +53,7 @@ def verify(
             proved, sizes = bound(objective, source, w, given, read, highest, care)
             if proved > lowest:
                 lowest, steepness = proved, sizes
-        found = Interval(highest, min(lowest, highest), -given.offset, steepness)
+        found = Interval(highest, min(lowest, highest), 0.0, -given.offset, steepness)
         if found.gap <= enough * highest:
             break
     return found
@@ -73,7 +73,8 @@ def penalty(objective: Penalized, w: NDArray) -> float:
         return math.inf
     if type(objective.regularizer) is SquaredL2:
         return 0.5 * objective.strength * float(products.square(w)) * (1.0 + 16.0 * UNIT)
-    return objective.penalty(w) * (1.0 + (w.size + 64) * UNIT)
+    # a norm is a root of a sum, and its square rounds twice as much
+    return objective.penalty(w) * (1.0 + (2 * w.size + 64) * UNIT)
 
 
 def _outside(objective: Penalized, w: NDArray) -> float:
@@ -102,13 +103,15 @@ def levelled(
     loss, m = objective.loss, source.shape[0]
     if slopes is None:
         return Levelled(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
+    ulps = loss.ulps
     if not loss.offers("conjugate"):
-        loss = ByTangents(loss)
+        loss, ulps = ByTangents(loss), max(ulps, ByTangents.ulps)
     parts = source.map(losses.admitted, loss, slopes)
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
         shares = level(joined([sums for _, sums in parts]))
-    given = loss, Column([a for a, _ in parts]), shares, 1.0 - _COARSE * enough, loss.ulps
+    room = 4.0 * (UNIT + second_order(m))  # between θa as it is computed and as it is
+    given = loss, Column([a for a, _ in parts]), shares, 1.0 - _COARSE * enough, room, ulps
     found = source.map(losses.conjugates, *given)
     offset = above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
@@ -130,7 +133,7 @@ def bound(
     """
     (m, d), z, g = source.shape, read[0], read[1] / source.shape[0]
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
-    size = 1.01 * math.sqrt(given.square) * (1.01 * source.sizes + TINY**0.5)
+    size = 1.01 * (math.sqrt(given.square) + TINY**0.5) * (1.01 * source.sizes + TINY**0.5)
     errors = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
     if reach.unbounded(objective):
         plane, free = Plane(g, errors, given.offset, given.slopes), objective.intercept
@@ -155,7 +158,7 @@ def floor(objective: Penalized, g: NDArray, errors: NDArray, ceiling: float) -> 
     """
     errors = errors + TINY
     if objective.euclidean:
-        slope = math.sqrt(products.square(np.abs(g) + errors)) * (1.0 + 8.0 * UNIT)
+        slope = math.sqrt(products.square(np.abs(g) + errors)) * (1.0 + 8.0 * UNIT) + TINY**0.5
         least = objective.floor(slope, 0.0)
         slack = 16.0 * UNIT * abs(least)
     else:
@@ -184,7 +187,10 @@ def level(sums: NDArray) -> NDArray:
 
 def above(parts: list[tuple[float, float, float]], m: int) -> float:
     """A mean, from above, of sums over blocks: a number, what it lacks, how much too low it is."""
-    total = math.fsum(number for part in parts for number in part)
+    try:
+        total = math.fsum(number for part in parts for number in part)
+    except OverflowError:
+        return math.inf
     doubt = math.fsum(part[2] for part in parts)
     size = math.fsum(abs(part[0]) + abs(part[1]) for part in parts)
     return (total + 0.125 * doubt + 4.0 * UNIT * size) / m + 4.0 * UNIT * abs(total) / m

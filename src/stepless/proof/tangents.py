@@ -60,14 +60,15 @@ class ByTangents(Loss):
             for at in (below, above):
                 height, far = self.loss.value(at, y), _ROUGHLY * abs(a - self.loss.slope(at, y))
                 if a * at - height + far * wide < least:
-                    least, size = a * at - height + far * wide, abs(a * at) + height
+                    least = a * at - height + far * wide
+                    size = abs(a * at) + self.loss.value_size(height, at, y)
             middle = below + 0.5 * wide
             slope = self.loss.slope(middle, y)
             if abs(slope - a) < away:  # as good as level
                 height = self.loss.value(middle, y)
                 if a * middle - height + 2.0 * away * wide < least:
                     least = a * middle - height + 2.0 * away * wide
-                    size = abs(a * middle) + height
+                    size = abs(a * middle) + self.loss.value_size(height, middle, y)
                 break
             if not below < middle < above:
                 break

@@ -74,7 +74,8 @@ def save_model(
     ------
     ValueError
         If there is something in it that a file cannot hold, such as a loss of the user's own, or
-        no proof, as after `partial_fit`, in a pickled copy, or in a model that was loaded.
+        no proof, as after `partial_fit`, in a pickled copy, or in a model that was loaded; if
+        weights or parameters are others than those of the fit that the proof is of.
     OSError
         If a file cannot be written.
     """
@@ -103,6 +104,8 @@ def save_model(
         header["trace"] = plain_trace(estimator.trace_)
     files = {}
     if proof is not None:
+        if os.path.realpath(proof) == os.path.realpath(path):
+            raise ValueError(f"{os.fspath(path)}: the model and its proof cannot both go there")
         files[proof] = pack_proof(estimator)
         digest = hashlib.sha256(files[proof]).hexdigest()
         header["proof"] = {"file": os.path.basename(os.fspath(proof)), "sha256": digest}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.data import Column
-from stepless.estimators.proof import Proof
+from stepless.estimators.proof import Proof, model_digest
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.plain import plain, restored
@@ -36,6 +36,8 @@ def pack_proof(estimator: Any) -> bytes:
             f"this {type(estimator).__name__} has no proof to write: only a model just fitted has, "
             "not one that was loaded, copied or pickled"
         )
+    if proof.model != model_digest(estimator):
+        raise ValueError("the weights are not those of the fit that the proof is of: fit anew")
     arrays: dict[str, NDArray] = {}
     for k, witness in enumerate(proof.witnesses):
         if isinstance(witness, Slopes):

@@ -145,6 +145,6 @@ def damage_told(path: Path) -> Iterator[None]:
         ValueError,
     ) as error:
         raise DataError(
-            f"{os.fspath(path)}: is damaged, its header makes no sense "
+            f"{os.fspath(path)}: is damaged, what it says makes no sense "
             f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import chain
 from typing import Any
 
 from stepless.report.score import Score
@@ -230,8 +231,9 @@ def _optimum(s: Summary) -> str:
     told = []
     if s.coef_error and math.isfinite(max(s.coef_error)):
         told.append(f"its weights within {_two_digits(max(s.coef_error), ROUND_CEILING)} of these")
-        if s.fit_intercept and s.intercept_range:
-            pairs = list(zip(s.intercept_range, s.intercept, strict=True))
+        known = s.fit_intercept and s.intercept_range
+        if known and all(map(math.isfinite, chain(*known))):
+            pairs = list(zip(known, s.intercept, strict=True))
             lower, higher = (
                 _two_digits(max(side), ROUND_CEILING)
                 for side in zip(*((b - low, high - b) for (low, high), b in pairs), strict=True)

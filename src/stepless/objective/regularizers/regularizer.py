@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.jit import compiled
+from stepless.rounding import UNIT
 from stepless.term import Term
 
 _MOST = 1e150  # its square is still a number
@@ -135,7 +136,8 @@ def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
     """
 
     def height(tau: float) -> float:
-        return -tau * regularizer.conjugate_total(a / -tau) - (tau - 1.0) * ceiling
+        conjugate, share = tau * regularizer.conjugate_total(a / -tau), (tau - 1.0) * ceiling
+        return -conjugate - share - 8.0 * UNIT * (abs(conjugate) + share)
 
     def over(tau: float) -> bool:
         u = a / -tau

@@ -81,7 +81,8 @@ class RankingRisk(OracleRisk):
         self.source = Source(X, y[queries.rows], threads=threads, groups=self.starts)
         self._within = Column([_between(self.starts, *cut) for cut in self.source.cuts])
         super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
-        self._largest = _largest(X, self.starts)
+        sizes = self.source.total(_largest, X.shape[1:], self._within)
+        self._largest = sizes / self.queries  # the mean over queries of the largest |x_ij| in each
         self._longest = int(np.diff(self.starts).max())
         self._steepness = float(loss.steepness(self._longest))
 
@@ -157,14 +158,23 @@ def _rank(
     return level, float(a @ a), float(a @ apart)
 
 
-def _largest(X: Any, starts: NDArray) -> NDArray:
-    """The mean over queries of the largest |x_ij| in each, or more, feature by feature."""
-    count = starts.size - 1
-    if sparse.issparse(X):
-        return np.asarray(abs(X).sum(axis=0), dtype=np.float64).ravel() / count
-    highest = np.maximum.reduceat(X, starts[:-1], axis=0)
-    lowest = np.minimum.reduceat(X, starts[:-1], axis=0)
-    return np.asarray(np.maximum(np.abs(highest), np.abs(lowest)).mean(axis=0), dtype=np.float64)
+@compiled("block[_,d] total[d] starts[_]")
+def _largest(block: Any, total: Any, starts: Any) -> None:
+    """Add to total: the largest |x_ij| of each query."""
+    X, _, _ = block
+    top = np.zeros(total.size)
+    for q in range(starts.size - 1):
+        for i in range(starts[q], starts[q + 1]):
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                top[j] = max(top[j], abs(np.float64(v)))
+        for i in range(starts[q], starts[q + 1]):
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, _ = X.entry(i, k)
+                total[j] += top[j]
+                top[j] = 0.0
 
 
 @compiled("z[n] order[n] starts[_]", fastmath=FAST)
