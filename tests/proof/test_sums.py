@@ -130,6 +130,31 @@ def test_counts_near_their_mean_are_rounded_up():
             assert true <= exact(sums.risk(loss, source, read[0], care))
 
 
+def test_careful_products_err_by_no_more_than_they_say():
+    rng = np.random.default_rng(5)
+    X, w, a = rng.normal(size=(30, 30)), rng.normal(size=30), rng.normal(size=(1, 30))
+    z, g = CAREFUL.read(Source(X, np.ones(30)), w, 0.0, Column([np.vstack((a, 0.0 * a))]))
+    x = [[exact(xij) for xij in row] for row in X]
+    for row, high, low, size in zip(x, *z.whole, strict=True):
+        true = sum(xj * exact(wj) for xj, wj in zip(row, w, strict=True))
+        off = abs(true - exact(high) - exact(low))
+        assert off <= exact(CAREFUL.rounding(30)) * exact(size)
+    for column, gj in zip(zip(*x, strict=True), g, strict=True):
+        true = sum(xi * exact(ai) for xi, ai in zip(column, a[0], strict=True))
+        assert abs(true - exact(gj)) <= exact(2.0 * UNIT) * abs(true)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.7, 0.9])
+def test_many_examples_add_up_as_one_does(p):
+    """Equal terms, whose plain sum drifts: by more than a single one is rounded."""
+    m, J = 20_000, Objective(Hinge(), SquaredL2(1.0), intercept=False)
+    source = Source(np.full((m, 1), 1.0 - p), np.ones(m))
+    found = sums.verify(J, source, np.ones(1), 0.0, source.split(np.zeros(m)))
+    assert found.objective >= exact(0.5) + 1 - exact(1.0 - p)
+    at_zero = sums.levelled(J, source, source.split(np.full(m, -p))).offset
+    assert -exact(p) <= exact(at_zero) <= -exact(p) * (1 - 64 * exact(UNIT))
+
+
 @pytest.mark.parametrize(
     ("penalty", "domain"),
     [
