@@ -121,6 +121,7 @@ def test_values_agree_with_the_library(loss):
     assert values.natural <= of_value
     assert slopes.natural <= of_slope
     assert conjugates.natural <= of_conjugate
+    assert max(of_value, of_conjugate) <= loss.ulps  # which the verifier counts
 
 
 def member(domain, rng, size):

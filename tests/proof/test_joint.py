@@ -355,6 +355,17 @@ def test_others_add_up_to_no_more_than_1():
         np.testing.assert_allclose(q[2:100], p[2:100], rtol=1e-13)
 
 
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.7, 0.9])
+def test_many_examples_add_up_as_one_does(p):
+    """Equal terms, whose plain sum drifts: by more than a single one is rounded."""
+    m, J = 20_000, Objective(MulticlassHinge(2), SquaredL2(1.0), intercept=False)
+    source = Source(np.full((m, 1), 1.0 - p), np.zeros(m), threads=1)
+    at_zero = joint.bound(J, source, source.split(np.tile([-p, p], (m, 1))), 1.0)[1]
+    assert Fraction(p) * (1 - Fraction(1, 2**46)) <= Fraction(at_zero) <= Fraction(p)
+    risk = joint.risk(J, source, np.array([1.0, 0.0]), np.zeros(2))
+    assert Fraction(risk) >= 1 - Fraction(1.0 - p)
+
+
 def test_what_is_no_number_is_none():
     risk = problem("softmax")
     assert math.isnan(risk.verify(np.full(risk.d, math.nan), np.zeros(3), None).objective)

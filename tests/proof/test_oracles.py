@@ -11,7 +11,9 @@ from stepless.certificates.planes import MOST_POINTS
 from stepless.data import Source
 from stepless.data.sequences import Sequences
 from stepless.minimize import minimize
-from stepless.objective import L1, ElasticNet, L1Ball, Zero
+from stepless.objective import L1, ElasticNet, L1Ball, OracleObjective, Zero
+from stepless.plane import Plane, Tangent
+from stepless.proof import oracles
 from stepless.proof.witness import Points
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.risks.chains.crf_risk import CRFRisk
@@ -161,6 +163,49 @@ def test_what_cancels_in_a_users_own_risk_is_counted():
         assert Fraction(found.objective) >= exact
         # along (1, −1)·t: |2^31 t − 1| + 0.1 t² is least where the first vanishes
         assert Fraction(found.lower_bound) <= Fraction(0.1) / 2**62
+
+
+class Off:
+    """|w − 3|, of which all numbers are off by what is declared, in the direction that helps."""
+
+    objective, tilt = OracleObjective(SquaredL2(1.0)), 0.0
+
+    def value(self, w, b):
+        return abs(w[0] - 3.0) - 0.1
+
+    def tangent(self, w, b):
+        plane = Plane(np.sign(w - 3.0) + 0.1, 3.0 + 0.1, self.tilt)
+        return Tangent(self.value(w, b), 0.0, plane)
+
+    def rounding_error(self, w, b, value):
+        return 0.1
+
+    def gradient_error(self):
+        return np.full(1, 0.1)
+
+    def offset_error(self, w, tangent):
+        return 0.1
+
+
+def test_what_is_declared_is_counted():
+    risk, origin = Off(), Points(np.zeros((1, 1)), (0.0,), np.ones(1))
+    found = oracles.verify(risk, np.zeros(1), 0.0, origin)
+    assert 3.0 <= found.objective <= 3.001
+    assert 2.49 <= found.lower_bound <= 2.5  # w²/2 + |w − 3| at w = 1
+    assert 2.99 <= found.at_zero <= 3.0
+    risk.tilt = 1e-9  # some intercept is below whatever it says
+    assert oracles.verify(risk, np.zeros(1), 0.0, origin).lower_bound == 0.0
+
+
+def test_shares_of_more_than_1_in_all_are_made_less():
+    risk = Deviations(5, SquaredL2(10.0))
+    lowest = minimize(risk, SOLVERS["bundle"](), Stopping(gap=1e-9))
+    points = lowest.witness
+    for times in (1.0, 2.0, 1e6):
+        more = Points(points.w, points.b, times * points.shares)
+        found = risk.verify(np.ones(5), 0.0, more)
+        assert found.lower_bound <= lowest.objective < found.objective
+        assert found.at_zero <= 3.0
 
 
 class Lying(Deviations):

@@ -183,6 +183,24 @@ def test_no_slopes_and_no_weights_prove_too_much_of_squares(seed):
         assert interval.lower_bound <= least <= interval.objective
 
 
+@pytest.mark.parametrize("a", [0.01, 0.1, 0.2, 0.3, 0.49])
+def test_slopes_inside_of_a_corner_reach_as_far_as_it_is(a):
+    """|w| at w = 1, by slopes that are nearly level: the optimum, 0, is a distance of 1 away."""
+    source, J = Source(np.ones((1, 1)), np.zeros(1)), Objective(Absolute(), Zero(), intercept=False)
+    found = sums.verify(J, source, np.ones(1), 0.0, Column([np.array([a])]))
+    assert found.lower_bound <= 0.0
+
+
+def test_a_curvature_that_ends_within_reach_proves_nothing():
+    """At w = 0.9 the first example holds the second back; past 1 it does so no more."""
+    X, y, s = np.ones((2, 1)), np.array([0.0, 100.0]), np.array([0.99, 1.01])
+    source, loss = Source(X, y, s), Huber(1.0)
+    slopes = np.array([loss.slope(0.9, t) for t in y])
+    J = Objective(loss, Zero(), intercept=False)
+    found = sums.verify(J, source, np.array([0.9]), 0.0, Column([slopes]))
+    assert found.lower_bound <= objective(loss, Zero(), X, y, [exact(v) for v in source.s], [99])
+
+
 @pytest.mark.parametrize("loss", [Absolute(), Quantile(0.2), EpsilonInsensitive(0.5), Hinge()])
 @pytest.mark.parametrize("seed", range(6))
 def test_corners_are_bounded_by_the_best_vertex(loss, seed):

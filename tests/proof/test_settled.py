@@ -99,6 +99,16 @@ def test_the_range_is_of_all_weights_that_are_so_near():
     assert high - low < 8 * radius * np.sqrt((X * X).sum(axis=1).mean())
 
 
+def test_one_long_row_may_decide_the_intercept():
+    """The others are 0, and balanced: the median is y₀ − ⟨w, x₀⟩, which moves by radius·‖x₀‖."""
+    X, y = np.zeros((101, 1)), np.repeat([30.0, -1000.0, 1000.0], [1, 50, 50])
+    X[0], radius = 10.0, 0.05
+    objective, gap = Objective(Absolute(), SquaredL2(0.1)), 0.5 * 0.1 * radius**2
+    low, high = settled(objective, Source(X, y), np.ones(1), 20.0, gap).intercept
+    assert 18.0 <= low <= 20.0 - 10.0 * radius
+    assert 20.0 + 10.0 * radius <= high <= 22.0
+
+
 def test_what_the_gap_does_not_tell():
     rng = np.random.default_rng(4)
     source = Source(rng.normal(size=(20, 2)), np.repeat([-1.0, 1.0], 10))

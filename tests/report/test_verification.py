@@ -218,6 +218,14 @@ def test_a_bound_that_is_too_high_does_not_hold(hinge):
     assert "which is 1e-06 below" in found.sentence
 
 
+def test_a_bound_above_the_objective_does_not_hold_even_without_a_proof(hinge):
+    del hinge.proof_
+    hinge.lower_bound_ = hinge.objective_ + 1e-6
+    found = verify(hinge, *CANCER)
+    assert not found.holds
+    assert "which is 1e-06 below the lower bound that it claims" in found.sentence
+
+
 def test_other_data_without_a_proof(hinge):
     del hinge.proof_
     X, y = CANCER
