@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         check_regularizer,
         check_risk,
     )
-    from stepless.data import Source, read_svmlight
+    from stepless.data import DataError, Source, read_svmlight
     from stepless.estimators import (
         ChainClassifier,
         GaussianExpansion,
@@ -88,7 +88,7 @@ __version__ = "0.1.0"
 _NAMES = {  # of each module
     "certificates": "excess_risk_bound",
     "checks": "ContractError check_constraint check_domain check_loss check_regularizer check_risk",
-    "data": "Source read_svmlight",
+    "data": "DataError Source read_svmlight",
     "estimators": "ChainClassifier GaussianExpansion GaussianProcessClassifier KernelClassifier "
     "LinearClassifier LinearRanker LinearRegressor MetricClassifier NuClassifier OneClass "
     "StructuredClassifier alpha_path",
@@ -119,6 +119,7 @@ __all__ = [
     "ChainClassifier",
     "Constraint",
     "ContractError",
+    "DataError",
     "Domain",
     "ElasticNet",
     "Entropy",

@@ -91,7 +91,7 @@ def test_weights(folder):
     run(*fit, "--weights", "weights")
     verify = ("verify", "m", "cancer.svm", "--proof", "p")
     run(*verify, "--weights", "weights")
-    assert "p: is a proof of other weights (569 #" in refused(*verify)
+    assert "p: is a proof of other weights of examples (569 #" in refused(*verify)
 
 
 def test_what_is_said_of_the_proof(folder):
@@ -125,7 +125,7 @@ def test_refusals(folder):
     for other, sentence in {
         ("--alpha", "2e-2"): "for the penalty SquaredL2(alpha=0.02), but the model's is Squared",
         ("--loss", "logistic"): "for the loss Logistic(), but the model's is Hinge()",
-        ("--gap", "1e-1"): "is a proof of another model, whose weights are others",
+        ("--gap", "1e-1"): "is a proof of another claim of these weights",
         ("--no-intercept",): "for the intercept none, but the model's is free",
     }.items():
         run("fit", "cancer.svm", "-o", "m", "--proof", "p", *FAST, *other)

@@ -101,6 +101,11 @@ class Blank(Ball):
         return self.excess(w)
 
 
+class TooSmall(Ball):
+    def radius(self):
+        return 0.3
+
+
 class AnotherSet(Ball):
     def project(self, w):
         w *= 0.5 / max(math.sqrt(np.sum(w * w)), 0.5)
@@ -123,6 +128,10 @@ BROKEN = [
     (Silent(), r"^Silent\.outward returns None at"),
     (Bent(), r"^Bent\.excess is not convex: between .* and .* it is .*, above the chord's"),
     (Blank(), r"^Blank\.outward writes \(nan, "),
+    (
+        TooSmall(),
+        r"^TooSmall\.radius\(\) is 0\.3, but .*, which is of the domain, has length 0\.303",
+    ),
     (AnotherSet(), r"^AnotherSet\.excess at .* is .*, inside, but project moves it to"),
     (LeavesOutside(), r"^LeavesOutside\.project takes .* to .*, where the excess is .*, outside"),
     (Uncompilable(), r"^Uncompilable(\.excess)? cannot be compiled: "),

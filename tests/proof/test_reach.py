@@ -368,6 +368,12 @@ def test_what_stands_in_the_way_is_said():
         LinearClassifier("logistic", penalty="none"), flagged, (X[:, 1] > 1.0) | (X[:, 0] + y > 0)
     )
     assert "perhaps no weights are best" in text
+    # all categories, one of them of one class: what stands in the way is not that they add up to 1
+    kinds = np.eye(3)[np.arange(100) % 3]
+    labels = (kinds[:, 0] == 1.0) | (y > 0)
+    text = told(LinearClassifier("logistic", penalty="none"), kinds, labels)
+    assert "perhaps no weights are best" in text
+    assert told(LinearClassifier("squared_hinge", penalty="none"), X, X[:, 0] > 0) == ""
     text = told(
         LinearClassifier("logistic", penalty="none", multi_class="joint"), X, [0, 1, 2, 1] * 25
     )

@@ -17,7 +17,15 @@ from stepless.report import Score, Summary, describe, score_model
 from stepless.report.atomic import refuse_output
 from stepless.report.forecast import Forecast
 from stepless.report.strict_json import strict_json
-from stepless.report.text import ended_by, gap_in_words, listed, percent_up, score_in_words
+from stepless.report.text import (
+    at_least,
+    at_most,
+    ended_by,
+    gap_in_words,
+    listed,
+    percent_up,
+    score_in_words,
+)
 from stepless.stopping import Stopping
 from stepless.trace import Event
 
@@ -48,8 +56,8 @@ def test_text_says_all_of_it(summary):
     for words in (
         "hinge loss, l2 penalty with alpha 0.01",
         "178 examples, 13 features, classes 0, 1 and 2",
-        f"{summary.objective:.6g} (the sum of 3 problems",
-        f"{summary.lower_bound:.6g}",
+        f"{at_most(summary.objective)} (the sum of 3 problems",
+        at_least(summary.lower_bound),
         "above the best possible",
         "the gap asked for, 1 %, is proven",
         summary.solver,

@@ -196,6 +196,32 @@ def test_a_digest_sees_every_bit(entries):
 # -- what does not hold ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("loss", ["pairwise", "ndcg"])
+def test_scores_far_from_0_hold_however_the_rows_lie(loss):
+    """A ranking's rounding is declared, not compensated: dense and sparse rows round otherwise."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(200, 6)) + 1e4, rng.integers(0, 3, 200), np.arange(200) // 10
+    model = LinearRanker(loss, alpha=1e-2).fit(X, y, qid=qid)
+    for rows in (X, sparse.csr_matrix(X), sparse.csc_matrix(X)):
+        found = verify(model, rows, y, qid=qid)
+        assert found.holds, found.sentence
+
+
+def test_a_model_and_its_proof_do_not_share_a_file_nor_part_their_ways(files, hinge):
+    with pytest.raises(ValueError, match="the model and its proof cannot both go there"):
+        save_model(hinge, files[0], proof=files[0])
+    other = copy.copy(hinge)
+    other.proof_, other.coef_ = hinge.proof_, hinge.coef_ + 1.0
+    with pytest.raises(ValueError, match="not those of the fit that the proof is of"):
+        save_model(other, files[0], proof=files[1])
+    assert not any(map(os.path.exists, files))
+
+
+def test_queries_are_a_rankers(hinge):
+    with pytest.raises(TypeError, match="qid: queries are a LinearRanker's"):
+        verify(hinge, *CANCER, qid=np.zeros(569))
+
+
 def test_a_claim_that_is_too_good_does_not_hold(hinge):
     best = hinge.objective_, hinge.lower_bound_
     del hinge.proof_
@@ -378,8 +404,8 @@ def test_other_slopes_prove_less_and_never_something_false(written):
         ({}, {"problem": []}, "is damaged, what it says makes no sense (TypeError"),
         ({}, {"data": {}}, "is a proof of other examples (none, not 569 × 6 #"),
         ({}, {"model": "0"}, "is a proof of another model"),
-        ({}, {"objective": 0.5}, "is a proof of another model"),
-        ({}, {"lower_bound": "Infinity"}, "is a proof of another model"),
+        ({}, {"objective": 0.5}, "is a proof of another claim"),
+        ({}, {"lower_bound": "Infinity"}, "is a proof of another claim"),
         ({}, {"lower_bound": "much"}, "is damaged, what it says makes no sense (ValueError"),
         (
             {

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from stepless.report.forecast import Forecast
-from stepless.report.text import duration, percent_up
+from stepless.report.text import at_least, at_most, duration, percent_up
 from stepless.stopping import Stopping
 from stepless.trace import Event
 
@@ -41,7 +41,8 @@ class LiveLine:
         left = self._forecast.left(event)
         head = [f"class {self._problem} of {self._problems}"] if many else []
         head.append(f"pass {event.passes}")
-        values = [f"objective {event.objective:.6g}", f"lower bound {event.lower_bound:.6g}"]
+        values = [f"objective {at_most(event.objective)}"]
+        values.append(f"lower bound {at_least(event.lower_bound)}")
         gap = [f"gap {percent_up(event.rel_gap)}"]
         time = [left + " for this class" * many] if left else []
         if self._live.console.width >= _WIDE:

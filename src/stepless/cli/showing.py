@@ -25,7 +25,7 @@ from stepless.data import Source
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.objective import Hinge, Objective, SquaredL2
 from stepless.report import Summary, score_model
-from stepless.report.text import percent_between, percent_up
+from stepless.report.text import at_least, at_most, percent_between, percent_up
 from stepless.risks.linear_risk import LinearRisk
 
 _ALPHA = 1e-4  # of the comparison
@@ -126,8 +126,8 @@ def _fits_table(splits: list[Split], summaries: list[Summary]) -> Table:
         table.add_row(
             split.name,
             s.loss,
-            f"{s.objective:.5g}",
-            f"{s.lower_bound:.5g}",
+            at_most(s.objective, 5),
+            at_least(s.lower_bound, 5),
             "unknown" if s.excess is None else f"≤ {percent_up(s.excess)}",
             _time(s.seconds or 0.0),
             _held_out(s),

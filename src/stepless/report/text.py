@@ -55,8 +55,8 @@ def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
     rows = {
         "problem": _problem(s),
         "data": _data(s),
-        "objective": f"{s.objective:.6g}" + _over_classes(s),
-        "lower bound": f"{s.lower_bound:.6g}",
+        "objective": at_most(s.objective) + _over_classes(s),
+        "lower bound": at_least(s.lower_bound),
         "gap": f"{s.gap:.3g}: {gap_in_words(s)}",
         "ended by": ended_by(s),
         "solver": _run(s),
@@ -148,6 +148,28 @@ def percent_between(least: float, most: float) -> str:
     ('0.076–0.094 %', '0–25 %')
     """
     return f"{_two_digits(100 * least, ROUND_FLOOR)}–{_two_digits(100 * most, ROUND_CEILING)} %"
+
+
+def at_most(number: float, digits: int = 6) -> str:
+    """Spell an objective with so many digits, no lower than it is.
+
+    Examples
+    --------
+    >>> at_most(0.12345649), at_least(0.12345651), at_least(2.0)
+    ('0.123457', '0.123456', '2')
+    """
+    return _spelled(number, digits, ROUND_CEILING)
+
+
+def at_least(number: float, digits: int = 6) -> str:
+    """Spell a bound with so many digits, no higher than it is."""
+    return _spelled(number, digits, ROUND_FLOOR)
+
+
+def _spelled(number: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(number):
+        return f"{number:g}"
+    return f"{float(Context(digits, rounding).create_decimal(number)):.{digits}g}"
 
 
 def _two_digits(number: float, rounding: str) -> str:

@@ -18,7 +18,7 @@ from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
 from stepless.report.proof_file import read_proof
-from stepless.report.text import percent_up
+from stepless.report.text import at_least, at_most, percent_up
 from stepless.risks.risk import Risk
 from stepless.trace import relative
 
@@ -191,30 +191,31 @@ def _compared(
 ) -> tuple[bool, str]:
     """Whether the numbers are as good as those claimed, and a sentence about it."""
     claimed, least = model.objective_, model.lower_bound_
+    high, low = at_most(objective, 9), at_least(bound, 9)
     if not objective <= claimed + slack:
         return False, (
-            f"what the model claims does not hold: its objective on these data is {objective:.9g}, "
+            f"what the model claims does not hold: its objective on these data is {high}, "
             f"which is {objective - claimed:.2g} above the {claimed:.9g} that it claims"
         )
     if objective < least - slack:
         return False, (
-            f"what the model claims does not hold: its objective on these data is {objective:.9g}, "
+            f"what the model claims does not hold: its objective on these data is {high}, "
             f"which is {least - objective:.2g} below the lower bound that it claims, {least:.9g}"
         )
     if not proved:
         return True, (
-            f"the objective holds: on these data it is {objective:.9g}; without a proof the lower "
+            f"the objective holds: on these data it is {high}; without a proof the lower "
             f"bound, {least:.9g}, is not verified"
         )
     if not bound >= least - slack:
         return False, (
-            f"what the model claims does not hold: its proof shows a lower bound of {bound:.9g}, "
+            f"what the model claims does not hold: its proof shows a lower bound of {low}, "
             f"which is {least - bound:.2g} below the {least:.9g} that it claims"
         )
     best = "nothing is known of the best possible but that it is not below 0"
     if bound > 0.0:
         best = f"it is at most {percent_up((objective - bound) / bound)} above the best possible"
     return True, (
-        f"what the model claims holds: on these data its objective is {objective:.9g}, and no "
-        f"weights have one below {bound:.9g}: {best}"
+        f"what the model claims holds: on these data its objective is {high}, and no "
+        f"weights have one below {low}: {best}"
     )
