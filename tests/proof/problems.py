@@ -212,7 +212,7 @@ def features(rng, m, d, traits, layout=None):
     X = X * _scale(rng, traits, "features")
     by_chance = np.float32 if rng.random() < 0.3 else np.float64, rng.random() < 0.4
     kind, thin = layout or by_chance
-    X = X.astype(kind)
+    X = np.clip(X, -3e38, 3e38).astype(kind)  # float32 ends there
     size = float(np.median(np.abs(X[X != 0]).astype(float))) if np.any(X) else 1.0
     return (sparse.csr_array(X) if thin else X), size
 

@@ -348,7 +348,7 @@ def main():
             number += -number % GROUP
         if number % GROUP == 0:
             group = Group.of(number // GROUP)
-            if number // GROUP % 20 == 0:
+            if number // GROUP % 10 == 0:
                 print(f"\n{number // GROUP} groups after {perf_counter() - began:.0f} s")
                 tally.show()
     tally.show()

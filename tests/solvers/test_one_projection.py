@@ -355,3 +355,12 @@ def test_all_equal_to_nothing():
     for name in NAMES:
         result = minimize(risk, SOLVERS[name](), Stopping(gap=1e-3, passes=3))
         assert result.objective == 0.0
+
+
+def test_slopes_whose_squares_are_0_leave_a_step():
+    """One class and a free intercept: the risk falls towards 0 as that grows."""
+    source = Source(np.array([[2.0, -72.0]]), -np.ones(1))
+    risk = LinearRisk(Objective(Logistic(), Zero(), LpBall(9.5, 1.5)), source)
+    stopping = Stopping(gap=0.0, passes=3)
+    result = minimize(risk, SOLVERS["sgd-pd"](), stopping)
+    assert 0.0 <= result.lower_bound <= result.objective <= 1e-100

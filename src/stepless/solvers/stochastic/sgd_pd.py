@@ -58,8 +58,8 @@ class SGDPD(OneProjection):
         scale = phases.scale
         kappa = scale.gradient / scale.slant
         # in a unit ball, c counted κ times: G₁ ← r G₁, C₂ ← κ C₂, G₂ ← κ r G₂
-        variance = (scale.ball * scale.gradient) ** 2 + (kappa * scale.excess) ** 2
-        eta = 0.5 / math.sqrt(variance * phases.rounds)  # Th. 9.7
+        deviation = math.hypot(scale.ball * scale.gradient, kappa * scale.excess)
+        eta = 0.5 / (deviation * math.sqrt(phases.rounds))  # Th. 9.7
         eta = min(eta, scale.cap / scale.ball**2)
         step = scale.ball**2 * eta
         return PrimalDual(step, kappa**2 * eta, 2.0 * step * scale.slant**2)
