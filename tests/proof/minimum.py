@@ -258,7 +258,8 @@ class _Search:
         return best
 
     def _start(self, name, bound):
-        steepest = max((abs(gj) for gj in self.g), default=mp.zero) or mp.one
+        steepest = max((abs(gj) for gj in self.g), default=mp.zero)
+        steepest = steepest or self.penalty.corner or mp.one  # of slopes that are level
         match name:
             case "ceiling":
                 return mp.one
