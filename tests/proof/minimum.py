@@ -251,7 +251,7 @@ class _Search:
             _root_anywhere(excess, start)
             return best
         base = mp.one if name == "ceiling" else mp.zero
-        if not self.penalty.strict and name in ("l2", "lp"):
+        if any(self.g) and not self.penalty.strict and name in ("l2", "lp"):
             base = start * _TINY  # else the minimum need not be unique
         if excess(base) > 0:
             _root_above(excess, base, start)
