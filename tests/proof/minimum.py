@@ -251,15 +251,14 @@ class _Search:
             _root_anywhere(excess, start)
             return best
         base = mp.one if name == "ceiling" else mp.zero
-        if not self.penalty.strict and name in ("l2", "lp"):
+        if any(self.g) and not self.penalty.strict and name in ("l2", "lp"):
             base = start * _TINY  # else the minimum need not be unique
         if excess(base) > 0:
             _root_above(excess, base, start)
         return best
 
     def _start(self, name, bound):
-        steepest = max((abs(gj) for gj in self.g), default=mp.zero)
-        steepest = steepest or self.penalty.corner or mp.one  # of slopes that are level
+        steepest = max((abs(gj) for gj in self.g), default=mp.zero) or mp.one
         match name:
             case "ceiling":
                 return mp.one
