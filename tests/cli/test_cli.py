@@ -520,7 +520,7 @@ def test_labels_that_are_settled(model, folder):
     assert facts["intercept_range"][0][0] <= facts["intercept"][0] <= facts["intercept_range"][0][1]
     fitted("diabetes", "--task", "regress")
     sentence = refused("predict", "diabetes.model", "diabetes.svm", "--settled")
-    assert "of a LinearRegressor none are known" in sentence
+    assert "--settled is for a LinearClassifier, and this is a LinearRegressor" in sentence
     fitted("wine", "--penalty", "l1")
     sentence = refused("predict", "wine.model", "wine.svm", "--settled")
     assert sentence.startswith("wine.model: how far the optimum is, only")
@@ -604,7 +604,7 @@ def shown(width, problems=1):
 
 def test_the_live_line():
     assert shown(120) == (
-        "pass 9 · objective 1 · lower bound 0.988889 · gap 1.2 % · 9 s · "
+        "pass 9 · objective 1 · lower bound 0.988888 · gap 1.2 % · 9 s · "
         "at most about 1 min 31 s left"
     )
     assert shown(80).startswith("pass 9 · gap 1.2 % · at most about 1 min 31 s left · objective 1")

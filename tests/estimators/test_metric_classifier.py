@@ -106,7 +106,7 @@ def test_sparse_pickled_and_without_intercept(rare):
     restored = pickle.loads(pickle.dumps(dense))
     np.testing.assert_array_equal(restored.predict(X), dense.predict(X))
     bare = clone(clf).set_params(fit_intercept=False)
-    with pytest.warns(NothingLearned, match=r"Lower alpha or allow an intercept"):
+    with pytest.warns(NothingLearned, match=r"Lower alpha, or allow an intercept"):
         bare.fit(X, y)
     assert bare.intercept_[0] == 0.0
     assert bare.objective_ >= dense.lower_bound_

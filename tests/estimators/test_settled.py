@@ -237,7 +237,7 @@ def test_certain_zeros_of_classes(cancer):
     assert fit.certain_zeros_.sum() > 10
     assert not np.abs(theirs.coef_[fit.certain_zeros_]).max() > 1e-6
     hinge = LinearClassifier(penalty="l1", alpha=1e-2, gap=1e-2).fit(X, y)
-    assert not hinge.certain_zeros_.any()
+    assert not hasattr(hinge, "certain_zeros_")
     assert hinge.coef_error_ == math.inf
     assert not hasattr(hinge.set_params(penalty="l2").fit(X, y), "certain_zeros_")
 

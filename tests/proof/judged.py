@@ -7,19 +7,17 @@ from fractions import Fraction
 import numpy as np
 
 from proof.arithmetic import exact, mp
-from proof.exact import conjugate, dual, least, objective, violation
+from proof.exact import dual, least, objective, violation
 from proof.problems import Problem, problem
 from stepless.data import Source
 from stepless.minimize import minimize
-from stepless.proof import distributions
+from stepless.proof import distributions, losses
 from stepless.proof.reach import unbounded
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
 from stepless.solvers.lacking import lack_of
 from stepless.stopping import Stopping
-
-_NARROWER = Fraction(1) - Fraction(1, 2**48)  # as the verifier narrows slopes out of their range
 
 
 @dataclass(frozen=True)
@@ -91,21 +89,12 @@ def _height(given, risk, s, result):
 
 
 def admitted(loss, source, column, intercept):
-    """The slopes that the verifier takes for those that may have no conjugate: any others prove
-    something, too."""
+    """The slopes that the verifier takes for those that may have no conjugate: any prove something."""
     if loss.outputs() == 1:
-        return [_admitted(loss, a, y) for a, y in zip(column.whole, source.y, strict=True)]
+        parts = source.map(losses.admitted, loss, column)
+        return [exact(ai) for part in parts for ai in part[0][0]]
     shown = np.ones(loss.outputs(), dtype=bool)
     if intercept:
         shown = np.bincount(source.y.astype(int), source.s > 0.0, shown.size) > 0.0
     parts = source.map(distributions.admitted, loss, column, shown, 0.0)
     return [[exact(pic) for pic in pi] for part in parts for pi in part[0]]
-
-
-def _admitted(loss, a, y):
-    if not np.isfinite(a):
-        return Fraction(0)
-    for share in (Fraction(1), _NARROWER):
-        if conjugate(loss, exact(a) * share, exact(y)) < np.inf:
-            return exact(a) * share
-    return Fraction(0)
