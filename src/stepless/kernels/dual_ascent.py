@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from stepless.jit import FAST, compiled
-from stepless.kernels.rows import add, product, square
+from stepless.kernels.rows import square
 from stepless.term import Term
 
 _AHEAD = 4  # rows between asking for one and using it
@@ -95,14 +95,21 @@ def sweep(problem, scale, q, order, a, w, motion):
         if k + _AHEAD < order.size:
             X.fetch(order[k + _AHEAD])
         i = order[k]
+        first, last = X.span(i)
+        z = b
+        for e in range(first, last):
+            j, v = X.entry(i, e)
+            z += w[j] * v
         here = a[i]
-        level = b + product(X, i, w) + q[i] * here
+        level = z + q[i] * here
         new = _ascend(loss, level, y[i], q[i])
         if new != here:
             a[i] = new
             top = max(top, q[i] * abs(new - here))
             part = scale.weights * s[i] * (here - new)
-            add(X, i, part, w)
+            for e in range(first, last):
+                j, v = X.entry(i, e)
+                w[j] += part * v
             b += scale.lift * part
         if new != here or not _rests(loss, level, y[i], q[i], here, slack):
             order[k], order[active] = order[active], i
@@ -139,9 +146,17 @@ def gather(block, a, loss, w, b, shares, kinds):
         if s[i] > 0.0:
             kind = 0 if a[i] > 0.0 else 1
             sums = g[kind * (g.shape[0] - 1)]
-            if a[i] != 0.0:
-                add(X, i, s[i] * a[i], sums)
-            z[i] = b + product(X, i, w)
-            total += s[i] * loss.value(z[i], y[i])
+            first, last = X.span(i)
+            part = s[i] * a[i]
+            p = b
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                p += w[j] * v
+            if part != 0.0:
+                for k in range(first, last):
+                    j, v = X.entry(i, k)
+                    sums[j] += part * v
+            z[i] = p
+            total += s[i] * loss.value(p, y[i])
             conjugates += s[i] * loss.conjugate(shares[kind] * a[i], y[i])
     return total, conjugates, g, z
