@@ -42,6 +42,7 @@ from stepless.stopping import Stopping
 
 GROUP = 500
 SLOW = 4.0  # seconds that a group has, once compiled: some solve a linear programme a step …
+LENGTH = 40  # of a sentence that refuses: what Python says of a wrong number is shorter
 FAST = 50.0  # … unless it is done with so many problems a second
 LAYOUTS = [(np.float64, False), (np.float64, True), (np.float32, False), (np.float32, True)]
 FAMILIES = ("sums", "sums", "sums", "ridges", "ridges", "ridges", "kernels", "oracles", "oracles")
@@ -255,11 +256,11 @@ class Tally:
         count = self.counts[group.kind]
         try:
             said = runs(group, number)
-        except ValueError as error:
-            count["refused"] += 1
-            self.refused[str(error)[:90]] += 1
-            return
         except Exception as error:  # a crash is a finding too
+            if type(error) is ValueError and len(str(error)) > LENGTH:
+                count["refused"] += 1
+                self.refused[str(error)[:90]] += 1
+                return
             faults = [f"{group.ways} crashed: {type(error).__name__}: {error}"]
             count["crashes"] += 1
         else:

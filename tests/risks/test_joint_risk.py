@@ -346,3 +346,14 @@ def test_without_a_penalty_a_remark_says_that_no_bound_is_known():
     result = minimize(risk, SOLVERS["adagrad"](), Stopping(gap=1e-3, passes=3))
     assert result.stopped_by == "passes"
     assert "without a penalty" in risk.shortfall(result.w, result.b)
+
+
+def test_predictions_of_a_run_that_diverges_have_a_tangent():
+    source = Source(np.array([[1.0, 0.5], [-0.5, 2.0]]), np.array([0.0, 3.0]))
+    risk = JointRisk(Objective(MulticlassHinge(4), SquaredL2(1.0)), source)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        w = 1e258 * rng.normal(size=8) * 10.0 ** rng.uniform(-3, 0, size=8)
+        tangent = risk.tangent(w, np.zeros(4))
+        assert np.isfinite(tangent.plane.a).all()
+        assert np.isfinite(tangent.b).all()

@@ -13,7 +13,7 @@ from stepless.kernels import clipped_descent
 from stepless.kernels.clipped_descent import Stage
 from stepless.kernels.shuffle import shuffle
 from stepless.minimize import minimize
-from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
+from stepless.objective import Hinge, Huber, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import ClippedSGD, Newton
 from stepless.solvers.stochastic.target_theorem import Scale, Theorem
@@ -281,3 +281,14 @@ def test_examples_of_nothing_and_starts_at_the_optimum():
     case = Case("logistic", 1, strength=1e-1, intercept=True)
     result = minimize(case.risk, ClippedSGD(), Stopping(gap=1e-5, passes=3), start=(case.w, case.b))
     assert result.objective <= case.best * (1 + 1e-6)
+
+
+def test_a_run_may_begin_where_only_rounding_is_left_of_a_gap():
+    """J at the start and the bound there are the same number, or cross by a rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        X, y = 1e-30 * rng.normal(size=(4, 1)), rng.normal(size=4)
+        objective = Objective(Huber(0.035), SquaredL2(2.4e-45))
+        risk = LinearRisk(objective, Source(X, y, rng.random(4)))
+        found = minimize(risk, ClippedSGD(), Stopping(gap=1e-3, passes=2))
+        assert found.lower_bound <= found.objective

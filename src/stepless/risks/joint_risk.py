@@ -26,6 +26,7 @@ _SHARPER = 8.0  # from one smoothing to the next
 _SHARPEST = 1e13  # in units of the spread: beyond, rounding decides
 _TIGHT = 1e-8  # relative height between the risk and its plane at which it is sharp enough
 _NEWTON = 30  # steps at one sharpness
+_DULLEST = 1e-100  # sharpness: predictions of a run that diverges, and no Hessian
 _LEVEL = 1e-11  # relative tilt at which Newton's method is done
 
 
@@ -158,7 +159,7 @@ class JointRisk(LinearRisk):
         here = self._shares(b, sharpness)
         for _ in range(_NEWTON):
             uneven = float(np.abs(here.tilt).sum())
-            if uneven <= _LEVEL * here.moved:
+            if uneven <= _LEVEL * here.moved or sharpness < _DULLEST:
                 break
             # One intercept too many: all of them may rise together.
             ridge = 1e-10 * np.trace(here.spread) + 1e-300

@@ -16,6 +16,7 @@ from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
+from stepless.rounding import UNIT
 from stepless.solvers.solver import Finding, needs_euclidean, touched
 from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Scale, Theorem
 
@@ -142,7 +143,8 @@ class ClippedSGD:
         square = float(largest if self.schedule == "theory" else risk.sizes @ risk.sizes)
         smoothness = objective.loss.smoothness() * square + objective.strength
         # (λ/2)‖w − w*‖² ≤ J(w) − J*, the intercept at its best
-        reach = math.sqrt(2.0 * (best - bound) / objective.strength)
+        excess = max(best - bound, UNIT * best)  # which rounding may have put below 0
+        reach = math.sqrt(2.0 * excess / objective.strength)
         reach = min(reach, objective.radius + float(np.sqrt(w @ w)))
         scale = Scale(objective.strength, smoothness, int(entries), reach)
         none, steepness = np.zeros(0), 2.0 * smoothness * best  # (ℓ')² ≤ 2βℓ
