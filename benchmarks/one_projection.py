@@ -15,9 +15,9 @@ from numba import njit
 
 from benchmarks.tables import table, timed
 from stepless import LinearRisk, Objective, Source, Spectrahedron, SquaredL2
+from stepless.compiled.blas import single_threaded_blas
 from stepless.design import Outer
 from stepless.jit import FAST
-from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Logistic
 from stepless.solvers import SOLVERS
 

@@ -28,7 +28,7 @@ import time
 import numpy as np
 from stepless import Objective, LinearRisk, Source
 from stepless.objective import Hinge, SquaredL2
-from stepless.kernels.shuffle import shuffle
+from stepless.compiled.shuffle import shuffle
 from stepless.solvers import Proximal
 shuffle(np.arange(3, dtype=np.uint32), np.uint64(1))
 objective = Objective(Hinge(), SquaredL2(1e-2), intercept=False)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from stepless.kernel_functions import kernel_of
+from stepless.kernels import kernel_of
 from stepless.objective import DOMAINS, LOSSES, Hinge, Huber, L2Ball, Quantile, penalty_of
 from stepless.registry import UnknownName, named
 

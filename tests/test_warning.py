@@ -17,7 +17,7 @@ from stepless import (
     NuClassifier,
     OneClass,
 )
-from stepless.kernel_functions import Kernel
+from stepless.kernels import Kernel
 from stepless.solvers import ClippedSGD
 
 _rng = np.random.default_rng(0)

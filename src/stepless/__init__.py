@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         StructuredClassifier,
         alpha_path,
     )
-    from stepless.kernel_functions import Gaussian, Kernel, LinearKernel, Polynomial
+    from stepless.kernels import Gaussian, Kernel, LinearKernel, Polynomial
     from stepless.objective import (
         L1,
         Box,
@@ -92,7 +92,7 @@ _NAMES = {  # of each module
     "estimators": "ChainClassifier GaussianExpansion GaussianProcessClassifier KernelClassifier "
     "LinearClassifier LinearRanker LinearRegressor MetricClassifier NuClassifier OneClass "
     "StructuredClassifier alpha_path",
-    "kernel_functions": "Gaussian Kernel LinearKernel Polynomial",
+    "kernels": "Gaussian Kernel LinearKernel Polynomial",
     "objective": "Box Constraint Domain ElasticNet Entropy Free GroupsL2 GroupsLInf "
     "HyperbolicEntropy Intersection L1 L1Ball L2Ball Loss LpBall Nonnegative Objective PSDCone "
     "Polytope Regularizer RowsL2 RowsLInf Shrunk Simplex Spectrahedron SquaredL2 SquaredLp Zero",

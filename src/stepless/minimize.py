@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
+from stepless.compiled.blas import single_threaded_blas
 from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
-from stepless.kernels.blas import single_threaded_blas
 from stepless.own import check_own
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import smooth
+from stepless.compiled.blas import single_threaded_blas
+from stepless.compiled.left_out import left_out
 from stepless.data import Block, Column, Source, applied
-from stepless.kernels import smooth
-from stepless.kernels.blas import single_threaded_blas
-from stepless.kernels.left_out import left_out
 from stepless.minimize import Result, minimize
 from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
 from stepless.problem import Problem

@@ -9,7 +9,7 @@ from scipy.optimize import minimize as scipy_minimize
 from stepless.certificates import planes
 from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data.gram import Gram
-from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
+from stepless.kernels import Gaussian, LinearKernel, Polynomial
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk

@@ -7,9 +7,9 @@ import pytest
 from numba import typeof
 from scipy import sparse
 
+from stepless.compiled import oracle
 from stepless.data import Column, Source, applied, source
 from stepless.design import Outer
-from stepless.kernels import oracle
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import InteriorPoint, Newton, SmoothedNewton

@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from stepless.data import gram as module
 from stepless.data.gram import Gram, combination
-from stepless.kernel_functions import Gaussian, Kernel, Polynomial
+from stepless.kernels import Gaussian, Kernel, Polynomial
 
 X = np.random.default_rng(0).normal(size=(30, 5)) * (np.random.default_rng(1).random((30, 5)) < 0.6)
 K = rbf_kernel(X, gamma=0.4)

@@ -134,7 +134,7 @@ first.waits = True""",
         "imports": """
 import numpy
 from threadpoolctl import threadpool_info, threadpool_limits
-from stepless.kernels.blas import single_threaded_blas
+from stepless.compiled.blas import single_threaded_blas
 def counts():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 threadpool_limits(2, user_api="blas")""",

@@ -5,7 +5,7 @@ import pytest
 
 from mirrors.conic import nearest_in
 from mirrors.test_maps import polytope
-from stepless.kernels import proximal_step
+from stepless.compiled import proximal_step
 from stepless.mirrors import project_metric
 from stepless.objective import (
     Box,

@@ -29,7 +29,7 @@ from stepless import minimize as loop
 from stepless.certificates import Certifier
 from stepless.data import Source
 from stepless.data.gram import Gram
-from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
+from stepless.kernels import Gaussian, LinearKernel, Polynomial
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.kernel_risk import KernelRisk

@@ -26,7 +26,7 @@ from proof.exact import (
 )
 from proof.losses import joint, kind
 from proof.problems import DOMAINS, LOSSES, PENALTIES, problem
-from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
+from stepless.kernels import Gaussian, LinearKernel, Polynomial
 from stepless.objective import (
     L1,
     Box,

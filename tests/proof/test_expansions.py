@@ -12,7 +12,7 @@ from stepless import KernelClassifier
 from stepless.certificates import Certifier
 from stepless.data import gram as gram_module
 from stepless.data.gram import Gram
-from stepless.kernel_functions import Gaussian, Kernel, LinearKernel, Polynomial
+from stepless.kernels import Gaussian, Kernel, LinearKernel, Polynomial
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
 from stepless.proof import expansions

@@ -19,7 +19,7 @@ from stepless import (
     StructuredClassifier,
 )
 from stepless.data import DataError
-from stepless.kernel_functions import Polynomial
+from stepless.kernels import Polynomial
 from stepless.report import load_model, save_model
 from stepless.risks.metrics import AtTop, FMeasure
 from stepless.risks.ranking import NDCG

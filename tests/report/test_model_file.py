@@ -480,7 +480,7 @@ def test_a_device_is_written_to_and_not_replaced(fitted):
 
 
 def test_loading_compiles_nothing(fitted, path, cancer):
-    from stepless.kernels import oracle
+    from stepless.compiled import oracle
 
     save_model(fitted, path)
     counts = [len(kernel.signatures) for kernel in vars(oracle).values() if hasattr(kernel, "jit")]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from stepless.compiled import descent
 from stepless.data import Source
-from stepless.kernels import descent
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import (

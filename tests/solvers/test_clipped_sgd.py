@@ -8,10 +8,10 @@ from scipy import sparse
 
 from contracts.problems import Case
 from stepless import LinearClassifier
+from stepless.compiled import clipped_descent
+from stepless.compiled.clipped_descent import Stage
+from stepless.compiled.shuffle import shuffle
 from stepless.data import Source
-from stepless.kernels import clipped_descent
-from stepless.kernels.clipped_descent import Stage
-from stepless.kernels.shuffle import shuffle
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Huber, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk

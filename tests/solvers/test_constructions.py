@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from stepless.compiled.blas import single_threaded_blas
 from stepless.data import Source
-from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Box, Hinge, L2Ball, Objective, Zero
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import FOBOS, AdaGrad

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from contracts.problems import Case, examples
+from stepless.compiled import dual_ascent as loops
 from stepless.data import Source
-from stepless.kernels import dual_ascent as kernels
 from stepless.minimize import minimize
 from stepless.objective import (
     LOSSES,
@@ -67,18 +67,18 @@ def test_a_sweep_is_that_of_the_papers(loss, intercept):
     case = Case(loss, 3, m=12, strength=0.3, intercept=intercept)
     risk, rng = case.risk, np.random.default_rng(0)
     state = DualAscent().start(risk, np.zeros(risk.d), 0.0)
-    state.motion[kernels.BIAS] = 0.0
+    state.motion[loops.BIAS] = 0.0
     order = rng.permutation(np.flatnonzero(case.s)).astype(np.uint32)
-    scale = kernels.Scale(1.0 / (case.strength * risk.m), state.lift)
+    scale = loops.Scale(1.0 / (case.strength * risk.m), state.lift)
     for _ in range(2):  # the second from duals at their bounds
-        active = kernels.sweep(
+        active = loops.sweep(
             risk.problem, scale, state.q, order.copy(), state.a, state.w, state.motion
         )
     assert 0 < active <= order.size
     a, w, b = transcribed(case, order, state.lift, sweeps=2)
     np.testing.assert_allclose(state.a, a, atol=1e-8)
     np.testing.assert_allclose(state.w, w, atol=1e-8)
-    assert state.motion[kernels.BIAS] == pytest.approx(b, abs=1e-8)
+    assert state.motion[loops.BIAS] == pytest.approx(b, abs=1e-8)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

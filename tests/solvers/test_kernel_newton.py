@@ -11,7 +11,7 @@ from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.certificates.planes import Planes
 from stepless.data import Source, gram
 from stepless.data.gram import Gram
-from stepless.kernel_functions import Gaussian, LinearKernel
+from stepless.kernels import Gaussian, LinearKernel
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, SquaredHinge, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk

@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
+from stepless.compiled import expansion
 from stepless.data import Source, gram
 from stepless.data.gram import Gram
-from stepless.kernel_functions import Gaussian, LinearKernel
-from stepless.kernels import expansion
+from stepless.kernels import Gaussian, LinearKernel
 from stepless.minimize import minimize
 from stepless.objective import Hinge, Logistic, Objective, Poisson, Softmax, Squared, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from stepless.compiled.mixed import Epoch
 from stepless.data import Source
-from stepless.kernels.mixed import Epoch
 from stepless.minimize import minimize
 from stepless.objective import (
     L1,

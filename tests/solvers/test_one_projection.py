@@ -24,10 +24,10 @@ from stepless import (
     Zero,
     check_solver,
 )
+from stepless.compiled import one_projection as kernel
+from stepless.compiled.one_projection import PrimalDual, Smoothed
+from stepless.compiled.shuffle import shuffle
 from stepless.design import Outer
-from stepless.kernels import one_projection as kernel
-from stepless.kernels.one_projection import PrimalDual, Smoothed
-from stepless.kernels.shuffle import shuffle
 from stepless.minimize import minimize
 from stepless.objective import L1, Free, Hinge, Logistic, Poisson, Simplex, Softmax, Squared
 from stepless.solvers import SGDPD, SGDST, SOLVERS

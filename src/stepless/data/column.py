@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.light import light
+from stepless.compiled.light import light
 
 
 class Column:

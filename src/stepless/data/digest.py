@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.compiled import entries
 from stepless.data.column import Column
 from stepless.data.fingerprint import fingerprint
 from stepless.data.source import Source
 from stepless.design import Design
 from stepless.design.checksum import checksum
-from stepless.kernels import entries
 
 
 def digest(part: Any) -> str:

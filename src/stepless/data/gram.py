@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.kernel_functions import Kernel
-from stepless.kernels import expansion
+from stepless.compiled import expansion
+from stepless.kernels import Kernel
 
 TABLED = 5000  # examples whose kernels are all kept: 200 MB
 _CHUNK = 1 << 22  # kernels at a time where they are not
@@ -20,7 +20,7 @@ class Gram:
 
     Examples
     --------
-    >>> from stepless.kernel_functions import Gaussian
+    >>> from stepless.kernels import Gaussian
     >>> gram = Gram(Gaussian(0.5), np.array([[0.0], [2.0]]))
     >>> gram.predictions(np.array([1.0, 0.0])).round(3)
     array([1.   , 0.135])

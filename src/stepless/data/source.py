@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from stepless.cached import cached_property
+from stepless.compiled import oracle, products
 from stepless.data.block import Block
 from stepless.data.column import Column, of_block
 from stepless.data.cuts import added, block_count, merged
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.given import shown
-from stepless.kernels import oracle, products
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from stepless.compiled import products
 from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.source import Source
-from stepless.kernels import products
 
 _NUMBERS = 2**19  # in as many rows as are made dense at a time, unless there are very many features
 _WORTH = 4  # rows a column, to be factored at a time

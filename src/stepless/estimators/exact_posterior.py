@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import smooth
 from stepless.data.gram import Gram, between, lengths, parts
-from stepless.kernels import smooth
 from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk

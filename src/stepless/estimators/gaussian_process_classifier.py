@@ -17,6 +17,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.compiled.blas import single_threaded_blas
 from stepless.data.gram import TABLED, Gram
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.averaged_sigmoid import averaged_sigmoid
@@ -28,8 +29,7 @@ from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
 from stepless.estimators.several_classes import coded, named_positives
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
-from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
-from stepless.kernels.blas import single_threaded_blas
+from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.objective import Logistic
 from stepless.run import Run
 from stepless.stopping import Stopping

@@ -30,7 +30,7 @@ from stepless.estimators.several_classes import (
 )
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.given import real, shown
-from stepless.kernel_functions import Kernel, kernel_of, refuse_gamma
+from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.minimize import Result
 from stepless.objective import Loss, SquaredL2
 from stepless.problem import Problem

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from stepless.compiled import smooth
 from stepless.data import Source
 from stepless.data.gram import between, lengths, parts
-from stepless.kernel_functions import Kernel
-from stepless.kernels import smooth
+from stepless.kernels import Kernel
 from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from stepless.compiled.blas import single_threaded_blas
 from stepless.games.game import Game, rounds_of
 from stepless.games.hindsight import Best
 from stepless.games.ledger import Ledger
 from stepless.games.players import ALIASES, PLAYERS, Player
 from stepless.games.players.refusals import refuse_nobody
-from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import Domain, Regularizer
 from stepless.registry import UnknownName
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.blas import single_threaded_blas
+from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, Growth, NoGradient, Total, Undefined, as_cost, total
 from stepless.games.costs.growth import RUIN
 from stepless.games.costs.shown import Own
@@ -19,8 +21,6 @@ from stepless.games.hindsight.task import total_of
 from stepless.games.ledger import Ledger
 from stepless.games.players import PLAYERS, Player, Run
 from stepless.games.players.refusals import refuse_nobody, told
-from stepless.kernels.blas import single_threaded_blas
-from stepless.kernels.vertices import enter
 from stepless.objective import Domain, Regularizer
 from stepless.own import check_own_terms, is_own
 

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.rows import spread
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
 from stepless.games.players.refusals import refuse_nobody
-from stepless.kernels.rows import spread
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -23,7 +23,7 @@ Iterate = Literal["average", "last"]
 
 
 @dataclass
-class State:
+class PlayerState:
     """The player, and the sum of all its decisions so far."""
 
     player: Player
@@ -106,24 +106,32 @@ class LearnerFromPlayer:
             return f"cannot play: {error}"
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: Any) -> PlayerState:
         return self.begin_stream(risk.objective, w, b)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> State:
-        return State(*self._enter(objective, w.size), np.zeros(w.size))
+    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> PlayerState:
+        return PlayerState(*self._enter(objective, w.size), np.zeros(w.size))
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: PlayerState, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)
 
     def walk(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
+        self,
+        risk: RowRisk,
+        state: PlayerState,
+        order: NDArray,
+        rng: np.random.Generator | None = None,
     ) -> Finding:
         """Pass over the examples in a given order."""
         scores = self.learn(risk, state, order)
         return found(risk, self._point(state), 0.0, order, scores[:, 0])
 
     def learn(
-        self, risk: RowRisk, state: State, order: NDArray, rng: np.random.Generator | None = None
+        self,
+        risk: RowRisk,
+        state: PlayerState,
+        order: NDArray,
+        rng: np.random.Generator | None = None,
     ) -> NDArray:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         player, scores = state.player, np.empty((order.size, 1))
@@ -143,11 +151,11 @@ class LearnerFromPlayer:
         state.rounds += order.size
         return scores
 
-    def weights(self, objective: Objective, state: State) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, state: PlayerState) -> tuple[NDArray, NDArray]:
         """Return the weights (d × 1) and an intercept of 0."""
         return self._point(state).reshape(-1, 1), np.zeros(1)
 
-    def _point(self, state: State) -> NDArray:
+    def _point(self, state: PlayerState) -> NDArray:
         if self.iterate == "last" or state.rounds == 0:
             return state.player.w.copy()
         return state.plays / state.rounds

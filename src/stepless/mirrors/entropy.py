@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import wrightomega
 
+from stepless.compiled.vertices import enter
 from stepless.jit import compiled
-from stepless.kernels.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.entropy_in_polytope import inside, least_in_polytope
 from stepless.mirrors.limits import Limits

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import proximal_step
-from stepless.kernels.vertices import enter
+from stepless.compiled import proximal_step
+from stepless.compiled.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.far import enter_from_afar
 from stepless.mirrors.mirror import Mirror

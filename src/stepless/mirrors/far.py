@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.vertices import enter
+from stepless.compiled.vertices import enter
 from stepless.objective import Box, Domain, Free, L1Ball, L2Ball, LpBall, Nonnegative, Simplex
 
 _FORMULA = (Free, L2Ball, L1Ball, LpBall, Box, Simplex, Nonnegative)  # as exact from anywhere

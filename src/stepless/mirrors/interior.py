@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 from scipy.optimize import linprog
 
-from stepless.kernels.vertices import enter
+from stepless.compiled.vertices import enter
 from stepless.objective import (
     Box,
     Domain,

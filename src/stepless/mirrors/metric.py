@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
-from stepless.kernels.vertices import enter
+from stepless.compiled.vertices import enter
 from stepless.mirrors.diamond import in_diamond
 from stepless.mirrors.inequalities import inequalities
 from stepless.mirrors.roots import falling_root

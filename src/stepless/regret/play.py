@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from stepless.compile_errors import in_one_sentence
+from stepless.compiled.blas import single_threaded_blas
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.estimators.examples import labelled, measured
 from stepless.estimators.several_classes import coded
-from stepless.kernels.blas import single_threaded_blas
 from stepless.objective import JOINT, LOSSES, Loss
 from stepless.problem import Problem, loss_of
 from stepless.regret.ledger import RegretLedger

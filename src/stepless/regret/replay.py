@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.metrics import Clock, Square
+from stepless.compiled.rows import longest, spread
 from stepless.games.adagrad_bounds import (
     Apart,
     Averaging,
@@ -21,8 +23,6 @@ from stepless.games.adagrad_bounds import (
     Roots,
     StronglyConvexMirror,
 )
-from stepless.kernels.metrics import Clock, Square
-from stepless.kernels.rows import longest, spread
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.estimators import MetricClassifier
-from stepless.kernel_functions import Gaussian, LinearKernel, Polynomial
+from stepless.kernels import Gaussian, LinearKernel, Polynomial
 from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, MulticlassHinge, Softmax
 from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
 from stepless.risks.ranking import RANKING_LOSSES

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.lowest_share import lowest_share
 from stepless.data.source import Source
 from stepless.given import real
-from stepless.kernels.lowest_share import lowest_share
 from stepless.objective import SquaredL2
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk

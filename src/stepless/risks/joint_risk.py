@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
+from stepless.compiled import joint
 from stepless.data import Block, Column, Source, added
-from stepless.kernels import joint
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval

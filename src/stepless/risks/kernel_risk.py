@@ -42,7 +42,7 @@ class KernelRisk(Risk):
     Examples
     --------
     >>> from stepless import Stopping
-    >>> from stepless.kernel_functions import Gaussian
+    >>> from stepless.kernels import Gaussian
     >>> from stepless.minimize import minimize
     >>> from stepless.objective import Hinge, SquaredL2
     >>> from stepless.solvers import Bundle

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.cached import cached_property
+from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, added, applied
 from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
-from stepless.kernels import oracle
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, reach, sums

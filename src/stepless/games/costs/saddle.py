@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stepless.compiled.vertices import enter, lowest
 from stepless.games.costs.cost import Cost
 from stepless.games.costs.linear import Linear
 from stepless.games.costs.quadratic import Quadratic
-from stepless.kernels.vertices import enter, lowest
 from stepless.mirrors import project_metric
 from stepless.objective import Domain
 

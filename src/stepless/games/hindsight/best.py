@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost, Linear, Total, ValuesOnly, total
 from stepless.games.hindsight.accelerated import accelerate
 from stepless.games.hindsight.constrained import refuse_unknown, within
 from stepless.games.hindsight.cutting import cut
 from stepless.games.hindsight.newton import newton
 from stepless.games.hindsight.task import Task, total_of
-from stepless.kernels.vertices import lowest
 from stepless.objective import Box, Domain, L2Ball, Nonnegative, Polytope, Regularizer, Simplex
 
 _METRIC = (L2Ball, Box, Simplex, Nonnegative, Polytope)  # with projections in any metric

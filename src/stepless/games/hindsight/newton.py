@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import enter
 from stepless.games.hindsight.task import Task
-from stepless.kernels.vertices import enter
 from stepless.mirrors import project_metric
 
 _STEPS = 100

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, Linear, Total
 from stepless.jit import compiled
-from stepless.kernels.vertices import enter
 from stepless.mirrors import Euclidean
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.signs import nonnegative

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.proximal_step import descend, enter
 from stepless.games.adagrad_bounds import Averaging, Diagonal, MirrorDescent, Roots
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import positive
-from stepless.kernels.proximal_step import descend, enter
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Simplex

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.span import along
-from stepless.kernels.vertices import lowest
 from stepless.objective import L1Ball, Simplex
 
 

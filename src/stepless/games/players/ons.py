@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
 from stepless.jit import FAST, compiled
-from stepless.kernels.vertices import lowest
 from stepless.mirrors import project_metric
 from stepless.objective import Box, L1Ball, L2Ball, Simplex
 

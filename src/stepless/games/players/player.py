@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.jit import compiled
-from stepless.kernels.vertices import enter
 from stepless.objective import Domain, Regularizer, Simplex
 
 _LEAST, _MOST = (

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, added
 from stepless.jit import FAST, compiled
-from stepless.kernels import oracle
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk

@@ -16,7 +16,7 @@ from stepless.solvers.solver import Finding
 
 
 @dataclass
-class State:
+class AcceleratedState:
     """Where it is, and the momentum with which it got there."""
 
     metric: FeatureMetric
@@ -64,10 +64,10 @@ class Accelerated:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
-        return State(FeatureMetric.of(risk), w.copy(), b, w.copy())
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> AcceleratedState:
+        return AcceleratedState(FeatureMetric.of(risk), w.copy(), b, w.copy())
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: AcceleratedState, rng: np.random.Generator) -> Finding:
         objective, metric, w = risk.objective, state.metric, state.w
         t, z = self._ahead(objective, state)
         tangent = risk.tangent(z, metric.follow(objective, state.b, z - w))
@@ -89,7 +89,7 @@ class Accelerated:
         return Finding(v, b, objective=objective.penalty(v) + value, plane=tangent.plane)
 
     @staticmethod
-    def _ahead(objective: Penalized, state: State) -> tuple[float, NDArray]:
+    def _ahead(objective: Penalized, state: AcceleratedState) -> tuple[float, NDArray]:
         """The clock's next time, and the point from which the next step is taken."""
         if state.t == 0.0 or state.smoothness is None:
             return 1.0, state.w

@@ -18,7 +18,7 @@ from stepless.solvers.solver import Finding
 
 
 @dataclass
-class State:
+class BundleState:
     """Planes, the point at which the next one is taken, and the best so far."""
 
     planes: Planes
@@ -77,7 +77,7 @@ class Bundle:
             return "needs a penalty or a bounded domain; use solver='auto', or penalty='l2'"
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: Risk, w: NDArray, b: float) -> BundleState:
         kind = _planes_of(risk.objective)
         assert kind is not None
         w = w.copy()
@@ -86,17 +86,17 @@ class Bundle:
         planes: Any = kind(risk.d, duals, risk.witness_size)
         if kind is Planes:  # those of the risk, which may measure lengths in its own way
             planes = risk.planes(duals)
-        return State(planes, w, b, w)
+        return BundleState(planes, w, b, w)
 
-    def resume(self, risk: Risk, state: State) -> State:
+    def resume(self, risk: Risk, state: BundleState) -> BundleState:
         planes = state.planes
         if type(planes) is not _planes_of(risk.objective):  # another penalty altogether
             return self.start(risk, state.best, state.b)
         cornered = _cornered(type(planes))
         w = state.best if cornered else planes.lower_bound(risk.objective)[1]
-        return State(planes, w, state.b, w)
+        return BundleState(planes, w, state.b, w)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: Risk, state: BundleState, rng: np.random.Generator) -> Finding:
         w, planes, tangent = state.w, state.planes, risk.tangent(state.w, state.b)
         objective = risk.penalty(w) + tangent.value
         if objective < state.lowest:

@@ -16,7 +16,7 @@ from stepless.solvers.solver import Finding, needs_euclidean
 
 
 @dataclass
-class State:
+class BundleLinesearchState:
     """The one aggregated plane: w = −Aα/λ and its offset r = bᵀα."""
 
     w: NDArray
@@ -58,10 +58,12 @@ class BundleLinesearch:
             return "needs penalty='l2' and no domain; use solver='auto'"
         return None
 
-    def start(self, risk: WeightRisk, w: NDArray, b: float) -> State:
-        return State(np.zeros(risk.d), b, 0.0)
+    def start(self, risk: WeightRisk, w: NDArray, b: float) -> BundleLinesearchState:
+        return BundleLinesearchState(np.zeros(risk.d), b, 0.0)
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(
+        self, risk: WeightRisk, state: BundleLinesearchState, rng: np.random.Generator
+    ) -> Finding:
         strength, w, tangent = risk.objective.strength, state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
         plane, state.b = tangent.plane, tangent.b

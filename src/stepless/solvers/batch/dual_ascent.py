@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import dual_ascent as loops
+from stepless.compiled.shuffle import shuffle
 from stepless.data import Column, added
-from stepless.kernels import dual_ascent as kernels
-from stepless.kernels.shuffle import shuffle
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -27,7 +27,7 @@ _EMPTY = 1e-12  # of the largest q_i: what an example without features gets
 
 
 @dataclass
-class State:
+class DualAscentState:
     """Dual variables, the point they stand for, and which examples still move."""
 
     a: NDArray
@@ -94,9 +94,9 @@ class DualAscent:
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> DualAscentState:
         s, objective = risk.source.s, risk.objective
-        square = risk.source.column(kernels.squares).whole
+        square = risk.source.column(loops.squares).whole
         length = float(s @ square) / risk.m
         lift = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
         q = s * (square + lift) / (objective.strength * risk.m)
@@ -104,14 +104,14 @@ class DualAscent:
         order = np.flatnonzero(s).astype(np.uint32)
         motion = np.array([b, math.inf, 0.0])
         a, strength = np.zeros(risk.m), objective.strength
-        state = State(a, w.copy(), motion, q, length, lift, order, order.size, strength)
+        state = DualAscentState(a, w.copy(), motion, q, length, lift, order, order.size, strength)
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:
-            motion[kernels.BIAS] = risk.tangent(w, b).b
+            motion[loops.BIAS] = risk.tangent(w, b).b
         return state
 
-    def resume(self, risk: RowRisk, state: State) -> State:
+    def resume(self, risk: RowRisk, state: DualAscentState) -> DualAscentState:
         """Dual variables are feasible at every strength: take them scaled, or foretold by two.
 
         Scaled: any share θ of them is feasible too, w(θa) = θ(λ/λ')w, and the θ of the least gap is
@@ -119,12 +119,12 @@ class DualAscent:
         strengths, along log λ. The higher dual objective wins.
         """
         strength, ratio = risk.objective.strength, state.strength / risk.objective.strength
-        b = float(state.motion[kernels.BIAS])
+        b = float(state.motion[loops.BIAS])
         z = risk.source.predictions(state.w)
         square = 0.5 * strength * float(state.w @ state.w)
 
         def dual(share: float) -> float:
-            conjugates = kernels.scaled(risk.problem, state.a, share) / risk.m
+            conjugates = loops.scaled(risk.problem, state.a, share) / risk.m
             return -conjugates - (share * ratio) ** 2 * square
 
         def gap(share: float) -> float:
@@ -136,9 +136,9 @@ class DualAscent:
         if state.before is not None:
             before, far = state.before
             ahead, here = state.a.copy(), math.log(state.strength)
-            kernels.extend(risk.problem, before, math.log(ratio) / (far - here), ahead)
+            loops.extend(risk.problem, before, math.log(ratio) / (far - here), ahead)
             grown = risk.source.combination(risk.source.s * ahead) / (-strength * risk.m)
-            height = -kernels.scaled(risk.problem, ahead, 1.0) / risk.m
+            height = -loops.scaled(risk.problem, ahead, 1.0) / risk.m
             if height - 0.5 * strength * float(grown @ grown) > dual(share):
                 a, w = ahead, grown
         return replace(
@@ -157,16 +157,16 @@ class DualAscent:
             resumed=True,
         )
 
-    def _explain(self, risk: RowRisk, state: State) -> None:
+    def _explain(self, risk: RowRisk, state: DualAscentState) -> None:
         """Take the slopes at w for dual variables, and then their own weights for w."""
-        w, b = state.w, float(state.motion[kernels.BIAS])
-        kernels.explain(risk.problem, state.q, risk.source.predictions(w, b), state.a)
+        w, b = state.w, float(state.motion[loops.BIAS])
+        loops.explain(risk.problem, state.q, risk.source.predictions(w, b), state.a)
         (total, _), _, g = _gather(risk, state, (1.0, 1.0))
         state.given = risk.objective.penalty(w) + total, w, b
         state.w = g.sum(axis=0) / -risk.objective.strength
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
-        scale = kernels.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
+    def step(self, risk: RowRisk, state: DualAscentState, rng: np.random.Generator) -> Finding:
+        scale = loops.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
         least = 1.0 if state.resumed and not state.work else _SHORTEST
@@ -176,25 +176,25 @@ class DualAscent:
             order = state.order[: state.active]
             state.work += max(order.size / risk.m, _LEAST)
             shuffle(order, rng.integers(2**64, dtype=np.uint64))
-            active = kernels.sweep(
+            active = loops.sweep(
                 risk.problem, scale, state.q, order, state.a, state.w, state.motion
             )
-            moves = state.motion[kernels.MOVE] > 0.0
+            moves = state.motion[loops.MOVE] > 0.0
             state.active = int(active)
-            state.motion[kernels.SLACK] = _CAUTION * state.motion[kernels.MOVE]
+            state.motion[loops.SLACK] = _CAUTION * state.motion[loops.MOVE]
         return self._certify(risk, state)
 
-    def _certify(self, risk: RowRisk, state: State) -> Finding:
+    def _certify(self, risk: RowRisk, state: DualAscentState) -> Finding:
         """Offer the point and the bound of a; call back who rests in vain; remove drift from w."""
         objective, motion, a = risk.objective, state.motion, state.a
-        w, b = state.w, float(motion[kernels.BIAS])
+        w, b = state.w, float(motion[loops.BIAS])
         shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
         (total, conjugates), z, g = _gather(risk, state, shares)
-        motion[kernels.BIAS] += shift  # the centre is now where the intercept was
+        motion[loops.BIAS] += shift  # the centre is now where the intercept was
         z += shift
         state.active = int(
-            kernels.recall(
-                risk.problem, state.q, state.order, state.active, motion[kernels.SLACK], a, z
+            loops.recall(
+                risk.problem, state.q, state.order, state.active, motion[loops.SLACK], a, z
             )
         )
         state.w = g.sum(axis=0) / -objective.strength
@@ -214,7 +214,7 @@ class DualAscent:
         )
 
     @staticmethod
-    def _level(risk: RowRisk, state: State) -> tuple[tuple[float, float], float]:
+    def _level(risk: RowRisk, state: DualAscentState) -> tuple[tuple[float, float], float]:
         """Return the shares of a_i > 0 and a_i < 0 that are level in b, and the multiplier's step.
 
         Any share of a_i is feasible, as 0 is: the losses are bounded below.
@@ -231,11 +231,11 @@ class DualAscent:
 
 
 def _gather(
-    risk: RowRisk, state: State, shares: tuple[float, float]
+    risk: RowRisk, state: DualAscentState, shares: tuple[float, float]
 ) -> tuple[tuple[float, float], NDArray, NDArray]:
     """Means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
-    b, kinds = float(state.motion[kernels.BIAS]), 2 if risk.objective.intercept else 1
+    b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
-    parts = risk.source.map(kernels.gather, *given)
+    parts = risk.source.map(loops.gather, *given)
     total, conjugates, g = (part / risk.m for part in added([part[:-1] for part in parts]))
     return (total, conjugates), Column([part[-1] for part in parts]).whole, g

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import vertices
+from stepless.compiled import vertices
 from stepless.objective import L1Ball, Penalized, Simplex, SquaredL2, Zero
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.gradient import Gradient, State
+from stepless.solvers.batch.gradient import Gradient, GradientState
 from stepless.solvers.batch.smoothness import Smoothness, needs_smooth
 
 
@@ -56,7 +56,9 @@ class FrankWolfe(Gradient):
         return needs_smooth(objective)
 
     @staticmethod
-    def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
+    def _move(
+        risk: WeightRisk, state: GradientState, here: Tangent, smoothness: Smoothness
+    ) -> None:
         metric, ridge = state.metric, risk.objective.strength
         g = here.plane.a + ridge * state.w
         direction, longest, leaving = _direction(risk.objective, state.w, g)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.vertices import enter
+from stepless.compiled.vertices import enter
 from stepless.objective import Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
@@ -17,7 +17,7 @@ from stepless.solvers.solver import Finding, touched
 
 
 @dataclass
-class State:
+class GradientState:
     """Where it is, and the risk there once it has been looked at."""
 
     metric: FeatureMetric
@@ -55,12 +55,12 @@ class Gradient:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> GradientState:
         w = w.copy()
         enter(risk.objective.domain, w)
-        return State(FeatureMetric.of(risk), w, b)
+        return GradientState(FeatureMetric.of(risk), w, b)
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: GradientState, rng: np.random.Generator) -> Finding:
         if state.tangent is None or state.smoothness is None:
             state.tangent = risk.tangent(state.w, state.b)
             steep = state.metric.dual_square(state.tangent.plane.a)
@@ -71,7 +71,9 @@ class Gradient:
         return touched(risk, state.w, state.tangent)
 
     @staticmethod
-    def _move(risk: WeightRisk, state: State, here: Tangent, smoothness: Smoothness) -> None:
+    def _move(
+        risk: WeightRisk, state: GradientState, here: Tangent, smoothness: Smoothness
+    ) -> None:
         metric = state.metric
         while True:
             w = metric.descend(risk.objective, state.w, here.plane.a, smoothness.L)

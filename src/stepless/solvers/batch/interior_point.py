@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import barrier
+from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
-from stepless.kernels import barrier
-from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, fenchel, moved
@@ -26,7 +26,7 @@ _SHY = 0.95  # share of the longest step that is taken
 
 
 @dataclass
-class State:
+class InteriorPointState:
     """Weights, predictions, and the terms' slopes β with the multipliers of 0 ≤ β ≤ 1."""
 
     w: NDArray
@@ -89,20 +89,22 @@ class InteriorPoint:
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective, ridge=False)
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> InteriorPointState:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
         apart, count = added(source.map(_distances, terms.corners, kept.p))
         point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
         moves = source.column(_still, terms.corners)
         columns = point, moves, source.empty(), source.empty(), source.empty(), source.empty()
-        return State(w.copy(), b, kept, terms, *columns, terms.base)
+        return InteriorPointState(w.copy(), b, kept, terms, *columns, terms.base)
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: InteriorPointState, rng: np.random.Generator) -> Finding:
         solved = self._move(risk, state) if state.moving else None
         state.moving = True
         return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
+    def _look(
+        self, risk: RowRisk, state: InteriorPointState, solved: System | Orthogonal | None
+    ) -> Finding:
         """Take the steps; objective, gradient and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
@@ -135,7 +137,7 @@ class InteriorPoint:
             claim=terms.claim(risk, slopes),
         )
 
-    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal | None:
+    def _move(self, risk: RowRisk, state: InteriorPointState) -> System | Orthogonal | None:
         """Predictor, corrector, step."""
         mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
@@ -184,13 +186,16 @@ def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...
     return tuple(np.zeros((3, *corners[0].shape)))
 
 
-def _weigh(risk: RowRisk, state: State, target: tuple[float, float]) -> None:
+def _weigh(risk: RowRisk, state: InteriorPointState, target: tuple[float, float]) -> None:
     read = state.terms.corners, state.point, state.moves, state.kept.p
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
 def _course(
-    risk: RowRisk, state: State, solved: System | Orthogonal, target: tuple[float, float]
+    risk: RowRisk,
+    state: InteriorPointState,
+    solved: System | Orthogonal,
+    target: tuple[float, float],
 ) -> Course:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept

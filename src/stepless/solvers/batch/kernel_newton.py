@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from stepless.kernels import smooth
+from stepless.compiled import smooth
 from stepless.objective import Objective
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.batch.newton_step import search
@@ -21,7 +21,7 @@ _DECREASE = 2.0**-48  # of the objective: less is none
 
 
 @dataclass
-class State:
+class KernelNewtonState:
     """Coefficients, what they predict, the intercept."""
 
     coefficients: NDArray
@@ -67,11 +67,11 @@ class KernelNewton:
             )
         return None
 
-    def start(self, risk: KernelRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: KernelRisk, w: NDArray, b: float) -> KernelNewtonState:
         """A state at these coefficients."""
-        return State(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
+        return KernelNewtonState(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
 
-    def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: KernelRisk, state: KernelNewtonState, rng: np.random.Generator) -> Finding:
         """Factor once; the first step only looks."""
         if state.moving:
             self._move(risk, state)
@@ -79,7 +79,7 @@ class KernelNewton:
         found = state.cuts.look(risk, state.coefficients, state.b)
         return replace(found, spent=state.spent)
 
-    def _move(self, risk: KernelRisk, state: State) -> None:
+    def _move(self, risk: KernelRisk, state: KernelNewtonState) -> None:
         K, m, strength = risk.gram.table, risk.m, risk.objective.strength
         assert K is not None
         block, loss = risk.block(K), risk.objective.loss

@@ -27,7 +27,7 @@ _SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
 
 
 @dataclass
-class State:
+class LBFGSState:
     """The point that was reached, the curvature that was seen, and a search from there."""
 
     w: NDArray
@@ -87,7 +87,7 @@ class LBFGS:
             )
         return needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> LBFGSState:
         curvatures = FeatureMetric.of(risk).h
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
@@ -95,15 +95,15 @@ class LBFGS:
         if strength > 0.0 and risk.objective.euclidean:
             planes = Planes(risk.d)
             planes.capacity = _MEMORY  # many more prove hardly more
-        return State(w.copy(), b, 1.0 / (strength + np.maximum(curvatures, least)), planes)
+        return LBFGSState(w.copy(), b, 1.0 / (strength + np.maximum(curvatures, least)), planes)
 
-    def resume(self, risk: WeightRisk, state: State) -> State:
+    def resume(self, risk: WeightRisk, state: LBFGSState) -> LBFGSState:
         other = self.start(risk, state.w, state.b)
         if other.planes is not None and state.planes is not None:
             other.planes = state.planes
         return other
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: LBFGSState, rng: np.random.Generator) -> Finding:
         objective = risk.objective
         corner = lasso_share(objective.regularizer)
         v = self._trial(state, corner)
@@ -128,7 +128,7 @@ class LBFGS:
         return Finding(v, tangent.b, value, lower_bound=bound, claim=state.planes)
 
     @staticmethod
-    def _trial(state: State, corner: float) -> NDArray:
+    def _trial(state: LBFGSState, corner: float) -> NDArray:
         if not state.g.size:
             return state.w
         v = state.w + state.t * state.direction
@@ -140,7 +140,7 @@ class LBFGS:
 
     @staticmethod
     def _ends(
-        risk: WeightRisk, state: State, v: NDArray, value: float, g: NDArray, corner: float
+        risk: WeightRisk, state: LBFGSState, v: NDArray, value: float, g: NDArray, corner: float
     ) -> bool:
         """Whether the search may end here; the next trial is set if not."""
         rounding = noise(risk, state.value)
@@ -173,7 +173,7 @@ class LBFGS:
         return width <= _SHORTEST * state.high
 
     def _move(
-        self, state: State, v: NDArray, b: Any, value: float, g: NDArray, corner: float
+        self, state: LBFGSState, v: NDArray, b: Any, value: float, g: NDArray, corner: float
     ) -> None:
         """Go to v, learn the curvature on the way, and choose the next direction."""
         straight = False
@@ -200,7 +200,7 @@ class LBFGS:
         state.low, state.high = (0.0, value, state.slope), math.inf
 
     @staticmethod
-    def _aim(state: State, corner: float) -> None:
+    def _aim(state: LBFGSState, corner: float) -> None:
         steepest = _steepest(state.w, state.g, corner)
         state.direction = -_times_inverse_hessian(state, steepest)
         if corner > 0.0:  # no weight that is 0 moves against its own slope; if need be, none does
@@ -219,7 +219,7 @@ def _steepest(w: NDArray, g: NDArray, corner: float) -> NDArray:
     return np.where(w == 0.0, np.sign(g) * np.maximum(np.abs(g) - corner, 0.0), sides)
 
 
-def _times_inverse_hessian(state: State, g: NDArray) -> NDArray:
+def _times_inverse_hessian(state: LBFGSState, g: NDArray) -> NDArray:
     """Hg by the two-loop recursion (Nocedal 1980)."""
     q, shares = g.copy(), []
     for move, change in zip(reversed(state.moves), reversed(state.changes), strict=True):

@@ -16,7 +16,7 @@ from stepless.solvers.solver import Finding
 
 
 @dataclass
-class State:
+class MirrorDescentState:
     """Where it is and where it began, how far it has been, how steep the risk was."""
 
     map: MirrorMap
@@ -71,12 +71,14 @@ class MirrorDescent:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> MirrorDescentState:
         mirror = mirror_map(risk, self.mirror)
         w = mirror.enter(w)
-        return State(mirror, w, b, origin=w)
+        return MirrorDescentState(mirror, w, b, origin=w)
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(
+        self, risk: WeightRisk, state: MirrorDescentState, rng: np.random.Generator
+    ) -> Finding:
         w, tangent = state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
         state.b = tangent.b

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.vertices import enter
+from stepless.compiled.vertices import enter
 from stepless.mirrors import PNorm
 from stepless.mirrors.elastic import elastic_shares, lasso_share
 from stepless.mirrors.entropy import relative_entropy

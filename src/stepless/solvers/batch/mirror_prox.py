@@ -19,7 +19,7 @@ _LONGER = 1.1  # after one that was not
 
 
 @dataclass
-class State:
+class MirrorProxState:
     """Where it is, the risk there, and how long steps are."""
 
     map: MirrorMap
@@ -65,11 +65,11 @@ class MirrorProx:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> State:
+    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> MirrorProxState:
         mirror = mirror_map(risk, self.mirror)
-        return State(mirror, mirror.enter(w), b)
+        return MirrorProxState(mirror, mirror.enter(w), b)
 
-    def step(self, risk: WeightRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: WeightRisk, state: MirrorProxState, rng: np.random.Generator) -> Finding:
         mirror, w, here = state.map, state.w, risk.tangent(state.w, state.b)
         g = here.plane.a + mirror.linear(w)
         if state.step == 0.0:  # a risk ≥ 0 would fall below 0 if it were less smooth than that

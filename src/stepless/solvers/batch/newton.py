@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import smooth
+from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
-from stepless.kernels import smooth
-from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -39,7 +39,7 @@ _LEVEL = 1e-9  # of the sum of slopes: what they may lack of level, for the veri
 
 
 @dataclass
-class State:
+class NewtonState:
     """Weights, their predictions, and the risk's slopes and curvatures there."""
 
     w: NDArray
@@ -94,11 +94,11 @@ class Newton:
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> NewtonState:
         if not w.any():
             w, b = self._sampled(risk, w, b)
         source, kept = risk.source, Predictions.of(risk.source, w, b)
-        return State(w.copy(), b, kept, np.zeros(risk.d), source.empty(), source.empty())
+        return NewtonState(w.copy(), b, kept, np.zeros(risk.d), source.empty(), source.empty())
 
     def _sampled(self, risk: RowRisk, w: NDArray, b: float) -> tuple[NDArray, float]:
         """Weights from a sample of the examples, if there are enough of them."""
@@ -112,12 +112,14 @@ class Newton:
                 break
         return finding.w, finding.b
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: NewtonState, rng: np.random.Generator) -> Finding:
         solved = self._move(risk, state) if state.moving else None
         state.moving = True
         return self._look(risk, state, solved)
 
-    def _look(self, risk: RowRisk, state: State, solved: System | Orthogonal | None) -> Finding:
+    def _look(
+        self, risk: RowRisk, state: NewtonState, solved: System | Orthogonal | None
+    ) -> Finding:
         """Objective, gradient, curvatures and certificate at the predictions."""
         source, loss, p = risk.source, risk.objective.loss, state.kept.p
         sums = [0.0, 0.0, 0.0]
@@ -156,7 +158,7 @@ class Newton:
             spent=state.stale >= _STALE,
         )
 
-    def _move(self, risk: RowRisk, state: State) -> System | Orthogonal:
+    def _move(self, risk: RowRisk, state: NewtonState) -> System | Orthogonal:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from stepless.compiled import oracle
+from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, added, applied
-from stepless.kernels import oracle
-from stepless.kernels.light import light
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk

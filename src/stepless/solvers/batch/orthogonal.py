@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, applied
 from stepless.data.triangle import independent, triangle, upper
-from stepless.kernels.light import light
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import System, ridge, unweighted
 

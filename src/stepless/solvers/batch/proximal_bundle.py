@@ -18,7 +18,7 @@ _MOVE = 1  # the dual point of the moves; 0 is that of the certificate
 
 
 @dataclass
-class State:
+class ProximalBundleState:
     """Planes, the best point and the next, and the proximal terms Σ τ_i‖w − w_i‖²/2 as two sums."""
 
     planes: Planes
@@ -74,17 +74,19 @@ class ProximalBundle:
     def __init__(self, phases: bool = True) -> None:
         self.phases = phases
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> State:
+    def start(self, risk: Risk, w: NDArray, b: float) -> ProximalBundleState:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
         planes: Any = risk.planes(duals=2)
-        return State(planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d))
+        return ProximalBundleState(
+            planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d)
+        )
 
-    def resume(self, risk: Risk, state: State) -> State:
+    def resume(self, risk: Risk, state: ProximalBundleState) -> ProximalBundleState:
         w = state.w if state.best is None else state.best
         return replace(self.start(risk, w, state.b), planes=state.planes)
 
-    def step(self, risk: Risk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: Risk, state: ProximalBundleState, rng: np.random.Generator) -> Finding:
         planes, w, tangent = state.planes, state.w, risk.tangent(state.w, state.b)
         objective = risk.penalty(w) + tangent.value
         if objective < state.lowest or state.best is None:
@@ -98,7 +100,7 @@ class ProximalBundle:
             state.w = lowest
         return Finding(w, tangent.b, objective, lower_bound=lower_bound, claim=planes)
 
-    def _move(self, strength: float, a: NDArray, state: State) -> None:
+    def _move(self, strength: float, a: NDArray, state: ProximalBundleState) -> None:
         """w_{t+1} from the planes and the proximal terms."""
         planes, rho = state.planes, state.radius
         here = state.w

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import smoothing
+from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
-from stepless.kernels import smoothing
-from stepless.kernels.light import light
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -39,7 +39,7 @@ _STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model
 
 
 @dataclass
-class State:
+class SmoothedNewtonState:
     """Weights, their predictions, the smoothing, and its slopes and curvatures."""
 
     w: NDArray
@@ -109,7 +109,7 @@ class SmoothedNewton:
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective)
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> SmoothedNewtonState:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
             _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
@@ -123,9 +123,9 @@ class SmoothedNewton:
         _fit_width(risk, state, max(0.25 * (value - promised), 0.5 * state.aim * value))
         return state
 
-    def _at(self, risk: RowRisk, w: NDArray, b: float, width: float) -> State:
+    def _at(self, risk: RowRisk, w: NDArray, b: float, width: float) -> SmoothedNewtonState:
         terms, source, kept = Piecewise.of(risk), risk.source, Predictions.of(risk.source, w, b)
-        return State(
+        return SmoothedNewtonState(
             w.copy(),
             b,
             kept,
@@ -139,7 +139,7 @@ class SmoothedNewton:
             terms.base,
         )
 
-    def _sampled(self, sample: RowRisk, w: NDArray, b: float) -> tuple[State, float]:
+    def _sampled(self, sample: RowRisk, w: NDArray, b: float) -> tuple[SmoothedNewtonState, float]:
         """Where a sample of the examples leads, and its risk there."""
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
         aim = state.aim = max(_ROUGH, sample.d / sample.m)
@@ -150,13 +150,13 @@ class SmoothedNewton:
                 break
         return state, objective - sample.objective.penalty(finding.w)
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: SmoothedNewtonState, rng: np.random.Generator) -> Finding:
         if state.moving:
             self._move(risk, state)
         state.moving = True
         return self._look(risk, state)
 
-    def _look(self, risk: RowRisk, state: State) -> Finding:
+    def _look(self, risk: RowRisk, state: SmoothedNewtonState) -> Finding:
         """Objective and certificate at the predictions; a finer smoothing if it is time."""
         w, free = state.w, risk.objective.intercept
         state.cost = _survey(risk, state, free)
@@ -170,7 +170,7 @@ class SmoothedNewton:
         _sharpen(risk, state, objective, objective - bound)
         return Finding(w, state.b, objective, plane, lower_bound=bound, claim=claim)
 
-    def _move(self, risk: RowRisk, state: State) -> None:
+    def _move(self, risk: RowRisk, state: SmoothedNewtonState) -> None:
         source, strength, terms = risk.source, risk.objective.strength, state.terms
         free, p, rounded = risk.objective.intercept, state.kept.p, state.rounded
         gradient = strength * state.w + state.g
@@ -199,7 +199,7 @@ class SmoothedNewton:
         state.kept.follow(source, move, t, state.w, state.b)
 
 
-def _survey(risk: RowRisk, state: State, free: bool) -> float:
+def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
     """Take slopes, curvatures and gradient at the predictions; return what the smoothing costs.
 
     With `free`, the intercept is moved to its best first.
@@ -226,7 +226,7 @@ def _survey(risk: RowRisk, state: State, free: bool) -> float:
     return sums[2]
 
 
-def _fit_width(risk: RowRisk, state: State, cost: float) -> None:
+def _fit_width(risk: RowRisk, state: SmoothedNewtonState, cost: float) -> None:
     """Choose the width at which smoothing costs about this much.
 
     Weights from elsewhere are not to be blurred; but if a sample's weights are worse on all
@@ -238,7 +238,7 @@ def _fit_width(risk: RowRisk, state: State, cost: float) -> None:
         state.width /= 2.0
 
 
-def _sharpen(risk: RowRisk, state: State, objective: float, gap: float) -> None:
+def _sharpen(risk: RowRisk, state: SmoothedNewtonState, objective: float, gap: float) -> None:
     """Make the smoothing finer when it costs too much for the aim, and the steps have settled."""
     if gap <= state.aim * objective:
         state.aim = max(0.1 * state.aim, _LEAST_AIM)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import proximal_step, vertices
+from stepless.compiled import proximal_step, vertices
 from stepless.objective import (
     L1,
     ElasticNet,

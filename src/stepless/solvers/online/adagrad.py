@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from stepless.kernels.metrics import DiagonalMetric, Root, Square
+from stepless.compiled.metrics import DiagonalMetric, Root, Square
 from stepless.objective import Objective
 from stepless.solvers.online.full_matrix import FullMatrix
 from stepless.solvers.online.learner import Course, Scale

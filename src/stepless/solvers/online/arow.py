@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.margins import MEAN, regularize_diagonal, regularize_full
+from stepless.compiled.margins import MEAN, regularize_diagonal, regularize_full
 from stepless.objective import Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Memory

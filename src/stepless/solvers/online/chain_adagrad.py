@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import dual_averaging, mirror_descent
+from stepless.compiled.mirror_descent import LAST, VALUE
 from stepless.data.sequences import Sequences
 from stepless.jit import compiled
-from stepless.kernels import dual_averaging, mirror_descent
-from stepless.kernels.mirror_descent import LAST, VALUE
 from stepless.objective import OracleObjective, Regularizer
 from stepless.risks.chains import AllPairs, chain
 from stepless.risks.chains.chain_risk import Chains, Room

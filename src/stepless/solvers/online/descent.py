@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import descent
-from stepless.kernels.descent import Rule
-from stepless.kernels.rows import longest
+from stepless.compiled import descent
+from stepless.compiled.descent import Rule
+from stepless.compiled.rows import longest
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked

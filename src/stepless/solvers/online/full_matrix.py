@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from stepless.kernels.blas import single_threaded_blas
-from stepless.kernels.rows import spread
+from stepless.compiled.blas import single_threaded_blas
+from stepless.compiled.rows import spread
 from stepless.objective import FiniteSum, Free, L2Ball, Objective, SquaredL2, Zero
 from stepless.solvers.online.updates import Memory, Setting
 

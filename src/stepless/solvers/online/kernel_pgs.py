@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import expansion
+from stepless.compiled.expansion import Rule
+from stepless.compiled.shuffle import random_order
 from stepless.given import shown
-from stepless.kernels import expansion
-from stepless.kernels.expansion import Rule
-from stepless.kernels.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.kernel_risk import KernelRisk
@@ -25,7 +25,7 @@ _AT_ONCE = 256  # examples whose kernels are computed together: matrices multipl
 
 
 @dataclass
-class State:
+class KernelPGSState:
     """Coefficients of θ, one an example, and motion."""
 
     beta: NDArray
@@ -80,23 +80,23 @@ class KernelPGS:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
         return needs_one_output(objective.loss, "") or needs_steps(objective.loss, "")
 
-    def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> State:
+    def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> KernelPGSState:
         """A state at f = 0: no round has been before the first."""
         origin, cuts = np.zeros(risk.m), KernelCuts(risk)
         tangent = risk.tangent(origin, 0.0)
         cuts.offer(risk, origin, tangent)
-        state = State(origin.copy(), np.zeros(expansion.SIZE), tangent.value, cuts)
+        state = KernelPGSState(origin.copy(), np.zeros(expansion.SIZE), tangent.value, cuts)
         state.motion[expansion.BIAS] = tangent.b
         far = self._bound(risk, state) * float((risk.s * np.sqrt(risk.gram.diagonal)).max())
         state.motion[expansion.REACH] = min(1.0, max(far, 1e-30))
         return state
 
-    def step(self, risk: KernelRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: KernelRisk, state: KernelPGSState, rng: np.random.Generator) -> Finding:
         """Pass once over the data."""
         found = self.walk(risk, state, random_order(risk.m, rng))
         return state.cuts.look(risk, found.w, found.b, found.plane, self.budget)
 
-    def walk(self, risk: KernelRisk, state: State, order: NDArray) -> Finding:
+    def walk(self, risk: KernelRisk, state: KernelPGSState, order: NDArray) -> Finding:
         """Pass over the examples in a given order; `w` of what is found are f's coefficients."""
         m, motion, slopes = risk.m, state.motion, np.empty(order.size)
         motion[expansion.OFFSET :] = 0.0
@@ -120,11 +120,11 @@ class KernelPGS:
         kappa = expansion.fitted(rule, motion[expansion.CLOCK], motion[expansion.MASS])
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
 
-    def _rule(self, risk: KernelRisk, state: State) -> Rule:
+    def _rule(self, risk: KernelRisk, state: KernelPGSState) -> Rule:
         budget = risk.m if self.budget is None else min(int(self.budget), risk.m)
         bias = float(risk.objective.intercept)
         return Rule(risk.objective.strength, self._bound(risk, state), budget, bias)
 
-    def _bound(self, risk: KernelRisk, state: State) -> float:
+    def _bound(self, risk: KernelRisk, state: KernelPGSState) -> float:
         """Return a bound on ‖f*‖: Ω(f*) ≤ R(0)."""
         return math.sqrt(2.0 * max(state.first, 1e-30) / risk.objective.strength)

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.joint import value
+from stepless.compiled.rows import extent
+from stepless.compiled.shuffle import random_order
 from stepless.data import Source
 from stepless.design import Design
-from stepless.kernels.joint import value
-from stepless.kernels.rows import extent
-from stepless.kernels.shuffle import random_order
 from stepless.objective import FiniteSum, Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.tangents import found

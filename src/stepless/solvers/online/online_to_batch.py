@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.shuffle import random_order
+from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterates, Point

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels.margins import correct
+from stepless.compiled.margins import correct
 from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
 from stepless.solvers.online.updates import Memory

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import primal_gradient
-from stepless.kernels.links import Linear, Power, Separate
-from stepless.kernels.primal_gradient import Rule
-from stepless.kernels.rows import longest
+from stepless.compiled import primal_gradient
+from stepless.compiled.links import Linear, Power, Separate
+from stepless.compiled.primal_gradient import Rule
+from stepless.compiled.rows import longest
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
@@ -25,7 +25,7 @@ _HALVINGS = 200
 
 
 @dataclass
-class State:
+class PGSState:
     """Dual weights, motion, and what is kept of the iterates."""
 
     kept: NDArray
@@ -107,7 +107,7 @@ class PGS(Walker):
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> PGSState:
         origin = risk.tangent(np.zeros(risk.d), 0.0)
         far = _bound(risk.objective, origin.value) * longest(risk.source.X, risk.source.s)[0]
         # as if the start had been reached by a pass: a round alone would count for nothing
@@ -117,7 +117,9 @@ class PGS(Walker):
         state.level, state.motion[primal_gradient.REACH] = origin.b, min(1.0, max(far, 1e-30))
         return state
 
-    def _at(self, w: NDArray, b: float, objective: Objective, first: float, rounds: int) -> State:
+    def _at(
+        self, w: NDArray, b: float, objective: Objective, first: float, rounds: int
+    ) -> PGSState:
         """A state as if these weights had been reached in so many rounds."""
         kept = np.zeros((w.size, 2 if self.iterate == "last" else 4))
         motion = np.zeros(primal_gradient.SIZE)
@@ -128,16 +130,16 @@ class PGS(Walker):
             kept[:, primal_gradient.THETA] = (rounds + 1.0) * gradient_of(objective.regularizer, w)
             primal_gradient.settle(_link(objective, first), kept, motion)
         picked = np.zeros(w.size if self.iterate == "random" else 0)
-        return State(kept, motion, first, b, picked=picked)
+        return PGSState(kept, motion, first, b, picked=picked)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> State:
+    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> PGSState:
         strength = objective.strength or 1.0
         # so many rounds that the next has a step of 1: what was fitted before is not lost at once
         state = self._at(w, b, objective, UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
         state.motion[primal_gradient.STREAM] = 1.0
         return state
 
-    def _meet(self, risk: RowRisk, state: State, first: NDArray) -> bool:
+    def _meet(self, risk: RowRisk, state: PGSState, first: NDArray) -> bool:
         i, motion, (loss, _, y, s) = first[0], state.motion, risk.problem
         theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
         b, new = first_intercept(risk.objective, theta, b, y[i])
@@ -145,13 +147,13 @@ class PGS(Walker):
         state.lost = float(s[i] * loss.value(b, y[i]))
         return new
 
-    def _widen(self, objective: Objective, state: State) -> None:
+    def _widen(self, objective: Objective, state: PGSState) -> None:
         lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
         state.lost = max(state.lost, lost)
         state.first = state.lost or UNKNOWN
         primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
-    def _judged(self, risk: RowRisk, state: State, finding: Finding) -> Finding:
+    def _judged(self, risk: RowRisk, state: PGSState, finding: Finding) -> Finding:
         assert finding.objective is not None
         nothing = np.zeros(risk.d)
         least = risk.objective.penalty(nothing) + state.first
@@ -159,14 +161,14 @@ class PGS(Walker):
             return replace(finding, w=nothing, b=state.level, objective=least)
         return finding
 
-    def _open(self, risk: RowRisk, state: State, count: int, rng: np.random.Generator) -> None:
+    def _open(self, risk: RowRisk, state: PGSState, count: int, rng: np.random.Generator) -> None:
         batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
         pick = rng.integers(-(-count // batch)) if self.iterate == "random" else -1
         state.motion[primal_gradient.PICK] = pick
         state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
         state.kept[:, primal_gradient.SUM :] = 0.0
 
-    def _descend(self, risk: RowRisk, state: State, order: NDArray) -> NDArray:
+    def _descend(self, risk: RowRisk, state: PGSState, order: NDArray) -> NDArray:
         batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
         slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
         touched = np.zeros((2, risk.d), dtype=np.uint32)
@@ -178,7 +180,7 @@ class PGS(Walker):
         state.rounds += -(-order.size // batch)
         return scores
 
-    def _close(self, objective: Objective, state: State, rng: np.random.Generator) -> None:
+    def _close(self, objective: Objective, state: PGSState, rng: np.random.Generator) -> None:
         motion, kept = state.motion, state.kept
         primal_gradient.settle(_link(objective, state.first), kept, motion)
         if self.iterate != "last":
@@ -187,7 +189,7 @@ class PGS(Walker):
             state.iterates.keep(self.iterate, summed, state.rounds, drawn, rng)
         state.rounds = 0
 
-    def _point(self, objective: Objective, state: State) -> tuple[NDArray, float]:
+    def _point(self, objective: Objective, state: PGSState) -> tuple[NDArray, float]:
         if self.iterate != "last":
             if state.rounds == 0:
                 return state.iterates.point()

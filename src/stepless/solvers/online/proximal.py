@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal
 
-from stepless.kernels import descent
-from stepless.kernels.descent import Rule
+from stepless.compiled import descent
+from stepless.compiled.descent import Rule
 from stepless.objective import Objective
 from stepless.solvers.online.descent import Descent, Extent, Walk
 from stepless.solvers.online.iterates import Iterate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stepless.kernels.metrics import Clock
+from stepless.compiled.metrics import Clock
 from stepless.objective import Objective
 from stepless.solvers.online.learner import Course, Scale
 from stepless.solvers.online.subgradients import Subgradients, averaging

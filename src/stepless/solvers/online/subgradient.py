@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from stepless.kernels.descent import Rule
+from stepless.compiled.descent import Rule
 from stepless.objective import Objective
 from stepless.solvers.online.descent import Descent, Extent
 

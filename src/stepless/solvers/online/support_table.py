@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled.expansion import seat
 from stepless.data.gram import Gram
-from stepless.kernels.expansion import seat
 
 
 class SupportTable:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.compiled import oracle
 from stepless.data import Column, added
-from stepless.kernels import oracle
 from stepless.plane import Plane
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk

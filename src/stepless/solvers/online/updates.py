@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import dual_averaging, eager, forward_backward, mirror_descent
-from stepless.kernels.metrics import DiagonalMetric
+from stepless.compiled import dual_averaging, eager, forward_backward, mirror_descent
+from stepless.compiled.metrics import DiagonalMetric
 from stepless.objective import Domain, FiniteSum, Regularizer
 
 

@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import clipped_descent
-from stepless.kernels.clipped_descent import Stage
-from stepless.kernels.rows import fullest, steepest
-from stepless.kernels.shuffle import random_order
+from stepless.compiled import clipped_descent
+from stepless.compiled.clipped_descent import Stage
+from stepless.compiled.rows import fullest, steepest
+from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -25,7 +25,7 @@ SCHEDULES: tuple[Schedule, ...] = ("practical", "theory")
 
 
 @dataclass
-class State:
+class ClippedSGDState:
     """A stage under way, and what is known of the optimum."""
 
     scale: Scale
@@ -135,7 +135,7 @@ class ClippedSGD:
             "choose a larger target, or target=None"
         )
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> ClippedSGDState:
         objective, tangent = risk.objective, risk.tangent(w, b)
         best, bound = _between(objective, w, tangent.value, tangent.plane)
         largest, _ = steepest(risk.source.X, risk.source.s)
@@ -149,11 +149,11 @@ class ClippedSGD:
         scale = Scale(objective.strength, smoothness, int(entries), reach)
         none, steepness = np.zeros(0), 2.0 * smoothness * best  # (ℓ')² ≤ 2βℓ
         seen = best, best, bound, steepness
-        state = State(scale, w, tangent.b, reach, *seen, none, none, none)
+        state = ClippedSGDState(scale, w, tangent.b, reach, *seen, none, none, none)
         state.begin(w.copy())
         return state
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: ClippedSGDState, rng: np.random.Generator) -> Finding:
         theorem = self._theorem(state)
         stage, order = self._stage(risk, state, theorem), self._order(risk.m, rng)
         arrays = state.centre, state.b, state.v, state.total, state.motion
@@ -169,7 +169,7 @@ class ClippedSGD:
             self._shrink(state, w, objective, theorem)
         return touched(risk, w, tangent, finished=self._finished(state, theorem))
 
-    def _theorem(self, state: State) -> Theorem | None:
+    def _theorem(self, state: ClippedSGDState) -> Theorem | None:
         if self.schedule == "practical" or self.target is None:
             return None
         return Theorem(state.scale, self.target)
@@ -179,7 +179,7 @@ class ClippedSGD:
             return rng.integers(m, size=m, dtype=np.uint32)
         return random_order(m, rng)
 
-    def _stage(self, risk: RowRisk, state: State, theorem: Theorem | None) -> Stage:
+    def _stage(self, risk: RowRisk, state: ClippedSGDState, theorem: Theorem | None) -> Stage:
         reach, beta, ball = state.reach, state.scale.smoothness, risk.objective.radius
         if theorem is not None:
             clip = 2.0 * theorem.clipping * beta * reach
@@ -190,7 +190,9 @@ class ClippedSGD:
         step = min(reach / travel, 1.0 / beta) if travel else 1.0 / beta
         return Stage(state.scale.strength, step, clip, reach, ball)
 
-    def _shrink(self, state: State, w: NDArray, objective: float, theorem: Theorem | None) -> None:
+    def _shrink(
+        self, state: ClippedSGDState, w: NDArray, objective: float, theorem: Theorem | None
+    ) -> None:
         """End a stage at its mean w."""
         if theorem is not None:
             state.reach = theorem.nearer(state.reach)
@@ -206,13 +208,13 @@ class ClippedSGD:
         state.stages += 1
         state.begin(w.copy())
 
-    def _excess(self, state: State) -> float:
+    def _excess(self, state: ClippedSGDState) -> float:
         """The objective's distance from the optimum that a stage aims at."""
         if self.target is None:
             return 0.5 * max(state.best - state.bound, 0.0)
         return self.target * SHARE / (1.0 - SHRINK)
 
-    def _finished(self, state: State, theorem: Theorem | None) -> bool:
+    def _finished(self, state: ClippedSGDState, theorem: Theorem | None) -> bool:
         if self.target is not None and state.best <= self.target:
             return True
         return theorem is not None and state.stages >= theorem.stages

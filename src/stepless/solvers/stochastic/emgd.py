@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from stepless.kernels.mixed import Epoch
+from stepless.compiled.mixed import Epoch
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
-from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
+from stepless.solvers.stochastic.mixed import Mixed, MixedState, Plan, parts
 
 
 class EMGD(Mixed):
@@ -56,7 +56,7 @@ class EMGD(Mixed):
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 
-    def plan(self, risk: RowRisk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
         strength, rest = parts(risk.objective)
         if self.schedule == "theory":
             L, delta = state.steepest + strength, min(self.delta, math.exp(-0.5))

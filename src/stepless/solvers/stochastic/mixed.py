@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import mixed, mixed_lagged
-from stepless.kernels.mixed import Epoch
-from stepless.kernels.rows import steepest
-from stepless.kernels.shuffle import random_order
-from stepless.kernels.vertices import enter
+from stepless.compiled import mixed, mixed_lagged
+from stepless.compiled.mixed import Epoch
+from stepless.compiled.rows import steepest
+from stepless.compiled.shuffle import random_order
+from stepless.compiled.vertices import enter
 from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
@@ -63,7 +63,7 @@ class Walk:
 
 
 @dataclass
-class State:
+class MixedState:
     """A centre, and the walk around it."""
 
     centre: Centre
@@ -105,11 +105,11 @@ class Mixed:
             return "has a theorem without a free intercept only; use fit_intercept=False"
         return needs_prox(objective)
 
-    def plan(self, risk: RowRisk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
         """Return the next epoch."""
         raise NotImplementedError
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> State:
+    def start(self, risk: RowRisk, w: NDArray, b: float) -> MixedState:
         square, longest = steepest(risk.source.X, risk.source.s)
         lever = _LEVER * longest if risk.objective.intercept else 0.0
         square += lever * lever * risk.source.s.max()
@@ -117,9 +117,9 @@ class Mixed:
         w = w.copy()
         enter(risk.objective.domain, w)  # means count the first centre too, and 0 may lie outside
         centre = Centre.at(risk, w, risk.anchor(w, b))
-        return State(centre, steep, steep, lever, centre.objective)
+        return MixedState(centre, steep, steep, lever, centre.objective)
 
-    def step(self, risk: RowRisk, state: State, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: MixedState, rng: np.random.Generator) -> Finding:
         if state.walk is None:
             plan = self.plan(risk, state)
             state.walk, state.left = _set_out(risk, state.centre, plan), plan.rounds
@@ -134,7 +134,9 @@ class Mixed:
             return rng.integers(m, size=count, dtype=np.uint32)
         return random_order(m, rng)[:count]
 
-    def _arrive(self, risk: RowRisk, state: State, walk: Walk, w: NDArray, b: float) -> Finding:
+    def _arrive(
+        self, risk: RowRisk, state: MixedState, walk: Walk, w: NDArray, b: float
+    ) -> Finding:
         """End an epoch at the mean of its iterates."""
         anchor = risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from stepless.kernels.mixed import Epoch
+from stepless.compiled.mixed import Epoch
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
-from stepless.solvers.stochastic.mixed import Mixed, Plan, State, parts
+from stepless.solvers.stochastic.mixed import Mixed, MixedState, Plan, parts
 
 _EPOCHS = (
     20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
@@ -60,7 +60,7 @@ class MixedGrad(Mixed):
             )
         return super().lacks(objective)
 
-    def plan(self, risk: RowRisk, state: State) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
         (strength, _), k = parts(risk.objective), state.epochs
         if self.schedule == "theory":
             beta, fading, delta = state.steepest + strength, strength / 2.0, min(self.delta, _LEAST)

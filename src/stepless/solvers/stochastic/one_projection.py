@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.kernels import one_projection as kernel
-from stepless.kernels.one_projection import Rule
-from stepless.kernels.rows import longest
-from stepless.kernels.shuffle import random_order
+from stepless.compiled import one_projection as kernel
+from stepless.compiled.one_projection import Rule
+from stepless.compiled.rows import longest
+from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective, SquaredL2, Zero
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from stepless.kernels.one_projection import PrimalDual, Rule
+from stepless.compiled.one_projection import PrimalDual, Rule
 from stepless.objective import Objective
 from stepless.solvers.stochastic.one_projection import OneProjection, Phases
 

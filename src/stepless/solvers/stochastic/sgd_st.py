@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from stepless.kernels import one_projection as kernel
-from stepless.kernels.one_projection import Rule, Smoothed
+from stepless.compiled import one_projection as kernel
+from stepless.compiled.one_projection import Rule, Smoothed
 from stepless.objective import Objective
 from stepless.solvers.stochastic.one_projection import OneProjection, Phases
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from stepless.compiled.mixed import BEND, BIAS, BIASES, COUNT, SPREAD
 from stepless.jit import FAST, compiled
-from stepless.kernels.mixed import BEND, BIAS, BIASES, COUNT, SPREAD
 
 _AHEAD = 6  # rows between asking for one and using it
 _SHORT = 1e-3  # decay below which its powers are taken by their series

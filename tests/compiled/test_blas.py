@@ -8,8 +8,8 @@ import pytest
 import scipy.linalg  # noqa: F401  loads both BLAS libraries, numpy's and scipy's
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from stepless.kernels import blas
-from stepless.kernels.blas import single_threaded_blas
+from stepless.compiled import blas
+from stepless.compiled.blas import single_threaded_blas
 
 
 def counts():

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
 
 from stepless.data.gram import between
-from stepless.kernel_functions import Gaussian, Kernel, LinearKernel, Polynomial, kernel_of
+from stepless.kernels import Gaussian, Kernel, LinearKernel, Polynomial, kernel_of
 from stepless.registry import UnknownName
 
 RNG = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stepless.kernels.lowest_share import lowest_share
+from stepless.compiled.lowest_share import lowest_share
 
 
 def by_sorting(values, weights, mass):

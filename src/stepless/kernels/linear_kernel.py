@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepless.kernel_functions.kernel import Kernel
+from stepless.kernels.kernel import Kernel
 
 
 class LinearKernel(Kernel):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from stepless.compiled.rows import extent, steepest
 from stepless.design import Dense
-from stepless.kernels.rows import extent, steepest
 
 
 @pytest.mark.parametrize("size", [1e-25, 1e25])

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
+from stepless.compiled.rows import square
 from stepless.jit import FAST, compiled
-from stepless.kernels.rows import square
 from stepless.term import Term
 
 _AHEAD = 4  # rows between asking for one and using it

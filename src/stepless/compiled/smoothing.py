@@ -7,8 +7,8 @@ take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 
 from __future__ import annotations
 
+from stepless.compiled.light import light
 from stepless.jit import FAST, compiled
-from stepless.kernels.light import light
 
 
 @light

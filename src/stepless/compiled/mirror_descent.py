@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
-from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
-from stepless.kernels.verdict import judge
 
 
 @compiled("problem[m,d,K] order[n] w[d,K] kept[2,d,K] bias[3,K] scores[≥n,K]", fastmath=FAST)

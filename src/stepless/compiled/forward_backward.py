@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
-from stepless.kernels.verdict import judge
 
 _AHEAD = 6  # rows between asking for one and using it
 _SMALL = 1e-100  # below, the common shrinkage is folded into the weights

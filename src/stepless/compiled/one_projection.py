@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from stepless.compiled.rows import square
 from stepless.jit import FAST, compiled
-from stepless.kernels.rows import square
 from stepless.term import Term
 
 # Places in `motion`: the multiplier λ, the intercept and Σa² for its steps, rounds so far, and sums

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.rows import add, product
 from stepless.jit import FAST, compiled
-from stepless.kernels.rows import add, product
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stepless.kernel_functions.kernel import Kernel
+from stepless.kernels.kernel import Kernel
 
 
 class Gaussian(Kernel):

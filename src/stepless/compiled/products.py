@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stepless.compiled.rows import add, product
 from stepless.jit import FAST, compiled
-from stepless.kernels.rows import add, product
 
 
 @compiled("block[m,d] g[d] a[m]", fastmath=FAST)
