@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
 from stepless.compiled.blas import single_threaded_blas
@@ -35,7 +35,7 @@ _REFUTED = 1e-6  # of an objective: a bound so much above it is no rounding of a
 class Result:
     """The best point of a run, what is known of the optimum, and how the run went."""
 
-    w: NDArray
+    w: Array
     b: Any  # a number, or an array for a joint loss
     objective: float
     risk: float  # the objective without the penalty
@@ -51,7 +51,7 @@ class Result:
     asked: Any = None  # of which problem, but for the strength
     witness: Witness | None = None  # by which the lower bound can be proved again
     at_zero: float = 0.0  # of Interval, as is
-    steepness: NDArray | None = None  # of the plane that the lower bound is proved by
+    steepness: Array | None = None  # of the plane that the lower bound is proved by
 
     @property
     def solver(self) -> str:
@@ -74,7 +74,7 @@ def minimize(
     solver: Solver | Turns,
     stopping: Stopping,
     *,
-    start: tuple[NDArray, Any] | Result | None = None,
+    start: tuple[Array, Any] | Result | None = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
     resumable: bool = True,
@@ -139,7 +139,7 @@ def _run(
     risk: Risk,
     turns: Turns,
     stopping: Stopping,
-    start: tuple[NDArray, Any] | Result | None,
+    start: tuple[Array, Any] | Result | None,
     asked: tuple[Any, ...] | None,
     watchers: list[Watcher],
     rng: np.random.Generator | None,
@@ -238,7 +238,7 @@ def _remark(
 
 
 def _first_turn(
-    risk: Risk, turns: Turns, before: Result | None, w: NDArray, b: Any
+    risk: Risk, turns: Turns, before: Result | None, w: Array, b: Any
 ) -> tuple[int, Any]:
     """Whose turn it is, and its state: that of the solver which ended the run before, if any."""
     for turn, solver in enumerate(turns.solvers):
@@ -247,7 +247,7 @@ def _first_turn(
     return 0, turns.solvers[0].start(risk, w, b)
 
 
-def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDArray, Any, float]:
+def _begin(risk: Risk, start: tuple[Array, Any] | Result | None) -> tuple[Array, Any, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
@@ -264,7 +264,7 @@ def _begin(risk: Risk, start: tuple[NDArray, Any] | Result | None) -> tuple[NDAr
     return w, b, risk.penalty(w) + value
 
 
-def _sized(risk: Risk, start: Any) -> tuple[NDArray, Any]:
+def _sized(risk: Risk, start: Any) -> tuple[Array, Any]:
     """Weights and intercept of the sizes that compiled loops rely on."""
     K = risk.objective.outputs
     try:

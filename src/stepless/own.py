@@ -12,8 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Constraint, Domain, Loss, Regularizer
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.risk import Risk
@@ -60,7 +60,7 @@ def check_own_terms(
         check_own_terms(d, None, *(part for part in domain if isinstance(part, Domain)))
 
 
-def check_own_loss(loss: Loss, y: NDArray) -> None:
+def check_own_loss(loss: Loss, y: Array) -> None:
     """Refuse a loss of these targets, as `check_own` does."""
     if is_own(loss):
         few = np.sort(y[:: max(1, y.size // _SAMPLE)])
@@ -83,7 +83,7 @@ def _once(term: Term, size: int, check: Callable[[], None]) -> None:
         right.add(key)
 
 
-def _check_loss(loss: Loss, y: NDArray, few: NDArray) -> None:
+def _check_loss(loss: Loss, y: Array, few: Array) -> None:
     from stepless.checks.loss import check_loss_quickly
 
     middle = few[np.linspace(0, few.size - 1, 3).astype(int)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.proof.witness import Witness, blend
 
 
@@ -17,7 +16,7 @@ class Plane:
     But for rounding: what it proves is what the verifier makes of its witness.
     """
 
-    a: NDArray
+    a: Array
     offset: float
     tilt: float = 0.0
     witness: Witness | None = None  # of what the verifier can make it anew

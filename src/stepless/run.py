@@ -9,9 +9,9 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from stepless.arrays import Array
 from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.registry import UnknownName
@@ -137,7 +137,7 @@ class Run:
     def minimize(
         self,
         risk: Risk,
-        start: tuple[NDArray, Any] | Result | None = None,
+        start: tuple[Array, Any] | Result | None = None,
         stopping: Stopping | None = None,
         label: str = "",
         resumable: bool = True,

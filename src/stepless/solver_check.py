@@ -9,8 +9,8 @@ import pickle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import SLACK, ContractError, point, told
 from stepless.data import Source
 from stepless.minimize import Result, minimize
@@ -159,7 +159,7 @@ def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> N
         _below(name, risk, finding.plane, places)
 
 
-def _below(name: str, risk: LinearRisk, plane: Plane, places: list[tuple[NDArray, float]]) -> None:
+def _below(name: str, risk: LinearRisk, plane: Plane, places: list[tuple[Array, float]]) -> None:
     for w, b in places:
         height, actual = float(plane.a @ w) + plane.tilt * b + plane.offset, risk.value(w, b)
         if not height <= actual + SLACK * (1 + actual):

@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
@@ -215,20 +215,20 @@ def _curvatures(risk: LinearRisk, z: Column) -> Column:
     return source.column(applied, np.zeros_like, z)
 
 
-def _away(block: Block, loss: Loss, z: NDArray) -> NDArray:
+def _away(block: Block, loss: Loss, z: Array) -> Array:
     """How far predictions are from the next corner; examples of weight 0 have none."""
     away = np.abs(z - loss.corners(block.y)[1]).min(axis=0)
     return np.where(block.s > 0.0, away, math.inf)
 
 
-def _density(block: Block, loss: Loss, z: NDArray, width: float) -> NDArray:
+def _density(block: Block, loss: Loss, z: Array, width: float) -> Array:
     """s_i times the rises of the corners that are near, over twice the width."""
     _, places, rises = loss.corners(block.y)
     near = np.abs(z - places) <= width
     return block.s * np.where(near, rises, 0.0).sum(axis=0) / (2.0 * width)
 
 
-def _width(away: NDArray) -> float:
+def _width(away: Array) -> float:
     """How far from a corner a prediction may be to count for the density there."""
     width = float(np.partition(away, rank := math.ceil(away.size**_NEAR) - 1)[rank])
     if width > 0.0:

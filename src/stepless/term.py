@@ -35,7 +35,7 @@ _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int":
 
 
 @dataclass_transform(frozen_default=True)
-class Term(tuple):
+class Term(tuple[Any, ...]):
     """Immutable parameters and pure functions of them, callable from Python and from kernels.
 
     Fields are declared as in a dataclass; every method whose name does not begin with an
@@ -117,7 +117,7 @@ class Term(tuple):
     def __hash__(self) -> int:
         return hash((type(self), self._key()))
 
-    def _key(self) -> tuple:
+    def _key(self) -> tuple[Any, ...]:
         """What equal terms of one class have in common; of arrays, which do not compare, bytes."""
         return tuple(self)
 

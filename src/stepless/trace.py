@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from stepless.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Trace(Sequence[Event]):
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
-    def __getattr__(self, name: str) -> NDArray:
+    def __getattr__(self, name: str) -> Array:
         if name in _COLUMNS:
             return np.array([getattr(event, name) for event in self.events])
         raise AttributeError(f"a Trace has no column {name!r}; it has {', '.join(_COLUMNS)}")

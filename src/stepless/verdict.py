@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Certifier
 from stepless.certificates.planes import MOST_POINTS
 from stepless.proof import Interval
@@ -42,7 +42,7 @@ class Verdict:
 
     def __init__(self, risk: Risk, certifier: Certifier | None, stopping: Stopping) -> None:
         self.interval = Interval(math.inf, -math.inf)
-        self.w: NDArray = np.zeros(0)
+        self.w: Array = np.zeros(0)
         self.b: Any = 0.0
         self.witness: Witness | None = None
         self._risk, self._certifier, self._stopping = risk, certifier, stopping
@@ -66,7 +66,7 @@ class Verdict:
             self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
         return event.objective <= _NOTHING * self._at_zero
 
-    def confirmed(self, event: Event, reason: str, w: NDArray, b: Any) -> str | None:
+    def confirmed(self, event: Event, reason: str, w: Array, b: Any) -> str | None:
         """Prove the claims of an event that ends the run; return why it ends then, if it does."""
         self._prove(event, w, b)
         share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
@@ -88,7 +88,7 @@ class Verdict:
         high, low = max(event.objective, high), min(event.lower_bound, low)
         return replace(event, objective=high, lower_bound=low)
 
-    def _prove(self, event: Event, w: NDArray, b: Any) -> None:
+    def _prove(self, event: Event, w: Array, b: Any) -> None:
         witness = None
         if self._certifier is not None:
             # an oracle is asked again: at a sixth of the points, if that is as good

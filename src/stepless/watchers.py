@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, TextIO
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.compile_time import COMPILED, NOTEWORTHY
 from stepless.given import refuse_unless
 from stepless.trace import Event
 
 # Called with each event and the best (w, b) so far; True ends the run.
-Watcher = Callable[[Event, NDArray, float], bool | None]
+Watcher = Callable[[Event, Array, float], bool | None]
 
 
 def watching(watchers: Any) -> list[Watcher]:
@@ -46,7 +45,7 @@ class Progress:
         self.label = label
         self._compiled = COMPILED.seconds
 
-    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+    def __call__(self, event: Event, w: Array, b: float) -> None:
         seconds, self._compiled = COMPILED.seconds - self._compiled, COMPILED.seconds
         if seconds >= NOTEWORTHY:
             self.stream.write(f"{self.label}compiled for {seconds:.2g} s, once on this machine\n")
@@ -65,12 +64,12 @@ def describe(event: Event) -> str:
 class Checkpoint:
     """Hands the best weights to `save(w, b, event)` every so many seconds."""
 
-    def __init__(self, save: Callable[[NDArray, float, Event], None], every: float = 60.0) -> None:
+    def __init__(self, save: Callable[[Array, float, Event], None], every: float = 60.0) -> None:
         self.save = save
         self.every = every
         self._last = perf_counter()
 
-    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+    def __call__(self, event: Event, w: Array, b: float) -> None:
         if perf_counter() - self._last >= self.every:
             self.save(w, b, event)
             self._last = perf_counter()
@@ -87,13 +86,13 @@ class EarlyStop:
     [False, True]
     """
 
-    def __init__(self, score: Callable[[NDArray, float], float], patience: int = 5) -> None:
+    def __init__(self, score: Callable[[Array, float], float], patience: int = 5) -> None:
         self.score = score
         self.patience = patience
         self._best = -math.inf
         self._waited = 0
 
-    def __call__(self, event: Event, w: NDArray, b: float) -> bool:
+    def __call__(self, event: Event, w: Array, b: float) -> bool:
         if event.passes == 1:  # a run of its own, as of one class among several
             self._best, self._waited = -math.inf, 0
         score = self.score(w, b)

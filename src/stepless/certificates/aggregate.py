@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates.planes import MOST_POINTS
 from stepless.objective import Penalized
 from stepless.plane import Plane
@@ -52,7 +52,7 @@ class Aggregate:
                     self._parts.clear()
         return max(self._bound(objective, ceiling, self._a, self._offset), 0.0), None
 
-    def _blend(self, objective: Penalized, ceiling: float, a: NDArray, offset: float) -> float:
+    def _blend(self, objective: Penalized, ceiling: float, a: Array, offset: float) -> float:
         rise, lift = a - self._a, offset - self._offset
 
         def bound(share: float) -> float:
@@ -88,7 +88,7 @@ class Aggregate:
         return self._witness
 
     @staticmethod
-    def _bound(objective: Penalized, ceiling: float, a: NDArray, offset: float) -> float:
+    def _bound(objective: Penalized, ceiling: float, a: Array, offset: float) -> float:
         return offset + objective.least(a, np.zeros(()), ceiling)
 
 

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import MOST_POINTS, Planes
 from stepless.objective import Penalized
@@ -37,7 +37,7 @@ class Certifier:
         if planes is not None:
             self.hear(planes.lower_bound(objective)[0], planes)
 
-    def learn(self, plane: Plane, ceiling: float = math.inf) -> NDArray | None:
+    def learn(self, plane: Plane, ceiling: float = math.inf) -> Array | None:
         """Take in a plane; return the planes' minimiser, if there is a new one.
 
         `ceiling` is the objective somewhere. A plane of a run that diverges, steeper than any help,

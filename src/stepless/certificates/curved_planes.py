@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates.dual_model import ascend
 from stepless.certificates.general_planes import GeneralPlanes
 from stepless.objective import Penalized
@@ -20,7 +20,7 @@ class CurvedPlanes(GeneralPlanes):
     The planes' minimum is max_α bᵀα − Ω*(−Aα), attained at w = ∇Ω*(−Aα): see `dual_model`.
     """
 
-    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: Array, known: float) -> Array:
         enough = _ENOUGH * (ceiling - known) if ceiling < math.inf else 0.0
         return ascend(self.A, self.b, alpha, _Conjugate(objective), enough)
 
@@ -33,10 +33,10 @@ class _Conjugate:
         clip = objective.domain.clip
         self._low, self._high = clip(-math.inf), clip(math.inf)
 
-    def weights(self, u: NDArray) -> NDArray:
+    def weights(self, u: Array) -> Array:
         return np.clip(self._regularizer.conjugate_weights(u), self._low, self._high)
 
-    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def curvature(self, u: Array) -> tuple[Array, float, Array]:
         D, factor, r = self._regularizer.conjugate_curvature(u)
         if self._low == -math.inf and self._high == math.inf:
             return D, factor, r

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates.simplex_qp import maximise
 
 _STEPS = 60  # of Newton's method; a bundle goes on from where they end
@@ -24,16 +24,16 @@ _LEAST_GAP = 1e-14  # relative to the heights of planes: no gap is smaller
 class Bowl(Protocol):
     """A convex Ψ, by its conjugate, which is differentiable."""
 
-    def weights(self, u: NDArray) -> NDArray:
+    def weights(self, u: Array) -> Array:
         """∇Ψ*(u), the weights that maximise ⟨u, w⟩ − Ψ(w)."""
         ...
 
-    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def curvature(self, u: Array) -> tuple[Array, float, Array]:
         """D, f and r with ∇²Ψ*(u) = diag(D) + f rrᵀ, or about that."""
         ...
 
 
-def ascend(A: NDArray, b: NDArray, alpha: NDArray, bowl: Bowl, enough: float) -> NDArray:
+def ascend(A: Array, b: Array, alpha: Array, bowl: Bowl, enough: float) -> Array:
     """Climb in place from a feasible α until the model's own gap is `enough`; return w.
 
     Newton's method: Ψ* is taken for its parabola at −Aα, whose programme is that of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates.dual_model import Bowl, ascend
 from stepless.certificates.planes import Planes
 from stepless.objective import Penalized
@@ -20,7 +20,7 @@ class GeneralPlanes(Planes):
     may still find dual points (`minimise`).
     """
 
-    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, NDArray]:
+    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, Array]:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         alpha = self._duals[0, : self.size].copy()
         w = self.climb(objective, ceiling, alpha, max(self._known(objective), 0.0))
@@ -40,28 +40,28 @@ class GeneralPlanes(Planes):
     def _known(self, objective: Penalized) -> float:
         return self._best if objective == self._proved else -math.inf
 
-    def _keep(self, objective: Penalized, ceiling: float, alpha: NDArray) -> float:
+    def _keep(self, objective: Penalized, ceiling: float, alpha: Array) -> float:
         known, bound = self._known(objective), self.proves(objective, ceiling, alpha)
         if bound >= known:
             self._duals[0, : self.size] = alpha
         self._best, self._proved = max(bound, known), objective
         return max(self._best, 0.0)
 
-    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: Array, known: float) -> Array:
         """Move α, in place, to where the bound is highest; return the planes' minimiser."""
         raise NotImplementedError
 
-    def minimise(self, bowl: Bowl, enough: float, dual: int) -> NDArray:
+    def minimise(self, bowl: Bowl, enough: float, dual: int) -> Array:
         """argmin_w Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i), about; starts from its last answer."""
         alpha = self._duals[dual, : self.size].copy()
         w = ascend(self.A, self.b, alpha, bowl, enough)
         self._duals[dual, : self.size] = alpha
         return w
 
-    def height(self, w: NDArray) -> float:
+    def height(self, w: Array) -> float:
         """max(0, max_i ⟨a_i, w⟩ + b_i)."""
         return float((self.A @ w + self.b).max(initial=0.0))
 
-    def proves(self, objective: Penalized, ceiling: float, alpha: NDArray) -> float:
+    def proves(self, objective: Penalized, ceiling: float, alpha: Array) -> float:
         """Return the bound that a dual point gives."""
         return float(alpha @ self.b) + objective.least(alpha @ self.A, np.zeros(()), ceiling)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.certificates.planes import Planes
 from stepless.data.gram import Gram
 from stepless.objective import Penalized
@@ -18,13 +17,13 @@ class KernelPlanes(Planes):
         super().__init__(gram.size, duals)
         self._kernels = gram
 
-    def products(self, v: NDArray) -> NDArray:
+    def products(self, v: Array) -> Array:
         return self.A @ self._kernels.predictions(v)
 
-    def length(self, v: NDArray) -> float:
+    def length(self, v: Array) -> float:
         return math.sqrt(max(float(v @ self._kernels.predictions(v)), 0.0))
 
-    def _bound(self, objective: Penalized, alpha: NDArray) -> tuple[float, NDArray]:
+    def _bound(self, objective: Penalized, alpha: Array) -> tuple[float, Array]:
         """Return the bound that α proves, and the blend's a."""
         n = self.size
         slope = math.sqrt(max(float(alpha @ self._gram[:n, :n] @ alpha), 0.0))

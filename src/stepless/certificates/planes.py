@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.certificates.simplex_qp import maximise
 from stepless.objective import Penalized
 from stepless.plane import Plane
@@ -45,20 +45,20 @@ class Planes:
         self._proved: Penalized | None = None
 
     @property
-    def A(self) -> NDArray:
+    def A(self) -> Array:
         """The planes' slopes, one a row."""
         return self._A[: self.size]
 
     @property
-    def b(self) -> NDArray:
+    def b(self) -> Array:
         """The planes' offsets."""
         return self._b[: self.size]
 
-    def products(self, v: NDArray) -> NDArray:
+    def products(self, v: Array) -> Array:
         """⟨a_i, v⟩ for each plane."""
         return self.A @ v
 
-    def length(self, v: NDArray) -> float:
+    def length(self, v: Array) -> float:
         """‖v‖, of weights or slopes."""
         return float(np.sqrt(v @ v))
 
@@ -97,7 +97,7 @@ class Planes:
             n += max(1, n // 4)
         return self
 
-    def _only(self, kept: NDArray) -> Planes:
+    def _only(self, kept: Indices) -> Planes:
         few = type(self)(self._A.shape[1])
         for i in kept:
             few.add(Plane(self._A[i], float(self._b[i]), witness=self._witnesses[i]))
@@ -108,7 +108,7 @@ class Planes:
         """The bound of the best weights that these planes can have."""
         return self.lower_bound(objective, ceiling)[0]
 
-    def maximise(self, strength: float, linear: NDArray, dual: int = 0) -> NDArray:
+    def maximise(self, strength: float, linear: Array, dual: int = 0) -> Array:
         """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
         n = self.size
         alpha = np.ascontiguousarray(self._duals[dual, :n])
@@ -122,7 +122,7 @@ class Planes:
         used = (self._duals[:, :n] > 0.0).any(axis=0)
         self._idle[:n] = np.where(used, 0, self._idle[:n] + 1)
 
-    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, NDArray]:
+    def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, Array]:
         """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
@@ -148,7 +148,7 @@ class Planes:
         w = v / -sharpened
         return max(bound, 0.0), w * min(1.0, objective.radius / max(float(np.sqrt(w @ w)), 1e-300))
 
-    def _bound(self, objective: Penalized, alpha: NDArray) -> tuple[float, NDArray]:
+    def _bound(self, objective: Penalized, alpha: Array) -> tuple[float, Array]:
         """Return the bound that α proves, and Aα."""
         v = alpha @ self.A
         return objective.floor(float(np.sqrt(v @ v)), float(alpha @ self.b)), v

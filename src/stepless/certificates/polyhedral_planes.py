@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from stepless.arrays import Array
 from stepless.certificates.general_planes import GeneralPlanes
 from stepless.objective import (
     L1,
@@ -47,7 +47,7 @@ class PolyhedralPlanes(GeneralPlanes):
     and proves what it proves. Where HiGHS gives up, the last dual point is still one.
     """
 
-    def climb(self, objective: Penalized, ceiling: float, alpha: NDArray, known: float) -> NDArray:
+    def climb(self, objective: Penalized, ceiling: float, alpha: Array, known: float) -> Array:
         strength, domain = lasso(objective), objective.domain
         assert strength is not None
         n, d = self.A.shape

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import (
     SLACK,
     ContractError,
@@ -56,7 +56,7 @@ def check_constraint(domain: Domain, d: int = 4) -> None:
 
 def check_constraint_quickly(
     domain: Domain, d: int, draws: int = 8
-) -> tuple[NDArray, NDArray, NDArray, float]:
+) -> tuple[Array, Array, Array, float]:
     """Check `excess` and `outward` in plain Python; return points, their answers and a size.
 
     Raises ContractError.
@@ -74,7 +74,7 @@ def check_constraint_quickly(
     return w, c, g, unit
 
 
-def _sized(domain: Domain, w: NDArray) -> None:
+def _sized(domain: Domain, w: Array) -> None:
     """Refuse a radius or a reach beyond which there are points of the domain."""
     for method, what, order in (("radius", "length", 2), ("reach", "largest weight", np.inf)):
         told = constant(domain, method)
@@ -91,7 +91,7 @@ def _sized(domain: Domain, w: NDArray) -> None:
             )
 
 
-def _outward(domain: Domain, w: NDArray, c: float) -> NDArray:
+def _outward(domain: Domain, w: Array, c: float) -> Array:
     """The subgradient that a domain writes, and the excess that it returns with it compared."""
     name, g = type(domain).__name__, np.zeros_like(w)
     try:
@@ -107,7 +107,7 @@ def _outward(domain: Domain, w: NDArray, c: float) -> NDArray:
     return g
 
 
-def _convex(domain: Domain, w: NDArray, c: NDArray) -> None:
+def _convex(domain: Domain, w: Array, c: Array) -> None:
     middles = (w[:, None] + w[None, :]) / 2.0
     of_middles = np.array([[number(domain, "excess", row) for row in rows] for rows in middles])
     chords = (c[:, None] + c[None, :]) / 2.0
@@ -120,7 +120,7 @@ def _convex(domain: Domain, w: NDArray, c: NDArray) -> None:
         )
 
 
-def _supported(domain: Domain, w: NDArray, c: NDArray, g: NDArray, unit: float) -> None:
+def _supported(domain: Domain, w: Array, c: Array, g: Array, unit: float) -> None:
     """Refuse subgradients whose tangent plane rises above the function, far away or close by."""
     name = type(domain).__name__
     lengths = np.linalg.norm(g, axis=1, keepdims=True)
@@ -140,7 +140,7 @@ def _supported(domain: Domain, w: NDArray, c: NDArray, g: NDArray, unit: float) 
         )
 
 
-def _enclosed(domain: Domain, w: NDArray, c: NDArray, unit: float) -> None:
+def _enclosed(domain: Domain, w: Array, c: Array, unit: float) -> None:
     name = type(domain).__name__
     p = np.array([written(domain, "project", row) for row in w])
     moved = np.linalg.norm(p - w, axis=1)
@@ -162,7 +162,7 @@ def _enclosed(domain: Domain, w: NDArray, c: NDArray, unit: float) -> None:
     )
 
 
-def _compiled(domain: Domain, w: NDArray, c: NDArray, g: NDArray) -> None:
+def _compiled(domain: Domain, w: Array, c: Array, g: Array) -> None:
     excess, returned, out = np.empty(len(w)), np.empty(len(w)), np.zeros_like(w)
     examples = {"excess": (w[0].copy(),), "outward": (w[0].copy(), out[0].copy())}
     run_compiled(domain, _kernel, (w, excess, returned, out), examples)

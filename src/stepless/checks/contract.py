@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.compile_errors import UNCOMPILABLE, reason
 from stepless.term import Term
 
@@ -47,13 +47,13 @@ def number(
     return float(result)
 
 
-def numbers(term: Any, method: str, *columns: Any, finite: bool = True) -> NDArray:
+def numbers(term: Any, method: str, *columns: Any, finite: bool = True) -> Array:
     """Call a method at each row of columns of numbers."""
     rows = zip(*np.broadcast_arrays(*columns), strict=True)
     return np.array([number(term, method, *row, finite=finite) for row in rows])
 
 
-def written(term: Any, method: str, *arguments: NDArray, into: int = 0) -> NDArray:
+def written(term: Any, method: str, *arguments: Array, into: int = 0) -> Array:
     """Call a method that writes into one of its arguments; return what it made of a copy."""
     copies, name = [a.copy() for a in arguments], f"{type(term).__name__}.{method}"
     try:
@@ -75,7 +75,7 @@ def constant(term: Any, method: str) -> float:
     return result
 
 
-def refuse(wrong: NDArray, say: Callable[[int], str]) -> None:
+def refuse(wrong: Mask, say: Callable[[int], str]) -> None:
     """Complain about the first place that is wrong, if any is."""
     if wrong.any():
         raise ContractError(say(int(np.flatnonzero(wrong)[0])))
@@ -92,7 +92,10 @@ def floor(z: Any, y: float = 0.0) -> Any:
 
 
 def run_compiled(
-    term: Term, kernel: Callable[..., None], arguments: tuple, examples: dict[str, tuple]
+    term: Term,
+    kernel: Callable[..., None],
+    arguments: tuple[Any, ...],
+    examples: dict[str, tuple[Any, ...]],
 ) -> None:
     """Run a kernel on a term; if it fails, name the method (of `examples`: arguments) to blame."""
     name = type(term).__name__
@@ -111,7 +114,7 @@ def run_compiled(
         raise ContractError(f"{name} fails when compiled: {told(error)}") from error
 
 
-def same(term: Term, method: str, rows: NDArray, results: NDArray) -> None:
+def same(term: Term, method: str, rows: Array, results: Array) -> None:
     """Compare what compiled code gave with plain Python."""
     for row, fast in zip(rows, results, strict=True):
         plain = number(term, method, *row, finite=False)
@@ -121,7 +124,7 @@ def same(term: Term, method: str, rows: NDArray, results: NDArray) -> None:
             )
 
 
-def same_arrays(term: Term, method: str, given: NDArray, plain: NDArray, fast: NDArray) -> None:
+def same_arrays(term: Term, method: str, given: Array, plain: Array, fast: Array) -> None:
     """Compare what compiled code wrote, at each of the given, with plain Python."""
     off, size = (np.abs(x).reshape(len(plain), -1).max(axis=1) for x in (fast - plain, plain))
     refuse(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import (
     SLACK,
     ContractError,
@@ -70,12 +70,12 @@ def check_domain_quickly(domain: Domain, d: int) -> None:
 class _Tried(NamedTuple):
     """Weights, their projections, also in metrics; slopes and their vertices."""
 
-    w: NDArray
-    p: NDArray
-    metric: NDArray
-    q: NDArray
-    g: NDArray
-    v: NDArray
+    w: Array
+    p: Array
+    metric: Array
+    q: Array
+    g: Array
+    v: Array
 
 
 def _check_plain(domain: Domain, d: int, draws: int, vertices: bool) -> _Tried:
@@ -101,7 +101,7 @@ def _check_plain(domain: Domain, d: int, draws: int, vertices: bool) -> _Tried:
     return _Tried(w, p, metric, q, g, v)
 
 
-def _sized(domain: Domain, p: NDArray) -> None:
+def _sized(domain: Domain, p: Array) -> None:
     """Compare points of the domain with the sizes that it tells."""
     name = type(domain).__name__
     lengths, largest = np.linalg.norm(p, axis=1), np.abs(p).max(axis=1)
@@ -125,7 +125,7 @@ def _sized(domain: Domain, p: NDArray) -> None:
 
 
 def _nearest(
-    domain: Domain, method: str, w: NDArray, h: NDArray, p: NDArray, u: NDArray, unit: float
+    domain: Domain, method: str, w: Array, h: Array, p: Array, u: Array, unit: float
 ) -> None:
     """Refuse projections p of w in the metrics h that are not of the domain, or not nearest."""
     name, lengths = type(domain).__name__, np.linalg.norm(p, axis=1)
@@ -150,7 +150,7 @@ def _nearest(
         )
 
 
-def _clipped(domain: Domain, w: NDArray, p: NDArray) -> None:
+def _clipped(domain: Domain, w: Array, p: Array) -> None:
     name = type(domain).__name__
     if p[0].any():
         raise ContractError(f"{name}.project moves the origin, which a separable domain contains")
@@ -163,7 +163,7 @@ def _clipped(domain: Domain, w: NDArray, p: NDArray) -> None:
     )
 
 
-def _in_a_metric(domain: Domain, w: NDArray, metric: NDArray, p: NDArray, unit: float) -> NDArray:
+def _in_a_metric(domain: Domain, w: Array, metric: Array, p: Array, unit: float) -> Array:
     ones = np.ones(w.shape[1])
     plain = np.array([written(domain, "project_in", row, ones) for row in w])
     refuse(
@@ -179,7 +179,7 @@ def _in_a_metric(domain: Domain, w: NDArray, metric: NDArray, p: NDArray, unit: 
     return q
 
 
-def _vertices(domain: Domain, g: NDArray, p: NDArray, unit: float) -> NDArray:
+def _vertices(domain: Domain, g: Array, p: Array, unit: float) -> Array:
     name, blank = type(domain).__name__, np.full(g.shape[1], np.nan)
     v = np.array([written(domain, "vertex", row, blank, into=1) for row in g])
     _sized(domain, np.concatenate([p, v]))
@@ -200,7 +200,7 @@ def _vertices(domain: Domain, g: NDArray, p: NDArray, unit: float) -> NDArray:
     return v
 
 
-def _floored(domain: Domain, g: NDArray, p: NDArray) -> None:
+def _floored(domain: Domain, g: Array, p: Array) -> None:
     floors = np.array([number(domain, "floor", row, finite=False, infinity=-math.inf) for row in g])
     heights = g @ p.T
     margin = SLACK * np.linalg.norm(g, axis=1) * np.linalg.norm(p, axis=1).max()
@@ -217,8 +217,8 @@ def _check_compiled(
     domain: Domain,
     method: str,
     kernel: Callable[..., None],
-    arguments: tuple[NDArray, ...],
-    plain: NDArray,
+    arguments: tuple[Array, ...],
+    plain: Array,
     into: int = 0,
 ) -> None:
     copies = tuple(a.copy() for a in arguments)

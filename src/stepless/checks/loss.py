@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import (
     SLACK,
     ContractError,
@@ -76,7 +76,7 @@ rises by -1.0001 a unit there
         _check_compiled(loss, y, _predictions(y))
 
 
-def check_loss_quickly(loss: Loss, targets: NDArray) -> None:
+def check_loss_quickly(loss: Loss, targets: Array) -> None:
     """Check a loss in plain Python, at few points about these targets, where it does not overflow.
 
     Raises ContractError.
@@ -124,7 +124,7 @@ def _check_joint(loss: Loss, y: int) -> None:
         )
 
 
-def _predictions(y: float) -> NDArray:
+def _predictions(y: float) -> Array:
     """Sorted points z: even and random ones around 0 and the target, far ones, and neighbours."""
     random = np.random.default_rng(0).normal(scale=3.0, size=30)
     around = np.concatenate([np.linspace(-4.0, 4.0, 33), random])
@@ -133,7 +133,7 @@ def _predictions(y: float) -> NDArray:
     return np.unique(np.concatenate([z - near, z, z + near]))
 
 
-def _check_at(loss: Loss, y: float, z: NDArray, steps: tuple[float, ...]) -> None:
+def _check_at(loss: Loss, y: float, z: Array, steps: tuple[float, ...]) -> None:
     value = numbers(loss, "value", z, y)
     slope = numbers(loss, "slope", z, y)
     refuse(value < 0.0, lambda i: f"{call(loss, 'value', z[i], y)} is {value[i]:.6g}, below 0")
@@ -152,7 +152,7 @@ def _check_at(loss: Loss, y: float, z: NDArray, steps: tuple[float, ...]) -> Non
         _corners(loss, y, z, slope)
 
 
-def _convex(loss: Loss, y: float, z: NDArray, value: NDArray) -> None:
+def _convex(loss: Loss, y: float, z: Array, value: Array) -> None:
     neighbours = np.arange(z.size - 2)[:, None] + np.arange(3)
     random = np.sort(
         np.random.default_rng(1).choice(z.size, size=(min(5_000, z.size**2), 3)), axis=1
@@ -169,7 +169,7 @@ def _convex(loss: Loss, y: float, z: NDArray, value: NDArray) -> None:
     )
 
 
-def _subgradient(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDArray) -> None:
+def _subgradient(loss: Loss, y: float, z: Array, value: Array, slope: Array) -> None:
     way = z[None, :] - z[:, None]
     rise = slope[:, None] * way
     margin = slack(value[:, None], value[None, :], rise) + floor(z, y)
@@ -186,7 +186,7 @@ def _subgradient(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDArra
     )
 
 
-def _lipschitz(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+def _lipschitz(loss: Loss, y: float, z: Array, slope: Array) -> None:
     limit = constant(loss, "lipschitz")
     refuse(
         np.abs(slope) > limit * (1 + SLACK),
@@ -197,7 +197,7 @@ def _lipschitz(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     )
 
 
-def _smooth(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+def _smooth(loss: Loss, y: float, z: Array, slope: Array) -> None:
     limit = constant(loss, "smoothness")
     if math.isinf(limit):
         return
@@ -220,7 +220,7 @@ def _smooth(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
             right, high = middle, at
 
 
-def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDArray) -> None:
+def _fenchel_young(loss: Loss, y: float, z: Array, value: Array, slope: Array) -> None:
     own = numbers(loss, "conjugate", slope, y, finite=False)
     expected = slope * z - value
     margin = slack(value, expected, slope * z) + floor(z, y)
@@ -244,7 +244,7 @@ def _fenchel_young(loss: Loss, y: float, z: NDArray, value: NDArray, slope: NDAr
         )
 
 
-def _curvature(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+def _curvature(loss: Loss, y: float, z: Array, slope: Array) -> None:
     """Compare it with secants of the slope to both sides; at a kink it may lie between the two."""
     own = numbers(loss, "curvature", z, y)
     h = 1e-6 * np.sqrt(np.maximum(np.abs(z), 1.0))  # far out, kinks lie as close to each other
@@ -264,7 +264,7 @@ def _curvature(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     )
 
 
-def _implicit(loss: Loss, y: float, z: NDArray, step: float) -> None:
+def _implicit(loss: Loss, y: float, z: Array, step: float) -> None:
     a = numbers(loss, "implicit_slope", z, y, step)
     v = z - step * a
     near = SLACK * (1 + np.abs(z) + np.abs(v))
@@ -288,7 +288,7 @@ def _implicit(loss: Loss, y: float, z: NDArray, step: float) -> None:
         )
 
 
-def _corners(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
+def _corners(loss: Loss, y: float, z: Array, slope: Array) -> None:
     name = f"{type(loss).__name__}.corners"
     try:
         parts = [np.asarray(part, dtype=float) for part in loss.corners(np.full(2, y))]
@@ -313,7 +313,7 @@ def _corners(loss: Loss, y: float, z: NDArray, slope: NDArray) -> None:
     )
 
 
-def _check_compiled(loss: Loss, y: float, z: NDArray) -> None:
+def _check_compiled(loss: Loss, y: float, z: Array) -> None:
     at: dict[str, tuple[Any, ...]] = {
         "value": (z, y),
         "slope": (z, y),

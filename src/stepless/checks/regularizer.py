@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import (
     SLACK,
     ContractError,
@@ -88,8 +88,8 @@ def check_regularizer_quickly(regularizer: Regularizer, features: int, outputs: 
 
 def _check_of_one(
     regularizer: Regularizer,
-    w: NDArray,
-    u: NDArray,
+    w: Array,
+    u: Array,
     steps: tuple[float, ...],
     times: tuple[int, ...],
 ) -> None:
@@ -113,7 +113,7 @@ def _check_of_one(
         _repeated(regularizer, u[:8], step, times)
 
 
-def _curved(regularizer: Regularizer, w: NDArray, value: NDArray) -> None:
+def _curved(regularizer: Regularizer, w: Array, value: Array) -> None:
     refuse(value < 0.0, lambda i: f"{call(regularizer, 'value', w[i])} is {value[i]:.6g}, below 0")
     rest = _rest(regularizer)
     if (least := number(regularizer, "value", rest)) != 0.0:
@@ -140,7 +140,7 @@ def _rest(regularizer: Regularizer) -> float:
     return number(regularizer, "conjugate_gradient", 0.0) if regularizer.separable else 0.0
 
 
-def _fenchel_young(regularizer: Regularizer, w: NDArray, value: NDArray, u: NDArray) -> None:
+def _fenchel_young(regularizer: Regularizer, w: Array, value: Array, u: Array) -> None:
     conjugate = numbers(regularizer, "conjugate", u, finite=False)
     u, conjugate = u[np.isfinite(conjugate)], conjugate[np.isfinite(conjugate)]
     product = u[:, None] * w
@@ -162,7 +162,7 @@ def _fenchel_young(regularizer: Regularizer, w: NDArray, value: NDArray, u: NDAr
     )
 
 
-def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, step: float) -> None:
+def _proximal(regularizer: Regularizer, v: Array, value: Array, wj: float, step: float) -> None:
     p = number(regularizer, "prox", wj, step)
     own = number(regularizer, "value", p)
     near = p + 1e-3 * max(1.0, abs(p)) * np.array([-1.0, 1.0])
@@ -189,7 +189,7 @@ def _proximal(regularizer: Regularizer, v: NDArray, value: NDArray, wj: float, s
         )
 
 
-def _repeated(regularizer: Regularizer, w: NDArray, step: float, counts: tuple[int, ...]) -> None:
+def _repeated(regularizer: Regularizer, w: Array, step: float, counts: tuple[int, ...]) -> None:
     for wj in w:
         p = wj
         for before, times in pairwise((0, *counts)):
@@ -203,7 +203,7 @@ def _repeated(regularizer: Regularizer, w: NDArray, step: float, counts: tuple[i
                 )
 
 
-def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
+def _check_compiled(regularizer: Regularizer, w: Array) -> None:
     out, step, times = np.empty((w.size, 4)), 0.3, 3
     examples = {
         "value": (0.5,),
@@ -227,7 +227,7 @@ def _check_compiled(regularizer: Regularizer, w: NDArray) -> None:
 
 def _of_all(
     regularizer: Regularizer, features: int, outputs: int, draws: int
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+) -> tuple[Array, Array, Array, Array]:
     """Check Ω, its prox and its floor; return weights, steps, proxes and the values there."""
     rng = np.random.default_rng(0)
     sizes = np.geomspace(1e-3, 1e3, draws)[:, None, None]
@@ -250,16 +250,14 @@ def _of_all(
     return w, steps, p, value[1 : 1 + draws]
 
 
-def _shrunk(regularizer: Regularizer, w: NDArray, steps: NDArray) -> NDArray:
+def _shrunk(regularizer: Regularizer, w: Array, steps: Array) -> Array:
     """Return the prox; of a separable regularizer that inherits it, without compiled code."""
     if regularizer.separable and not _own(regularizer, "shrink", "shrink_row"):
         return numbers(regularizer, "prox", w.ravel(), steps.ravel()).reshape(w.shape)
     return written(regularizer, "shrink", w, steps)
 
 
-def _check_of_all(
-    regularizer: Regularizer, w: NDArray, steps: NDArray, p: NDArray, value: NDArray
-) -> None:
+def _check_of_all(regularizer: Regularizer, w: Array, steps: Array, p: Array, value: Array) -> None:
     """Check the rows, the dual and compiled code against what was found in plain Python."""
     if regularizer.by_rows:
         _row_by_row(regularizer, w, steps, p)
@@ -267,17 +265,17 @@ def _check_of_all(
         _check_dual(regularizer, (w - p) / steps, p)
     if _own(regularizer, "total", "shrink", "shrink_row"):
         fast, totals = w.copy(), np.empty(len(w))
-        examples: dict[str, tuple] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
+        examples: dict[str, tuple[Any, ...]] = {"shrink": (w[0].copy(), steps[0]), "total": (w[0],)}
         run_compiled(regularizer, _shrinks, (fast, steps, totals), examples)
         same_arrays(regularizer, "shrink", w, p, fast)
         same_arrays(regularizer, "total", p, value, totals)
 
 
-def _inside(regularizer: Regularizer, w: NDArray) -> NDArray:
+def _inside(regularizer: Regularizer, w: Array) -> Array:
     return np.abs(w) if regularizer.nonnegative else w
 
 
-def _curved_in_all(regularizer: Regularizer, v: NDArray, value: NDArray) -> None:
+def _curved_in_all(regularizer: Regularizer, v: Array, value: Array) -> None:
     refuse(value < 0.0, lambda i: f"{call(regularizer, 'total', v[i])} is {value[i]:.6g}, below 0")
     if value[0] != 0.0:
         raise ContractError(f"{call(regularizer, 'total', v[0])} is {value[0]:.6g}, but must be 0")
@@ -301,7 +299,7 @@ def _curved_in_all(regularizer: Regularizer, v: NDArray, value: NDArray) -> None
         )
 
 
-def _least(regularizer: Regularizer, w: NDArray, q: NDArray, v: NDArray, value: NDArray) -> None:
+def _least(regularizer: Regularizer, w: Array, q: Array, v: Array, value: Array) -> None:
     """Refuse v[1:], what was made of w, if q = (w − v)/step is no subgradient there."""
     for i, (p, own) in enumerate(zip(v[1 : 1 + len(w)], value[1:], strict=False)):
         rise = np.sum(q[i] * (v - p), axis=(1, 2))
@@ -315,7 +313,7 @@ def _least(regularizer: Regularizer, w: NDArray, q: NDArray, v: NDArray, value: 
         )
 
 
-def _row_by_row(regularizer: Regularizer, w: NDArray, steps: NDArray, p: NDArray) -> None:
+def _row_by_row(regularizer: Regularizer, w: Array, steps: Array, p: Array) -> None:
     rows, own = w.reshape(-1, _OUTPUTS), p.reshape(-1, _OUTPUTS)
     pairs = zip(rows, steps.reshape(-1, _OUTPUTS), strict=True)
     shrunk = np.array([written(regularizer, "shrink_row", *pair) for pair in pairs])
@@ -328,7 +326,7 @@ def _row_by_row(regularizer: Regularizer, w: NDArray, steps: NDArray, p: NDArray
     )
 
 
-def _floored(regularizer: Regularizer, a: NDArray, v: NDArray, value: NDArray) -> None:
+def _floored(regularizer: Regularizer, a: Array, v: Array, value: Array) -> None:
     products = np.sum(a * v, axis=(1, 2))
     margin = slack(value) + SLACK * np.sum(np.abs(a * v), axis=(1, 2))
     for ceiling in (math.inf, *value[1::10]):
@@ -346,7 +344,7 @@ def _floored(regularizer: Regularizer, a: NDArray, v: NDArray, value: NDArray) -
 # -- of all dual weights ---------------------------------------------------------------------------
 
 
-def _check_dual(regularizer: Regularizer, u: NDArray, w: NDArray) -> None:
+def _check_dual(regularizer: Regularizer, u: Array, w: Array) -> None:
     """Refuse a conjugate that does not fit the weights w, at which u are subgradients."""
     rng = np.random.default_rng(1)
     for ui, wi in zip(u, w, strict=True):
@@ -368,7 +366,7 @@ def _check_dual(regularizer: Regularizer, u: NDArray, w: NDArray) -> None:
         _curved_dual(regularizer, ui, rng.normal(size=ui.shape) * np.abs(ui))
 
 
-def _curved_dual(regularizer: Regularizer, u: NDArray, along: NDArray) -> None:
+def _curved_dual(regularizer: Regularizer, u: Array, along: Array) -> None:
     """Refuse a curvature of the conjugate that its gradient exceeds."""
     near = 1e-5
     D, factor, r = regularizer.conjugate_curvature(u)

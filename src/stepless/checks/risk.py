@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.checks.contract import SLACK, ContractError, told
 from stepless.plane import Tangent
 from stepless.risks.oracle_risk import OracleRisk
@@ -24,9 +24,9 @@ _ROUGH = 1e-4  # how far these may be off, relative to the sizes compared
 class _Look:
     """What a risk says at some weights; `tangent` as it was given, `a` a copy of its slopes."""
 
-    w: NDArray
+    w: Array
     tangent: Tangent
-    a: NDArray
+    a: Array
     error: float  # of the value
 
     @property
@@ -105,7 +105,7 @@ def _looks(
     return [_look(risk, name, w) for w in places]
 
 
-def _look(risk: OracleRisk, name: str, w: NDArray) -> _Look:
+def _look(risk: OracleRisk, name: str, w: Array) -> _Look:
     kept = w.copy()
     try:
         tangent = risk.oracle_tangent(w, 0.0)
@@ -154,7 +154,7 @@ def _convex(name: str, u: _Look, v: _Look, middle: _Look) -> None:
         )
 
 
-def _rises(risk: OracleRisk, name: str, look: _Look, v: NDArray) -> None:
+def _rises(risk: OracleRisk, name: str, look: _Look, v: Array) -> None:
     step = _STEP * (1.0 + float(np.linalg.norm(look.w))) / float(np.linalg.norm(v))
     ahead, behind = look.w + step * v, look.w - step * v
     for w in (ahead, behind):

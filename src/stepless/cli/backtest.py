@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.cli.form import names_of
 from stepless.games import Comparison, compare_players, growths, wealth
 from stepless.games.compare import in_columns
@@ -31,11 +31,11 @@ class Backtest(NamedTuple):
     """Players' games on price relatives, the wealth that each led to, and the best portfolio's."""
 
     names: list[str]
-    relatives: NDArray
+    relatives: Array
     cost: float
     compared: Comparison
-    wealth: dict[str, NDArray]
-    best: NDArray
+    wealth: dict[str, Array]
+    best: Array
 
 
 def chosen(listed: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def chosen(listed: str) -> tuple[str, ...]:
     return players
 
 
-def run(names: list[str], relatives: NDArray, players: tuple[str, ...], cost: float) -> Backtest:
+def run(names: list[str], relatives: Array, players: tuple[str, ...], cost: float) -> Backtest:
     """Play."""
     compared = compare_players(growths(relatives, names), players, Simplex(1.0))
     ends = {name: wealth(ledger.plays, relatives, cost) for name, ledger in compared.items()}
@@ -151,7 +151,7 @@ def picture_kind(path: Path) -> str:
     return kind
 
 
-def _daily(wealth: NDArray) -> str:
+def _daily(wealth: Array) -> str:
     """Mean growth a day."""
     return f"{_fixed(100.0 * math.expm1(math.log(wealth[-1]) / len(wealth)), '+')} %"
 

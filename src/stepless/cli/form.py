@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import AnyArray
 from stepless.cli.source import called, source
 from stepless.data import Chunks, DataError, Hashing, csv_chunks, svmlight_chunks
 
@@ -102,7 +102,7 @@ class Form:
         where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
         return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
 
-    def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, NDArray]:
+    def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, AnyArray]:
         """All examples of a file like the one that was learned from; it may lack what is left out.
 
         Unless `labelled`, that is the target, too.

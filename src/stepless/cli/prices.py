@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.cli.source import source
 from stepless.data import DataError
 from stepless.data.byte_stream import ByteStream
@@ -21,11 +21,11 @@ class Prices(NamedTuple):
     """Names of assets, and their prices or price relatives, a row a day, a column an asset."""
 
     names: list[str]
-    table: NDArray
+    table: Array
     places: list[str]  # where each row stands: file and line
     dates: str | None  # the header of a first column that was left out
 
-    def relatives(self) -> NDArray:
+    def relatives(self) -> Array:
         """Today's price by yesterday's."""
         with np.errstate(over="ignore", under="ignore"):
             quotients = self.table[1:] / self.table[:-1]

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from stepless.arrays import Array
 from stepless.report.forecast import Forecast
 from stepless.report.text import at_least, at_most, duration, percent_up
 from stepless.stopping import Stopping
@@ -34,7 +34,7 @@ class LiveLine:
         self._problems = problems
         self._problem = 0
 
-    def __call__(self, event: Event, w: NDArray, b: float) -> None:
+    def __call__(self, event: Event, w: Array, b: float) -> None:
         """Show an event."""
         self._problem += event.passes == 1
         many = self._problems > 1

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.cli.form import Form, is_table
 from stepless.cli.source import called, source
 from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
@@ -30,7 +30,7 @@ class Examples(NamedTuple):
 
     X: Any
     y: Any
-    qid: NDArray | None = None  # of a ranker's documents
+    qid: Indices | None = None  # of a ranker's documents
 
 
 def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
@@ -96,12 +96,12 @@ def read_words(path: Path, model: Any, about: dict[str, Any], labelled: bool) ->
     )
 
 
-def targets(path: Path, model: Any, y: NDArray) -> NDArray:
+def targets(path: Path, model: Any, y: AnyArray) -> AnyArray:
     """Numbers to predict, or labels of classes."""
     return y if isinstance(model, LinearRegressor | LinearRanker) else whole_labels(path, y)
 
 
-def queries(path: Path, model: Any, qid: NDArray | None) -> NDArray | None:
+def queries(path: Path, model: Any, qid: Indices | None) -> Indices | None:
     """Which query each line is of, if that matters to the model."""
     if not isinstance(model, LinearRanker):
         return None
@@ -113,7 +113,7 @@ def queries(path: Path, model: Any, qid: NDArray | None) -> NDArray | None:
     return qid
 
 
-def whole_labels(path: Path, y: NDArray) -> NDArray:
+def whole_labels(path: Path, y: AnyArray) -> AnyArray:
     """Labels of classes, which are whole numbers or, of a table, words."""
     if y.dtype.kind not in "fiu":
         return y
@@ -127,7 +127,7 @@ def whole_labels(path: Path, y: NDArray) -> NDArray:
     return y.astype(np.int64) if np.abs(y).max() < 2**53 else y
 
 
-def read_weights(path: Path, examples: int) -> NDArray:
+def read_weights(path: Path, examples: int) -> Array:
     """Read sample weights, one number a line, and no further than there are examples."""
     weights: list[float] = []
     name = called(path)

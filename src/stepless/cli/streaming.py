@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray
 from stepless.cli.form import Form, names_of
 from stepless.cli.memory import refuse_small_memory
 from stepless.cli.outputs import in_lines, writing
@@ -95,7 +95,7 @@ class Lesson:
         self.form = form
         self.tally = Tally()
         self.hashing = Hashing(form.bits, remember=True) if remember and form.bits else None
-        self.classes: NDArray = np.zeros(0)
+        self.classes: AnyArray = np.zeros(0)
         self._named = names_of(classes)
         self._skip = on_error == "skip"
         self._talk = talk
@@ -144,7 +144,7 @@ class Lesson:
             fit[k] = False
         self._learn(*((X, y) if fit.all() else (X[fit], y[fit])), out)
 
-    def _learn(self, X: Any, y: NDArray, out: Output | None) -> None:
+    def _learn(self, X: Any, y: AnyArray, out: Output | None) -> None:
         if len(y) == 0:
             return
         tally = self.tally
@@ -162,13 +162,13 @@ class Lesson:
             out.write(in_lines(predicted.tolist()))
         self._say()
 
-    def _labels(self, y: NDArray) -> NDArray:
+    def _labels(self, y: AnyArray) -> AnyArray:
         """Whole numbers as such; else what they are."""
         if y.dtype.kind == "f" and (y == np.floor(y)).all() and np.abs(y).max() < 2**53:
             return y.astype(np.int64)
         return y
 
-    def _classes(self, y: NDArray, data: Path) -> NDArray:
+    def _classes(self, y: AnyArray, data: Path) -> AnyArray:
         """All classes: those that were named, or those of the first chunk."""
         if hasattr(self.model, "classes_"):
             return self.model.classes_

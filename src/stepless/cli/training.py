@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.live import Live
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.arrays import Array
 from stepless.cli.building import Model, refuse_together
 from stepless.cli.memory import refuse_small_memory
 from stepless.cli.progress import LiveLine, line
@@ -41,7 +41,7 @@ class Material(NamedTuple):
     """What is learned from, what is tested on, and how a model's file says they were read."""
 
     examples: Examples
-    weights: NDArray | None
+    weights: Array | None
     test: Examples | None
     about: dict[str, Any]
 

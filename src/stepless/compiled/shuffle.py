@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Indices
 from stepless.jit import compiled
 
 
-def random_order(m: int, rng: np.random.Generator) -> NDArray:
+def random_order(m: int, rng: np.random.Generator) -> Indices:
     """Return the numbers of m examples, shuffled."""
     order = np.arange(m, dtype=np.uint32)
     shuffle(order, rng.integers(2**64, dtype=np.uint64))

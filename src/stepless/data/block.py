@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.cached import cached_property
 from stepless.design import Design
 from stepless.term import Term
@@ -16,8 +15,8 @@ class Block(Term):
     """
 
     X: Design
-    y: NDArray
-    s: NDArray
+    y: Array
+    s: Array
 
     @cached_property
     def shape(self) -> tuple[int, int]:

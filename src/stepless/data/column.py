@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.light import light
 
 
@@ -32,7 +32,7 @@ class Column:
         self.round = 0
 
     @property
-    def whole(self) -> NDArray:
+    def whole(self) -> Array:
         """All of it, in memory; a copy if there are several blocks."""
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 

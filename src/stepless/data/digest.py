@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import AnyArray
 from stepless.compiled import entries
 from stepless.data.column import Column
 from stepless.data.fingerprint import fingerprint
@@ -41,6 +41,6 @@ def digest(part: Any) -> str:
     return fingerprint(part).hex()[:16]
 
 
-def of_arrays(arrays: list[NDArray]) -> str:
+def of_arrays(arrays: list[AnyArray]) -> str:
     """Return a digest of arrays of numbers, one after another."""
     return f"{checksum(np.array([int(digest(np.ravel(a)), 16) for a in arrays], np.uint64)):016x}"

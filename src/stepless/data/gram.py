@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import expansion
 from stepless.kernels import Kernel
 
@@ -48,17 +48,17 @@ class Gram:
         """The number of examples."""
         return int(self.X.shape[0])
 
-    def block(self, rows: NDArray, columns: NDArray) -> NDArray:
+    def block(self, rows: Indices, columns: Indices) -> Array:
         """Kernels of some examples with some others."""
         if self.table is not None:
             return self.table[np.ix_(rows, columns)]
         return self._made(rows, columns)
 
-    def _made(self, rows: NDArray, columns: NDArray) -> NDArray:
+    def _made(self, rows: Indices, columns: Indices) -> Array:
         squares = self.squares[rows], self.squares[columns]
         return _kernels(self.kernel, self.X[rows], self.X[columns], *squares)
 
-    def predictions(self, coefficients: NDArray) -> NDArray:
+    def predictions(self, coefficients: Array) -> Array:
         """Σ_i c_i k(x_i, x) for each example x."""
         if self.table is not None:
             return self.table @ coefficients
@@ -77,19 +77,19 @@ class Gram:
         return of_products + self.kernel.ulps * unit * float(self.diagonal.max())
 
 
-def lengths(kernel: Kernel, X: Any) -> NDArray:
+def lengths(kernel: Kernel, X: Any) -> Array:
     """k(x, x) for all rows x of X."""
     out = np.empty(X.shape[0])
     expansion.diagonal(kernel, _squares(X), out)
     return out
 
 
-def between(kernel: Kernel, X: Any, S: Any) -> NDArray:
+def between(kernel: Kernel, X: Any, S: Any) -> Array:
     """k(x, s) for all rows x of X and s of S."""
     return _kernels(kernel, X, S, _squares(X), _squares(S))
 
 
-def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: NDArray, s_squares: NDArray) -> NDArray:
+def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: Array, s_squares: Array) -> Array:
     if not sparse.issparse(X) and not sparse.issparse(S):
         table = np.ascontiguousarray(X @ S.T)
     else:
@@ -98,7 +98,7 @@ def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: NDArray, s_squares: NDAr
     return table
 
 
-def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> NDArray:
+def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> Array:
     """⟨x, s⟩ for all rows; some s at a time are written out, which is faster than to match them."""
     products = np.empty((X.shape[0], S.shape[0]))
     rows = max(1, _CHUNK // max(S.shape[1], 1))
@@ -108,7 +108,7 @@ def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> NDArray:
     return products
 
 
-def combination(kernel: Kernel, X: Any, S: Any, coefficients: NDArray) -> NDArray:
+def combination(kernel: Kernel, X: Any, S: Any, coefficients: Array) -> Array:
     """Σ_s c_s k(s, x) for each row x of X; with several columns of coefficients, as many sums."""
     out = np.empty((X.shape[0], *coefficients.shape[1:]))
     squares = _squares(S)
@@ -123,7 +123,7 @@ def parts(rows: int, columns: int) -> list[slice]:
     return [slice(first, first + step) for first in range(0, rows, step)]
 
 
-def _squares(X: Any) -> NDArray:
+def _squares(X: Any) -> Array:
     """‖x‖² of each row."""
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()

@@ -7,9 +7,9 @@ from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple, SupportsFloat, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.cached import cached_property
 from stepless.data.column import Column, of_block
 from stepless.data.cuts import block_count
@@ -42,7 +42,7 @@ class Sequences:
     (2, 3, [array([0, 2, 5])])
     """
 
-    def __init__(self, X: Any, ends: NDArray, threads: int | None = None) -> None:
+    def __init__(self, X: Any, ends: Indices, threads: int | None = None) -> None:
         self.X = design_of(X)
         self.ends = np.ascontiguousarray(ends, dtype=np.int64)
         rises = self.ends.ndim == 1 and self.ends.size > 1 and (np.diff(self.ends) >= 0).all()
@@ -63,11 +63,11 @@ class Sequences:
         """Length of the longest sequence."""
         return max(self.lengths)
 
-    def positions(self, which: NDArray) -> NDArray:
+    def positions(self, which: Indices) -> Indices:
         """Return the positions of some sequences, one after another."""
         return np.concatenate([np.arange(self.ends[i], self.ends[i + 1]) for i in which])
 
-    def take(self, which: NDArray) -> Sequences:
+    def take(self, which: Indices) -> Sequences:
         """Return a copy of some sequences."""
         ends = np.concatenate([[0], np.cumsum(np.diff(self.ends)[which])])
         return Sequences(self.X.take(self.positions(which)), ends, self.threads)
@@ -100,7 +100,7 @@ class Sequences:
             for lo, hi, first, last in both
         ]
 
-    def split(self, values: NDArray, *, positions: bool = False) -> Column:
+    def split(self, values: AnyArray, *, positions: bool = False) -> Column:
         """Take a number for each sequence, or for each position, as a column of the same memory."""
         cuts = self.ends[np.array(self.cuts)].tolist() if positions else self.cuts
         return Column([values[lo:hi] for lo, hi in cuts])
@@ -117,7 +117,7 @@ class SequenceBlock(NamedTuple):
     """Sequences that follow each other: their positions, and where each ends among them."""
 
     X: Design
-    ends: NDArray
+    ends: Indices
 
     @property
     def longest(self) -> int:
@@ -231,7 +231,7 @@ class Vocabulary:
             indices, data, rows = indices[known], data[known], rows[known]
         return _compressed(rows, indices, data, (len(positions), self.width))
 
-    def _refuse_holes(self, X: Any, ends: NDArray) -> None:
+    def _refuse_holes(self, X: Any, ends: Indices) -> None:
         """Name the first value that is not a finite number of reasonable size."""
         hole = first_hole(X)
         if hole is None:
@@ -250,7 +250,7 @@ def _thin(X: Any) -> Sparse:
 
 
 def _compressed(
-    rows: NDArray, indices: NDArray, data: NDArray, shape: tuple[int, int]
+    rows: Indices, indices: Indices, data: Array, shape: tuple[int, int]
 ) -> sparse.csr_matrix:
     """Rows that are in order already need no sorting."""
     indptr = np.zeros(shape[0] + 1, dtype=np.int64)

@@ -10,9 +10,9 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
 from stepless.data.block import Block
@@ -53,12 +53,12 @@ class Source:
     def __init__(
         self,
         X: Any,
-        y: NDArray,
-        s: NDArray | None = None,
+        y: Array,
+        s: Array | None = None,
         threads: int | None = None,
         *,
         scaled: bool = True,
-        groups: NDArray | None = None,
+        groups: Indices | None = None,
     ) -> None:
         X = design_of(X)
         y = _checked(X, "targets", y)
@@ -76,11 +76,11 @@ class Source:
         return self.whole.X
 
     @property
-    def y(self) -> NDArray:
+    def y(self) -> Array:
         return self.whole.y
 
     @property
-    def s(self) -> NDArray:
+    def s(self) -> Array:
         return self.whole.s
 
     @property
@@ -137,8 +137,8 @@ class Source:
         kernel: Callable[..., None],
         shape: tuple[int, ...],
         *shared: Any,
-        join: Callable[[list[NDArray]], NDArray] = added,
-    ) -> NDArray:
+        join: Callable[[list[Array]], Array] = added,
+    ) -> Array:
         """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape.
 
         `join` adds up what blocks have.
@@ -152,7 +152,7 @@ class Source:
         # A gap behind each: threads that write to one cache line wait for each other.
         sums = [np.empty(size + _LINE)[:size].reshape(shape) for _ in groups]
 
-        def work(n: int) -> NDArray:
+        def work(n: int) -> Array:
             sum_ = sums[n]
             sum_[:] = 0.0
             for k in groups[n]:
@@ -161,7 +161,7 @@ class Source:
 
         return join(map_blocks(work, len(groups), self.threads))
 
-    def split(self, values: NDArray | Column) -> Column:
+    def split(self, values: Array | Column) -> Column:
         """Take an array with an entry for each row as a column that shares its memory."""
         if isinstance(values, Column):
             return values
@@ -170,13 +170,13 @@ class Source:
         cuts = self.cuts
         return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts])
 
-    def relabelled(self, y: NDArray) -> Source:
+    def relabelled(self, y: Array) -> Source:
         """Return the same examples and weights with other targets; nothing large is copied."""
         other = copy(self)
         other.whole = Block(self.X, _checked(self.X, "targets", y), self.s)
         return other
 
-    def take(self, rows: NDArray) -> Source:
+    def take(self, rows: Indices) -> Source:
         """Return a copy of some examples; they keep the weights that they have here."""
         return self._copy(self.X.take(rows), self.y[rows], self.s[rows])
 
@@ -185,7 +185,7 @@ class Source:
         y, s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
         return self._copy(self.X.join(other.X), y, s)  # type: ignore[arg-type]
 
-    def _copy(self, X: Design, y: NDArray, s: NDArray) -> Source:
+    def _copy(self, X: Design, y: Array, s: Array) -> Source:
         other = copy(self)
         other.whole, other._groups = Block(X, y, s), None
         for name in ("cuts", "sizes"):
@@ -196,29 +196,29 @@ class Source:
         """All but the views, which are made anew of what is copied or pickled."""
         return {name: value for name, value in vars(self).items() if name != "_blocks"}
 
-    def predictions(self, w: NDArray, b: float = 0.0) -> NDArray:
+    def predictions(self, w: Array, b: float = 0.0) -> Array:
         """⟨w, x_i⟩ + b for each example."""
         return self.column(oracle.predictions, w, b).whole
 
-    def combination(self, a: NDArray | Column) -> NDArray:
+    def combination(self, a: Array | Column) -> Array:
         """Σ a_i x_i; examples of weight 0 cost nothing."""
         return self.total(products.combination, self.shape[1:], self.split(a))
 
-    def squares(self, c: NDArray | Column) -> NDArray:
+    def squares(self, c: Array | Column) -> Array:
         """Σ c_i x_ij² for each feature j."""
         return self.total(products.squares, self.shape[1:], self.split(c))
 
-    def curved(self, c: NDArray | Column, v: NDArray) -> NDArray:
+    def curved(self, c: Array | Column, v: Array) -> Array:
         """Σ c_i ⟨x_i, v⟩ x_i."""
         return self.total(products.curved, self.shape[1:], self.split(c), v)
 
-    def gram(self, c: NDArray | Column, ones: bool) -> NDArray:
+    def gram(self, c: Array | Column, ones: bool) -> Array:
         """Lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i has a last entry of 1."""
         size = self.shape[1] + ones
         return self.total(products.gram, (size, size), self.split(c), self.shape[1])
 
     @cached_property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Root mean square of each feature."""
         return np.sqrt(self.squares(self.s) / self.shape[0])
 
@@ -227,7 +227,7 @@ class Source:
         return tuple(self.map(Block.digest))  # anew: whoever gave the arrays may have changed them
 
 
-def _checked(X: Design, name: str, values: Any) -> NDArray:
+def _checked(X: Design, name: str, values: Any) -> Array:
     """One number for each row: kernels do not look whether there is one."""
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
@@ -238,7 +238,7 @@ def _checked(X: Design, name: str, values: Any) -> NDArray:
     return column
 
 
-def _rising(groups: Any, m: int) -> NDArray:
+def _rising(groups: Any, m: int) -> Indices:
     """Where groups of rows begin, and the last one's end: kernels do not look."""
     starts = np.asarray(groups)
     whole = starts.ndim == 1 and starts.size > 1 and np.issubdtype(starts.dtype, np.integer)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import AnyArray
 from stepless.data import svmlight_parser as parser
 from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
@@ -126,7 +127,7 @@ class _Part(NamedTuple):
         bounds = self.bounds[start : start + labels.size + 1]
         return self._replace(labels=labels, lines=self.lines[start:stop], bounds=bounds)
 
-    def entries(self, column: NDArray) -> NDArray:
+    def entries(self, column: AnyArray) -> AnyArray:
         """What `column` says of the entries."""
         return column[self.bounds[0] : self.bounds[-1]]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import products
 from stepless.data.block import Block
 from stepless.data.column import Column
@@ -20,9 +20,7 @@ _PLAIN = 1e-6  # of a column's length: what is left of it, if more, shows that i
 _FAINT = 1e-14  # of a column's length: what rounding leaves of one that depends on others
 
 
-def chunks(
-    source: Source, centre: NDArray, ones: bool
-) -> Iterator[tuple[int, slice, Block, NDArray]]:
+def chunks(source: Source, centre: Array, ones: bool) -> Iterator[tuple[int, slice, Block, Array]]:
     """A block's number, a range of its rows, these, and their x_i − centre; with `ones`, then a 1.
 
     Each entry is rounded once.
@@ -40,7 +38,7 @@ def chunks(
             yield k, rows, part, A
 
 
-def triangle(source: Source, h: Column, ones: bool) -> tuple[NDArray, NDArray]:
+def triangle(source: Source, h: Column, ones: bool) -> tuple[Array, Array]:
     """A centre, and the R of an orthogonal Q times R that makes the rows h_i(x_i − centre, 1).
 
     Without `ones`, the centre is 0 and there is no last column.
@@ -65,15 +63,15 @@ def triangle(source: Source, h: Column, ones: bool) -> tuple[NDArray, NDArray]:
     return centre, upper(np.vstack(waiting))
 
 
-def upper(A: NDArray) -> NDArray:
+def upper(A: Array) -> Array:
     """The triangular factor of a matrix with as many rows as columns, or more."""
     if A.shape[0] == A.shape[1] and not np.tril(A, -1).any():
         return A
-    R: NDArray = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
+    R: Array = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
     return R
 
 
-def independent(R: NDArray, free: bool) -> tuple[NDArray, NDArray, NDArray]:
+def independent(R: Array, free: bool) -> tuple[Indices, Indices, Array]:
     """Features that seem independent, the others, and by which shares these are made of those.
 
     All of them are independent of the intercept, which is R's last column.

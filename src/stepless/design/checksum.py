@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray
 from stepless.jit import compiled
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _LEFT, _RIGHT = np.uint64(29), np.uint64(35)
 
 
-def checksum(*arrays: NDArray) -> int:
+def checksum(*arrays: AnyArray) -> int:
     """Return 64 bits that depend on all that these C-ordered arrays hold, and on its order.
 
     Examples

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.term import Term
@@ -26,10 +26,10 @@ class Dense(Term):
 
     _rows: ClassVar[str] = "examples"
 
-    array: NDArray
+    array: AnyArray
 
     @classmethod
-    def of(cls, X: NDArray) -> Self:
+    def of(cls, X: AnyArray) -> Self:
         """Take a two-dimensional array; only another order or type than C and float is copied."""
         X = np.asarray(X)
         if X.ndim != 2:
@@ -37,7 +37,7 @@ class Dense(Term):
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return cls(np.ascontiguousarray(X, dtype=kind))
 
-    def take(self, rows: NDArray) -> Self:
+    def take(self, rows: Indices) -> Self:
         """Return a copy of some rows."""
         return type(self)(self.array[rows])
 

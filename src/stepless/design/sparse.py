@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.jit import compiled
@@ -30,9 +30,9 @@ class Sparse(Term):
     ((np.uint64(1), np.uint64(2)), (np.uint32(0), np.float64(3.0)))
     """
 
-    data: NDArray
-    indices: NDArray
-    indptr: NDArray
+    data: AnyArray
+    indices: Indices
+    indptr: Indices
     width: int
 
     @classmethod
@@ -57,7 +57,7 @@ class Sparse(Term):
             X.shape[1],
         )
 
-    def take(self, rows: NDArray) -> Sparse:
+    def take(self, rows: Indices) -> Sparse:
         """Return a copy of some rows."""
         lengths = self.indptr[rows + 1] - self.indptr[rows]
         indptr = np.zeros(rows.size + 1, dtype=np.uint64)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
+
+from stepless.arrays import Array
 
 # 1/(1 + e⁻ᶻ) = Σ p_k Φ(s_k z) to 3e-9 (Monahan and Stefanski 1992, eight terms)
 _SHARES = np.array(
@@ -33,7 +34,7 @@ _SCALES = np.array(
 )
 
 
-def averaged_sigmoid(mean: NDArray, variance: NDArray) -> NDArray:
+def averaged_sigmoid(mean: Array, variance: Array) -> Array:
     """E 1/(1 + e⁻ᶻ) for z of these means and variances, to 3e-9: a normal's average of Φ is a Φ.
 
     Examples

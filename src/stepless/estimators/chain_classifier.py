@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify, certify_nothing
@@ -155,6 +155,7 @@ class ChainClassifier(ProvenEstimator):
         sequences = vocabulary.learn(X, run.threads)
         tags = _flat(y, sequences.lengths)
         s = sample_weights(sample_weight, len(sequences))
+        numbers: Indices
         if last is None:
             classes, numbers = np.unique(tags, return_inverse=True)
         else:
@@ -166,7 +167,7 @@ class ChainClassifier(ProvenEstimator):
         made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
         result = minimize_whole(self, run, risk, start, made_of)
-        self.classes_: NDArray = classes
+        self.classes_: AnyArray = classes
         self.loss_, self.alpha_ = self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
         certify(self, run, [result], constants=[risk.at_constant])
@@ -230,14 +231,14 @@ class ChainClassifier(ProvenEstimator):
 
     # -- what was learned ---------------------------------------------------------------------
 
-    def predict(self, X: Sequence[Any]) -> list[NDArray]:
+    def predict(self, X: Sequence[Any]) -> list[AnyArray]:
         """Return the tags of the labeling with the highest score, an array a sequence."""
         sequences, known = self._read(X), self.weights_
         numbers = best_labelings(sequences, known.layout, known.tags, known.w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
     @available_if(_has_marginals)
-    def predict_marginals(self, X: Sequence[Any]) -> list[NDArray]:
+    def predict_marginals(self, X: Sequence[Any]) -> list[Array]:
         """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
         sequences, known = self._read(X), self.weights_
         p = tag_probabilities(sequences, known.layout, known.tags, known.w)
@@ -272,7 +273,7 @@ class ChainClassifier(ProvenEstimator):
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
 
-    def _costs(self, K: int) -> NDArray | None:
+    def _costs(self, K: int) -> Array | None:
         """What it costs to take a tag for another; None for a crf."""
         if _is_crf(self):
             return None
@@ -286,8 +287,8 @@ class ChainClassifier(ProvenEstimator):
         return cost
 
     def _risk(
-        self, sequences: Sequences, numbers: NDArray, K: int, penalty: Regularizer, s: NDArray
-    ) -> tuple[ChainRisk, Pairs, NDArray | None]:
+        self, sequences: Sequences, numbers: Indices, K: int, penalty: Regularizer, s: Array
+    ) -> tuple[ChainRisk, Pairs, Array | None]:
         """The risk, the layout of its weights, and its costs."""
         layout: Pairs = AllPairs(sequences.X.shape[1], K)
         if self.pairs == "seen":
@@ -308,7 +309,7 @@ class ChainClassifier(ProvenEstimator):
         return known.vocabulary.read(X, threads_of(self.n_jobs))
 
 
-def _data(sequences: Sequences, numbers: NDArray, s: NDArray) -> dict[str, Any]:
+def _data(sequences: Sequences, numbers: Indices, s: Array) -> dict[str, Any]:
     return {"examples": sequences.X, "lengths": sequences.ends, "tags": numbers, "weights": s}
 
 
@@ -322,7 +323,7 @@ def _stream_solver(run: Run) -> AdaGrad:
     return solver
 
 
-def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
+def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
     """All tags, one after another, of sequences that are so long."""
     listed = isinstance(y, Sized) and not sparse.issparse(y)
     if not (listed and all(isinstance(tags, Sized) and not isinstance(tags, Set) for tags in y)):
@@ -346,7 +347,7 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> NDArray:
     return flat
 
 
-def _numbered(tags: NDArray, classes: NDArray, sequences: Sequences) -> NDArray:
+def _numbered(tags: AnyArray, classes: AnyArray, sequences: Sequences) -> Indices:
     """Tags as numbers; those that are none of the classes are refused."""
     numbers = np.searchsorted(classes, tags).clip(max=len(classes) - 1)
     strange = np.flatnonzero(classes[numbers] != tags)

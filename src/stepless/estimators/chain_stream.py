@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.data.sequences import Sequences
 from stepless.estimators.stream import WholeChunks
 from stepless.objective import Regularizer
@@ -26,7 +26,7 @@ class ChainStream(WholeChunks):
         Weights to begin with: a row a feature, then those of transitions, first and last tag.
     """
 
-    def __init__(self, solver: ChainAdaGrad, regularizer: Regularizer, start: NDArray) -> None:
+    def __init__(self, solver: ChainAdaGrad, regularizer: Regularizer, start: Array) -> None:
         self.solver, self.objective = solver, solver.objective(regularizer)
         lack = solver.lacks(self.objective)
         if lack is not None:
@@ -34,7 +34,7 @@ class ChainStream(WholeChunks):
         self._course = solver.begin_stream(self.objective, start)
         self._total = 0.0  # loss of all sequences, each before it was learned
 
-    def learn(self, sequences: Sequences, y: NDArray) -> None:
+    def learn(self, sequences: Sequences, y: Indices) -> None:
         """Learn a chunk, of which some features may be new."""
         chunk: Any = Chunk(self.objective, Tagged(sequences, y))
         with self.chunk():
@@ -42,7 +42,7 @@ class ChainStream(WholeChunks):
             lost = self.solver.learn(chunk, self._course, np.arange(len(sequences)))
             self._total += float(lost.sum())
 
-    def weights(self) -> NDArray:
+    def weights(self) -> Array:
         """Return the weights of now, as `start` has them."""
         return self.solver.weights(self.objective, self._course)[0]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.data.sequences import Vocabulary
 from stepless.risks.chains import AllPairs, Pairs, SeenPairs
 
@@ -22,7 +22,7 @@ class ChainWeights:
 
     vocabulary: Vocabulary = field(repr=False)
     layout: Pairs
-    w: NDArray
+    w: Array
     tags: int
 
     __hash__ = None  # type: ignore[assignment]
@@ -43,17 +43,17 @@ class ChainWeights:
         return sparse.csr_matrix((w, seen, ends), shape=(len(ends) - 1, self.tags))
 
     @property
-    def edges(self) -> NDArray:
+    def edges(self) -> Array:
         """Of transitions (from, to), then, in a row each, of the first tag and of the last."""
         return self.w[self.layout.weights() :].reshape(self.tags + 2, self.tags)
 
-    def within(self, layout: Pairs) -> NDArray:
+    def within(self, layout: Pairs) -> Array:
         """The same weights in another layout: 0 where there were none."""
         emission = self.emission
         rows = layout.features if isinstance(layout, AllPairs) else layout.ends.size - 1
         every = np.zeros((rows, self.tags))
         every[: emission.shape[0]] = emission.toarray() if sparse.issparse(emission) else emission
         if isinstance(layout, SeenPairs):
-            counts: NDArray = np.diff(layout.ends).astype(np.int64)
+            counts: Indices = np.diff(layout.ends).astype(np.int64)
             every = every[np.repeat(np.arange(rows), counts), layout.seen]
         return np.concatenate([every.ravel(), self.edges.ravel()])

@@ -8,13 +8,13 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import AnyArray, Array, Mask
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
@@ -210,7 +210,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         )
         return Posed(in_words(problem.objective, problem.loss), _data(source, y, classes), runs)
 
-    def _starts(self, problem: Problem, classes: NDArray, d: int, fitted: bool) -> list[Any]:
+    def _starts(self, problem: Problem, classes: AnyArray, d: int, fitted: bool) -> list[Any]:
         """Where each run begins: at the weights of now, or anywhere."""
         if fitted:
             return columns(*linear_weights(self, d), problem.loss)
@@ -237,7 +237,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         sample_weight: Any = None,
         *,
         settle: bool = True,
-    ) -> NDArray:
+    ) -> AnyArray:
         """Learn a chunk as `partial_fit` does; return what was predicted before each example.
 
         The mean loss of all predictions so far is `progressive_loss_`. Unless `settle` is true,
@@ -270,7 +270,7 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
             self.coef_, self.intercept_ = self._streams.weights()
         return most_plausible(z.ravel() if z.shape[1] == 1 else z, self.classes_)
 
-    def _classes(self, classes: Any, y: NDArray, fitted: bool) -> NDArray:
+    def _classes(self, classes: Any, y: AnyArray, fitted: bool) -> AnyArray:
         """All classes of a stream, of which each label of a chunk must be one."""
         if not fitted and classes is None:
             raise ValueError("the first call of partial_fit must name all classes=")
@@ -291,16 +291,16 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
         self.coef_, self.intercept_ = self._streams.weights()
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """⟨w, x⟩ + b for each example (a column a class for more than two)."""
         z = linear_scores(self, X)
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Return the most plausible class of each example."""
         return most_plausible(self.decision_function(X), self.classes_)
 
-    def settled(self, X: Any) -> NDArray:
+    def settled(self, X: Any) -> Mask:
         """Return for which examples every optimum predicts the class that `predict` does.
 
         Only the gap of ``penalty="l2"`` tells, and of a joint loss only without intercepts.
@@ -310,11 +310,11 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
         return settled_labels(self, X, self.decision_function(X))
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
 
 
-def _data(source: Source, y: NDArray, classes: NDArray) -> dict[str, Any]:
+def _data(source: Source, y: AnyArray, classes: AnyArray) -> dict[str, Any]:
     return {"examples": source, "labels": numbered(y, classes), "weights": source.s}

@@ -7,15 +7,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from stepless.arrays import AnyArray, Array, Mask
 from stepless.given import missing, shown
 
 _FINITE = "it must hold finite numbers"
 
 
-def numbers(name: str, values: Any) -> NDArray:
+def numbers(name: str, values: Any) -> Array:
     """Return values as finite numbers of double precision; True counts 1, and False 0.
 
     Examples
@@ -41,7 +41,7 @@ def numbers(name: str, values: Any) -> NDArray:
     return column
 
 
-def labels(name: str, values: Any, each: str = "example") -> NDArray:
+def labels(name: str, values: Any, each: str = "example") -> AnyArray:
     """Return values that are all strings, or all numbers or dates, and none of them missing.
 
     Examples
@@ -69,7 +69,7 @@ def labels(name: str, values: Any, each: str = "example") -> NDArray:
     return column.astype(str) if mixed else column
 
 
-def named_classes(classes: Any) -> NDArray:
+def named_classes(classes: Any) -> AnyArray:
     """Return the classes that the first call of a stream names, in order."""
     try:
         return np.unique(labels("classes", classes, each="place"))
@@ -77,7 +77,7 @@ def named_classes(classes: Any) -> NDArray:
         raise ValueError("classes must be strings or numbers, all of one kind") from error
 
 
-def refuse_other_classes(known: NDArray, classes: Any) -> None:
+def refuse_other_classes(known: AnyArray, classes: Any) -> None:
     """Refuse that a later call of a stream names other classes than the first one, or a fit."""
     if not np.array_equal(named_classes(classes), known):
         raise ValueError(
@@ -86,7 +86,7 @@ def refuse_other_classes(known: NDArray, classes: Any) -> None:
         )
 
 
-def refuse_no_classes(y: NDArray) -> None:
+def refuse_no_classes(y: AnyArray) -> None:
     """Refuse labels that are no classes: numbers with fractions, several columns."""
     with np.errstate(invalid="ignore"):  # in a comparison with whole numbers
         check_classification_targets(y)
@@ -103,7 +103,7 @@ def refuse_table(X: Any) -> None:
         raise ValueError(f"X holds {X.dtype}: every entry must be a finite number")
 
 
-def _array(name: str, values: Any, dtype: Any = None) -> NDArray:
+def _array(name: str, values: Any, dtype: Any = None) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         at = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise ValueError(
@@ -119,7 +119,7 @@ def _array(name: str, values: Any, dtype: Any = None) -> NDArray:
 
 
 def _refuse_first(
-    name: str, column: NDArray, wrong: NDArray, reason: str, each: str = "example"
+    name: str, column: AnyArray, wrong: Mask, reason: str, each: str = "example"
 ) -> None:
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.data.gram import Gram, between, lengths, parts
 from stepless.minimize import minimize
@@ -28,7 +28,7 @@ class ExactPosterior:
     def __init__(
         self,
         gram: Gram,
-        signs: NDArray,
+        signs: Array,
         variance: float,
         stopping: Stopping,
         watchers: Iterable[Watcher] = (),
@@ -48,7 +48,7 @@ class ExactPosterior:
             -m * self.result.objective - 0.5 * self._curved.log_determinant
         )
 
-    def at(self, X: Any) -> tuple[NDArray, NDArray]:
+    def at(self, X: Any) -> tuple[Array, Array]:
         """Mean and variance of f(x) for each row (Rasmussen and Williams 2006, Alg. 3.2)."""
         mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
         for part in parts(X.shape[0], self._X.shape[0]):
@@ -57,7 +57,7 @@ class ExactPosterior:
             variance[part] = lengths(self._kernel, X[part]) - self._curved.spread(kernels)
         return mean, self._variance * np.maximum(variance, 0.0)
 
-    def rises(self, table: NDArray, changes: list[NDArray]) -> NDArray:
+    def rises(self, table: Array, changes: list[Array]) -> Array:
         """Slopes of the log marginal likelihood as v·K, K the table, changes in some directions.
 
         Rasmussen and Williams 2006, Alg. 5.1: both by itself and because the mode moves.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
+from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.data.holes import LARGEST, first_hole
 from stepless.estimators.columns import labels, numbers, refuse_no_classes, refuse_table
@@ -25,7 +25,7 @@ _ACCEPTED: dict[str, Any] = {
 
 def examples(
     estimator: Any, X: Any, y: Any, *, reset: bool = True, numeric: bool = False, **checks: Any
-) -> tuple[Any, NDArray]:
+) -> tuple[Any, AnyArray]:
     """Validate examples with targets, or with labels."""
     if y is not None:  # which is refused below
         y = numbers("y", y) if numeric else labels("y", y)
@@ -61,7 +61,7 @@ def _refuse_holes(X: Any, estimator: Any) -> None:
     raise ValueError(f"X holds {what} in row {i}, {feature}: every entry must be finite")
 
 
-def sample_weights(sample_weight: Any, m: int) -> NDArray:
+def sample_weights(sample_weight: Any, m: int) -> Array:
     """Validate weights of m examples; None is 1 each."""
     if sample_weight is None:
         return np.ones(m)
@@ -85,8 +85,8 @@ def sample_weights(sample_weight: Any, m: int) -> NDArray:
 
 
 def weighted_classes(
-    y: NDArray, sample_weight: Any = None, class_weight: Any = None
-) -> tuple[NDArray, NDArray]:
+    y: AnyArray, sample_weight: Any = None, class_weight: Any = None
+) -> tuple[Array, AnyArray]:
     """The examples' weights, times their classes', and the classes that have any, in order."""
     refuse_no_classes(y)
     s = sample_weights(sample_weight, len(y))
@@ -105,7 +105,7 @@ def weighted_classes(
 
 def labelled(
     estimator: Any, X: Any, y: Any, s: Any, problem: Problem, run: Run, *, reset: bool = True
-) -> tuple[Source, NDArray, NDArray]:
+) -> tuple[Source, AnyArray, AnyArray]:
     """Examples, whose targets are not yet signs, labels, and classes that have any weight."""
     X, y = examples(estimator, X, y, reset=reset)
     s, classes = weighted_classes(y, s, problem.class_weight)
@@ -130,7 +130,7 @@ def measured(
     return Source(X, y, s, run.threads, scaled=not stream)
 
 
-def _refuse_targets(loss: Loss, y: NDArray, s: NDArray) -> None:
+def _refuse_targets(loss: Loss, y: Array, s: Array) -> None:
     if np.abs(y).max() > LARGEST:
         bad = int(np.abs(y).argmax())
         raise ValueError(

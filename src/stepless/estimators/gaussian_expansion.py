@@ -8,13 +8,13 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stepless.arrays import Array, Indices
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.columns import refuse_table
 from stepless.estimators.sparse_estimator import SparseEstimator
@@ -22,7 +22,7 @@ from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
 _SAMPLE = 500  # rows whose distances to the support tell σ
-_Frame = tuple[Any, NDArray, NDArray | None, float]
+_Frame = tuple[Any, Array, Array | None, float]
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
 
@@ -92,14 +92,14 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spars
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        self.support_: NDArray = np.sort(rng.permutation(m)[: self.n_support])
+        self.support_: Indices = np.sort(rng.permutation(m)[: self.n_support])
         self.support_vectors_: Any = X[self.support_]
         sample = X[np.sort(rng.permutation(m)[:_SAMPLE])]
         given = self.sigma
         self.sigma_: float = self._half_median(sample) if given is None else float(given)
         return self
 
-    def transform(self, X: Any) -> NDArray:
+    def transform(self, X: Any) -> Array:
         """Return the kernels of the rows of X with the support, a column a support vector."""
         check_is_fitted(self)
         refuse_table(X)
@@ -135,7 +135,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spars
         return len(self.support_)
 
 
-def _squared_distances(X: Any, frame: _Frame, out: NDArray, first: int = 0) -> None:
+def _squared_distances(X: Any, frame: _Frame, out: Array, first: int = 0) -> None:
     """Write ‖x − s‖² for each row x, the first of which has this number, and support vector s."""
     S, lengths, centre, unit = frame
     X = _placed(X, centre, unit)
@@ -149,11 +149,11 @@ def _squared_distances(X: Any, frame: _Frame, out: NDArray, first: int = 0) -> N
     np.maximum(out, 0.0, out=out)  # rounding may leave a distance below nought
 
 
-def _placed(X: Any, centre: NDArray | None, unit: float) -> Any:
+def _placed(X: Any, centre: Array | None, unit: float) -> Any:
     return (X if centre is None else X - centre) * X.dtype.type(unit)
 
 
-def _lengths(X: Any, first: int = 0) -> NDArray:
+def _lengths(X: Any, first: int = 0) -> Array:
     """‖x‖² of each row, which must be a number."""
     with np.errstate(over="ignore"):
         squares = row_norms(X, squared=True)

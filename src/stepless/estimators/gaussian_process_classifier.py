@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import AnyArray, Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.data.gram import TABLED, Gram
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -158,7 +158,7 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
         landmarks = Landmarks(self.kernel_, X[rows])
         return partial(LandmarkPosterior, landmarks, landmarks.features(X))
 
-    def latent(self, X: Any) -> tuple[NDArray, NDArray]:
+    def latent(self, X: Any) -> tuple[Array, Array]:
         """Mean and variance of f(x) for each example (a column a class for more than two)."""
         check_is_fitted(self)
         X = validated(self, X, reset=False, **_ACCEPTED)
@@ -168,14 +168,14 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
             return means[0], variances[0]
         return np.column_stack(means), np.column_stack(variances)
 
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class: an average over the latent function."""
         p = averaged_sigmoid(*self.latent(X))
         if p.ndim == 1:
             return np.column_stack([1.0 - p, p])
         return p / p.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Return the most probable class of each example."""
         p = self.predict_proba(X)
         return self.classes_[p.argmax(axis=1)]
@@ -196,14 +196,14 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
         refuse_gamma(self.kernel, 1.0 if isinstance(self.gamma, str) else self.gamma)
 
     def _prior(
-        self, X: Any, signs: list[NDArray], chance: np.random.Generator
+        self, X: Any, signs: list[Array], chance: np.random.Generator
     ) -> tuple[Kernel, float]:
         """The kernel and the variance that are given, or those of the highest likelihood."""
         free_gamma, free_variance = self.gamma == "auto", self.variance == "auto"
         gamma = scale(X) if self.gamma is None or free_gamma else float(self.gamma)
         variance = 1.0 if free_variance else float(self.variance)
 
-        def prior(moves: NDArray) -> tuple[Kernel, float]:
+        def prior(moves: Array) -> tuple[Kernel, float]:
             width = gamma * math.exp(moves[0]) if free_gamma else gamma
             size = variance * math.exp(moves[-1]) if free_variance else variance
             named = self.kernel if isinstance(self.kernel, Kernel) else None
@@ -214,7 +214,7 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
             return prior(moves)
         some = np.sort(chance.permutation(X.shape[0])[:_TOLD])
 
-        def unlikelihood(moves: NDArray) -> tuple[float, NDArray]:
+        def unlikelihood(moves: Array) -> tuple[float, Array]:
             kernel, size = prior(moves)
             gram = Gram(kernel, X[some])
             assert gram.table is not None

@@ -9,12 +9,12 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import AnyArray, Array
 from stepless.data.digest import digest
 from stepless.data.gram import Gram, combination
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -190,7 +190,7 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     def _asked(self, problem: Problem) -> dict[str, str]:
         return in_words(problem.objective, problem.loss, kernel=self.kernel_)
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """f(x) + b for each example (a column a class for more than two)."""
         check_is_fitted(self)
         X = validated(self, X, reset=False, **_ACCEPTED)
@@ -209,12 +209,12 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
                 f"go together for {d} features and {outputs} outputs: fit again, or put them back"
             )
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Return the most plausible class of each example."""
         return most_plausible(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, where the loss models one (logistic)."""
         z = self.decision_function(X)
         return probabilities(self.loss_, z)
@@ -239,14 +239,14 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
             raise UnknownName("solver", self.solver, _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
-    def _kernel_function(self, X: Any, s: NDArray) -> Kernel:
+    def _kernel_function(self, X: Any, s: Array) -> Kernel:
         refuse_gamma(self.kernel, self.gamma)
         if isinstance(self.kernel, Kernel):
             return self.kernel
         return kernel_of(self.kernel, scale(X, s) if self.gamma is None else self.gamma)
 
 
-def scale(X: Any, s: NDArray | None = None) -> float:
+def scale(X: Any, s: Array | None = None) -> float:
     """1/(d · variance of all entries, by the rows' weights), or 1 if they are all alike."""
     mean = _average(X, s)
     if sparse.issparse(X):
@@ -256,9 +256,9 @@ def scale(X: Any, s: NDArray | None = None) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
-def _average(X: Any, s: NDArray | None) -> float:
+def _average(X: Any, s: Array | None) -> float:
     return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))
 
 
-def _data(X: Any, y: NDArray, classes: NDArray, s: NDArray) -> dict[str, Any]:
+def _data(X: Any, y: AnyArray, classes: AnyArray, s: Array) -> dict[str, Any]:
     return {"examples": X, "labels": numbered(y, classes), "weights": s}

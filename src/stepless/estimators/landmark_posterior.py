@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.data import Source
 from stepless.data.gram import between, lengths, parts
@@ -33,7 +33,7 @@ class Landmarks:
         kept = sizes > _FLAT * sizes[-1]
         self._map = axes[:, kept] / np.sqrt(sizes[kept])
 
-    def features(self, X: Any) -> NDArray:
+    def features(self, X: Any) -> Array:
         """φ(x), a row each."""
         out = np.empty((X.shape[0], self._map.shape[1]))
         for part in parts(X.shape[0], self.S.shape[0]):
@@ -50,8 +50,8 @@ class LandmarkPosterior:
     def __init__(
         self,
         landmarks: Landmarks,
-        features: NDArray,
-        signs: NDArray,
+        features: Array,
+        signs: Array,
         variance: float,
         stopping: Stopping,
         watchers: Iterable[Watcher] = (),
@@ -71,7 +71,7 @@ class LandmarkPosterior:
         determinant = 2.0 * float(np.log(self._factor[0].diagonal()).sum()) + n * math.log(variance)
         self.log_marginal_likelihood = -m * self.result.objective - 0.5 * determinant
 
-    def at(self, X: Any) -> tuple[NDArray, NDArray]:
+    def at(self, X: Any) -> tuple[Array, Array]:
         """Mean and variance of f(x) for each row."""
         features = self._landmarks.features(X)
         inner = cho_solve(self._factor, features.T, check_finite=False)

@@ -7,8 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Self
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import examples
@@ -143,7 +142,7 @@ class LinearRanker(SparseEstimator):
         answer = risk, linear_weights(self, risk.d)[0][0], 0.0
         return Posed(in_words(risk.objective, risk.loss), _data(risk), [answer])
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> Array:
         """Return the score ⟨w, x⟩ of each document; the higher, the earlier in its query."""
         return linear_scores(self, X)
 

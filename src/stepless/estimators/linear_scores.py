@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.examples import validated
 from stepless.run import threads_of
 
 
-def linear_scores(estimator: Any, X: Any, b: Any = None) -> NDArray:
+def linear_scores(estimator: Any, X: Any, b: Any = None) -> Array:
     """⟨w, x⟩ + b for each example, and each row of coef_; b is `intercept_` unless given."""
     check_is_fitted(estimator)
     X = validated(estimator, X, reset=False)
@@ -25,7 +25,7 @@ def linear_scores(estimator: Any, X: Any, b: Any = None) -> NDArray:
     return np.column_stack(z) if np.ndim(estimator.coef_) == 2 else z[0]
 
 
-def linear_weights(estimator: Any, d: int, b: Any = None) -> tuple[NDArray, NDArray]:
+def linear_weights(estimator: Any, d: int, b: Any = None) -> tuple[Array, Array]:
     """Weights, one row per output, and intercepts, of the sizes that compiled loops rely on."""
     outputs = len(getattr(estimator, "classes_", [None]))
     outputs = 1 if outputs == 2 else outputs

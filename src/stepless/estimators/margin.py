@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.estimators.certificate import Remedy, certify
 from stepless.estimators.proof import Posed, in_words, keep_proof, rows_of
 from stepless.estimators.warm_start import minimize_whole
@@ -50,7 +49,7 @@ def adapt_margin(
     estimator: Any,
     run: Run,
     risk: AdaptiveMargin,
-    start: NDArray | None,
+    start: Array | None,
     no_margin: Callable[[float], str],
 ) -> tuple[Result, bool]:
     """Return the best result, and whether its weights have a margin; store the certificate.
@@ -81,7 +80,7 @@ def keep_margin(estimator: Any, risk: AdaptiveMargin, result: Result) -> None:
     keep_proof(estimator, [result], _asked(estimator, risk), rows_of(risk.source))
 
 
-def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: NDArray) -> Posed:
+def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: Array) -> Posed:
     """The problem of this risk, and weights not counted from the centre as the answer."""
     unit = _stopping(run, risk).unit
     answer = risk, w - risk.centre, 0.0

@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, certify
@@ -151,11 +151,11 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         answer = risk, w, risk.tangent(w, sign * float(intercepts[0])).b
         return Posed(in_words(risk.objective, metric), rows_of(risk.source), [answer])
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
         return linear_scores(self, X).ravel()
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Return the class of each example, whatever others there are.
 
         Metrics of a ranking judge a batch by its highest scores: see `decision_function`.
@@ -179,7 +179,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
 
     # -- from parameters to a problem --------------------------------------------------------
 
-    def _weighted(self, metric: Metric, y: NDArray, sample_weight: Any) -> tuple[NDArray, NDArray]:
+    def _weighted(self, metric: Metric, y: AnyArray, sample_weight: Any) -> tuple[Array, AnyArray]:
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
                 f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
@@ -188,7 +188,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         return weighted_classes(y, sample_weight)
 
     def _risk(
-        self, metric: Metric, problem: Problem, run: Run, X: Any, y: NDArray, s: NDArray, label: Any
+        self, metric: Metric, problem: Problem, run: Run, X: Any, y: AnyArray, s: Array, label: Any
     ) -> MetricRisk:
         source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
         return metric.risk(source, problem.regularizer, bool(self.fit_intercept))
@@ -206,7 +206,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
 
     # -- data ---------------------------------------------------------------------------------
 
-    def _positive(self, classes: NDArray) -> Any:
+    def _positive(self, classes: AnyArray) -> Any:
         """Which of two classes the metric is of."""
         if len(classes) > 2:
             raise ValueError(

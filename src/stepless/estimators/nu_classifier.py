@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import examples, weighted_classes
@@ -122,7 +122,7 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
 
     def _risk(
         self, X: Any, y: Any, sample_weight: Any, run: Run, reset: bool
-    ) -> tuple[AdaptiveMargin, NDArray]:
+    ) -> tuple[AdaptiveMargin, AnyArray]:
         class_weight = sensible_weights(self.class_weight)
         X, y = examples(self, X, y, reset=reset)
         s, classes = weighted_classes(y, sample_weight, class_weight)
@@ -140,10 +140,10 @@ class NuClassifier(ClassifierMixin, SparseEstimator):
             f"farther apart than {most:.2g}: no margin was found. Raise nu"
         )
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """⟨w, x⟩ + b for each example."""
         return linear_scores(self, X).ravel()
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> AnyArray:
         """Return the more plausible class of each example."""
         return most_plausible(self.decision_function(X), self.classes_)

@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 
+from stepless.arrays import Array, Indices
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.examples import sample_weights, validated
@@ -128,14 +128,14 @@ class OneClass(OutlierMixin, SparseEstimator):
             "transform them by GaussianExpansion"
         )
 
-    def score_samples(self, X: Any) -> NDArray:
+    def score_samples(self, X: Any) -> Array:
         """⟨w, x⟩ for each example: the lower, the farther out."""
         return linear_scores(self, X, 0.0)
 
-    def decision_function(self, X: Any) -> NDArray:
+    def decision_function(self, X: Any) -> Array:
         """⟨w, x⟩ − ρ for each example: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> Indices:
         """Return −1 for outliers, 1 for the others."""
         return np.where(self.decision_function(X) < 0.0, -1, 1)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.examples import labelled, measured
@@ -31,7 +31,7 @@ class PathPoint:
     """The certified answer at one strength."""
 
     alpha: float
-    coef: NDArray
+    coef: Array
     intercept: float
     objective: float
     lower_bound: float

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
 
@@ -20,7 +20,7 @@ def has_probabilities(estimator: Any) -> bool:
     return True
 
 
-def probabilities(loss: Loss, z: NDArray) -> NDArray:
+def probabilities(loss: Loss, z: Array) -> Array:
     """Return a column a class: of two from one decision, of more each against the rest, scaled."""
     p = np.vectorize(loss.mean, otypes=[float])(z)
     if p.ndim == 1:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.data.digest import digest, of_arrays
 from stepless.data.fingerprint import fingerprint
@@ -62,7 +62,7 @@ class Posed:
 
     problem: dict[str, str]
     data: dict[str, Any]
-    runs: Iterable[tuple[Risk, NDArray, Any]]
+    runs: Iterable[tuple[Risk, Array, Any]]
     unit: Callable[[float, float], float] = lambda objective, gap: objective
 
 
@@ -138,7 +138,7 @@ def strength_of(estimator: Any) -> dict[str, Any]:
     return {"alpha": estimator.alpha_} if isinstance(alpha, str) and alpha == "auto" else {}
 
 
-def numbered(y: NDArray, classes: NDArray) -> NDArray:
+def numbered(y: AnyArray, classes: AnyArray) -> AnyArray:
     """Labels as numbers, which a digest is of: of strings, their places among the classes."""
     return y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
 
@@ -148,7 +148,7 @@ def rows_of(source: Source) -> dict[str, Any]:
     return {"examples": source, "labels": source.y, "weights": source.s}
 
 
-def refuse_other_labels(known: NDArray, classes: NDArray) -> None:
+def refuse_other_labels(known: AnyArray, classes: AnyArray) -> None:
     """Refuse examples of other classes than a model tells apart."""
     if not np.array_equal(known, classes):
         strange = [label for label in classes.tolist() if label not in known.tolist()]

@@ -8,10 +8,10 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import certify
@@ -115,7 +115,7 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         answer = risk, *self._start(source.shape[1])
         return Posed(in_words(problem.objective, problem.loss), _data(source), [answer])
 
-    def _start(self, d: int) -> tuple[NDArray, float]:
+    def _start(self, d: int) -> tuple[Array, float]:
         """The weights and the intercept of now."""
         coef, intercepts = linear_weights(self, d)
         return coef[0], float(intercepts[0])
@@ -132,7 +132,7 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
     @whole_chunks
     def predict_and_learn(
         self, X: Any, y: Any, sample_weight: Any = None, *, settle: bool = True
-    ) -> NDArray:
+    ) -> Array:
         """Learn a chunk as `partial_fit` does; return what was predicted before each example.
 
         `progressive_loss_` and `settle` are those of `LinearClassifier`.
@@ -162,11 +162,11 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         w, b = self._streams.weights()
         self.coef_, self.intercept_ = w[0], float(b[0])
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any) -> Array:
         """Return the prediction for each example; the expected count for Poisson."""
         return self._means(linear_scores(self, X))
 
-    def _means(self, z: NDArray) -> NDArray:
+    def _means(self, z: Array) -> Array:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.data import Source
 from stepless.estimators.examples import validated
 from stepless.estimators.linear_scores import linear_weights
@@ -42,7 +42,7 @@ def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result
         estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
 
 
-def settled_labels(estimator: Any, X: Any, z: NDArray) -> NDArray:
+def settled_labels(estimator: Any, X: Any, z: Array) -> Mask:
     """For which examples the optimum, whatever it is, predicts the class that decisions z do.
 
     A joint loss's radius is that of all weights: a difference of two scores is off by √2 of it at

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array
 from stepless.objective import Loss
 
 
-def positives(classes: NDArray) -> NDArray:
+def positives(classes: AnyArray) -> AnyArray:
     """The class that each run sets against the rest; two classes need but one run."""
     return classes[1:] if len(classes) == 2 else classes
 
 
-def coded(y: NDArray, classes: NDArray, loss: Loss) -> Iterator[tuple[str, NDArray]]:
+def coded(y: AnyArray, classes: AnyArray, loss: Loss) -> Iterator[tuple[str, Array]]:
     """What each run is called, and its targets: all classes at once for a joint loss, else signs.
 
     Examples
@@ -36,24 +36,24 @@ def coded(y: NDArray, classes: NDArray, loss: Loss) -> Iterator[tuple[str, NDArr
         yield label, np.where(y == positive, 1.0, -1.0)
 
 
-def named_positives(classes: NDArray) -> list[str]:
+def named_positives(classes: AnyArray) -> list[str]:
     """The classes that are set against the rest, each as a warning names it."""
     return [f"class {positive}" for positive in positives(classes)]
 
 
-def most_plausible(z: NDArray, classes: NDArray) -> NDArray:
+def most_plausible(z: Array, classes: AnyArray) -> AnyArray:
     """The class of each decision: of two by its sign, of more by the largest."""
     return classes[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
 
-def columns(coef: NDArray, intercepts: NDArray, loss: Loss) -> list[tuple[NDArray, Any]]:
+def columns(coef: Array, intercepts: Array, loss: Loss) -> list[tuple[Array, Any]]:
     """Weights and intercepts of each run, from those of a model."""
     if loss.outputs() > 1:
         return [(coef.T.ravel(), intercepts)]
     return list(zip(coef, intercepts.tolist(), strict=True))
 
 
-def rows(found: list[tuple[NDArray, Any]], loss: Loss) -> tuple[NDArray, NDArray]:
+def rows(found: list[tuple[AnyArray, Any]], loss: Loss) -> tuple[AnyArray, Array]:
     """Weights of a model, one row per class or one for two, and intercepts, from those of runs."""
     K = loss.outputs()
     if K == 1:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.certificate import certify_nothing
 from stepless.given import shown
@@ -81,13 +81,13 @@ class Streams(WholeChunks):
         self.objective, self.solver = streams[0].objective, streams[0].solver
         self._streams = streams
 
-    def learn(self, sources: Iterable[Source]) -> NDArray:
+    def learn(self, sources: Iterable[Source]) -> Array:
         """Pass once over a chunk, as each problem sees it; return the predictions before it."""
         with self.chunk():
             parts = zip(self._streams, sources, strict=True)
             return np.hstack([stream.learn(source) for stream, source in parts])
 
-    def weights(self) -> tuple[NDArray, NDArray]:
+    def weights(self) -> tuple[Array, Array]:
         """Return the weights (a row an output) and intercepts of now, copied."""
         self.refuse_a_part()
         parts = [stream.weights() for stream in self._streams]
@@ -106,7 +106,7 @@ class Stream:
         objective: Objective,
         solver: OnlineSolver,
         d: int,
-        start: tuple[NDArray, Any] | None = None,
+        start: tuple[Array, Any] | None = None,
     ) -> None:
         lack = solver.lacks(objective)
         if lack is not None:
@@ -119,7 +119,7 @@ class Stream:
         self.total = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
         self.weight = 0.0  # Σ s_i
 
-    def learn(self, source: Source) -> NDArray:
+    def learn(self, source: Source) -> Array:
         """Pass once over a chunk; return the predictions before each example (m × K)."""
         risk = risk_of(self.objective, source)
         if self._state is None:
@@ -132,7 +132,7 @@ class Stream:
         self.weight += float(source.s.sum())
         return scores
 
-    def weights(self) -> tuple[NDArray, NDArray]:
+    def weights(self) -> tuple[Array, Array]:
         """Return the weights (a row an output) and intercepts of now."""
         if self._state is None:
             w, b = self._start

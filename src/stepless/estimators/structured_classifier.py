@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import Array
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import certify
 from stepless.estimators.examples import sample_weights
@@ -90,7 +90,7 @@ class StructuredClassifier(ProvenEstimator):
         problem, risk, data = self._asked(X, Y, sample_weight)
         weights = (self.coef_, 0.0) if goes_on(self, risk.d) else None
         result = minimize_whole(self, run, risk, weights, (self.model, *data.values()))
-        self.coef_: NDArray = result.w
+        self.coef_: Array = result.w
         self.alpha_ = problem.strength
         certify(self, run, [result], constants=[risk.at_constant])
         keep_proof(self, [result], in_words(risk.objective, self.model), data)
@@ -122,7 +122,7 @@ class StructuredClassifier(ProvenEstimator):
         """Return the best output of each input."""
         return predictions(self.model, self._weights(), _listed(X), threads_of(self.n_jobs))
 
-    def _weights(self) -> NDArray:
+    def _weights(self) -> Array:
         check_is_fitted(self)
         if np.shape(self.coef_) != (self.model.d,):
             raise ValueError(

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array
 from stepless.data.fingerprint import fingerprint
 from stepless.minimize import Result
 from stepless.risks.oracle_risk import OracleRisk
@@ -16,7 +16,7 @@ from stepless.run import Run
 from stepless.stopping import Stopping
 
 
-def goes_on(estimator: Any, d: int, classes: NDArray | None = None) -> bool:
+def goes_on(estimator: Any, d: int, classes: AnyArray | None = None) -> bool:
     """Whether a fit begins from the last one's weights; other sizes are refused."""
     if not estimator.warm_start or not hasattr(estimator, "coef_"):
         return False
@@ -42,7 +42,7 @@ def minimize_whole(
     estimator: Any,
     run: Run,
     risk: OracleRisk,
-    weights: tuple[NDArray, Any] | None,
+    weights: tuple[Array, Any] | None,
     made_of: tuple[Any, ...],
     stopping: Stopping | None = None,
     adapted: Callable[[Result], Result | None] = lambda last: last,

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from stepless.arrays import Array, Indices
 
 _ALIKE = 1e-12  # by which a gradient may seem steeper than its bound
 
@@ -23,7 +24,7 @@ class Bound(Protocol):
 
     theorem: str
 
-    def take(self, x: NDArray, g: NDArray) -> float: ...
+    def take(self, x: Array, g: Array) -> float: ...
 
 
 class StronglyConvexMirror:
@@ -34,12 +35,12 @@ class StronglyConvexMirror:
 
     theorem = "Theorem 13"
 
-    def __init__(self, best: NDArray, eta: float, delta: float, strength: float) -> None:
+    def __init__(self, best: Array, eta: float, delta: float, strength: float) -> None:
         self.best, self.eta, self.delta, self.strength = best, eta, delta, strength
         self.squares = np.zeros(best.size)
         self.first: float | None = None
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         if self.first is None:
             self.first = float(np.sum((self.best - x) ** 2))
         self.squares += g**2
@@ -59,7 +60,7 @@ class Apart:
         self.weights, self.intercept, self.d = weights, intercept, d
         self.theorem = weights.theorem
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         d = self.d
         return self.weights.take(x[:d], g[:d]) + self.intercept.take(x[d:], g[d:])
 
@@ -73,11 +74,11 @@ class Diagonal:
         self.delta = delta
         self.norms = np.zeros(d)  # ‖g_{1:t,j}‖₂
 
-    def take(self, g: NDArray) -> None:
+    def take(self, g: Array) -> None:
         """Add g²."""
         self.norms = np.hypot(self.norms, g)
 
-    def matrix(self) -> NDArray:
+    def matrix(self) -> Array:
         """The diagonal of H_t."""
         return self.delta + self.norms
 
@@ -85,15 +86,15 @@ class Diagonal:
         """γ_t = Σ_j ‖g_{1:t,j}‖₂."""
         return float(self.norms.sum())
 
-    def largest(self, v: NDArray) -> float:
+    def largest(self, v: Array) -> float:
         """Return ‖v‖_∞²."""
         return self.longest(v) ** 2
 
-    def longest(self, v: NDArray) -> float:
+    def longest(self, v: Array) -> float:
         """Return ‖v‖_∞."""
         return float(np.abs(v).max())
 
-    def square(self, v: NDArray, power: int) -> float:
+    def square(self, v: Array, power: int) -> float:
         """⟨v, H_t^power v⟩."""
         return float(self.matrix() ** power @ v**2)
 
@@ -107,13 +108,13 @@ class Roots:
     known to 1e-16, their roots to 1e-8 only.
     """
 
-    def __init__(self, blocks: Sequence[NDArray], delta: float, share: float = 0.0) -> None:
+    def __init__(self, blocks: Sequence[Indices], delta: float, share: float = 0.0) -> None:
         self.blocks, self.delta, self.share = list(blocks), delta, share
         self.factors = [np.zeros((at.size, at.size)) for at in blocks]
         self.roots = [np.zeros(at.size) for at in blocks]
         self.bases = [np.eye(at.size) for at in blocks]
 
-    def take(self, g: NDArray) -> None:
+    def take(self, g: Array) -> None:
         """Add ggᵀ."""
         self.delta = max(self.delta, self.share * self.longest(g))
         for k, at in enumerate(self.blocks):
@@ -121,7 +122,7 @@ class Roots:
                 self.factors[k] = np.linalg.qr(np.vstack([self.factors[k], g[at]])).R
                 _, self.roots[k], self.bases[k] = np.linalg.svd(self.factors[k])
 
-    def matrix(self) -> NDArray:
+    def matrix(self) -> Array:
         """H_t."""
         H = self.delta * np.eye(sum(at.size for at in self.blocks))
         for at, roots, basis in zip(self.blocks, self.roots, self.bases, strict=True):
@@ -132,15 +133,15 @@ class Roots:
         """Tr G_t^½."""
         return float(sum(roots.sum() for roots in self.roots))
 
-    def largest(self, v: NDArray) -> float:
+    def largest(self, v: Array) -> float:
         """Return the largest ‖v_[i]‖² of a block i."""
         return max(float(v[at] @ v[at]) for at in self.blocks)
 
-    def longest(self, v: NDArray) -> float:
+    def longest(self, v: Array) -> float:
         """Return the largest ‖v_[i]‖ of a block i."""
         return math.sqrt(self.largest(v))
 
-    def square(self, v: NDArray, power: int) -> float:
+    def square(self, v: Array, power: int) -> float:
         """⟨v, H_t^power v⟩."""
         parts = zip(self.blocks, self.roots, self.bases, strict=True)
         return sum(
@@ -162,12 +163,12 @@ class Averaging:
     ⟨x*, H_t x*⟩/(2η) + (η/2) Σ_τ ⟨g_τ, H_{τ−1}⁻¹ g_τ⟩.
     """
 
-    def __init__(self, best: NDArray, eta: float, metric: Diagonal | Roots) -> None:
+    def __init__(self, best: Array, eta: float, metric: Diagonal | Roots) -> None:
         self.best, self.eta, self.metric, self.delta = best, eta, metric, metric.delta
         self.theorem = metric.theorem
         self.duals = 0.0
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         eta, delta, metric = self.eta, self.delta, self.metric
         self.duals += metric.square(g, -1)
         metric.take(g)
@@ -188,13 +189,13 @@ class MirrorDescent:
     H_τ − H_{τ−1} has it more.
     """
 
-    def __init__(self, best: NDArray, eta: float, metric: Diagonal | Roots) -> None:
+    def __init__(self, best: Array, eta: float, metric: Diagonal | Roots) -> None:
         self.best, self.eta, self.metric = best, eta, metric
         self.theorem = metric.theorem
         self.before = 0.0  # δ_{τ−1}
         self.pulled = self.width = 0.0
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         away, metric = self.best - x, self.metric
         self.width = max(self.width, metric.largest(away))
         metric.take(g)
@@ -212,12 +213,12 @@ class PlainAveraging:
 
     theorem = "eq. (9)"
 
-    def __init__(self, best: NDArray, eta: float) -> None:
+    def __init__(self, best: Array, eta: float) -> None:
         self.best, self.eta = best, eta
         self.t = 0
         self.duals = 0.0
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         self.duals += float(g @ g) / math.sqrt(max(self.t, 1))
         self.t += 1
         square = float(self.best @ self.best)
@@ -229,12 +230,12 @@ class PlainMirror:
 
     theorem = "eq. (8)"
 
-    def __init__(self, best: NDArray, eta: float) -> None:
+    def __init__(self, best: Array, eta: float) -> None:
         self.best, self.eta = best, eta
         self.t = 0
         self.duals = self.width = 0.0
 
-    def take(self, x: NDArray, g: NDArray) -> float:
+    def take(self, x: Array, g: Array) -> float:
         self.t += 1
         self.duals += float(g @ g) / math.sqrt(self.t)
         away = self.best - x

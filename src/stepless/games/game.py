@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, Growth, NoGradient, Total, Undefined, as_cost, total
@@ -36,10 +36,10 @@ class Record:
     costs: Sequence[Cost]
     whole: Total
     run: Run
-    losses: NDArray
+    losses: Array
     entry: int  # which of the player's games it was
 
-    def steps(self) -> NDArray:
+    def steps(self) -> Array:
         """‖∇f_t(w_{t−1}) − ∇f_{t−1}(w_{t−1})‖², f_0 = 0; NaN if there are only values."""
         W = self.run.plays
         try:
@@ -49,12 +49,12 @@ class Record:
         change = before - np.vstack([np.zeros_like(W[:1]), here[:-1]])
         return np.einsum("tj,tj->t", change, change)
 
-    def sample(self) -> NDArray:
+    def sample(self) -> Array:
         """A few decisions, spread over the game, and their mean."""
         plays = self.run.plays
         return np.vstack([plays[self._spread()], plays.mean(axis=0)])
 
-    def refuse_unsound(self, best: NDArray) -> None:
+    def refuse_unsound(self, best: Array) -> None:
         """Refuse a user's own cost of a few rounds whose tangents, there and at the best, cross it.
 
         Regret and gap count on their lying below.
@@ -74,7 +74,7 @@ class Record:
                         f"{here + float(rise.sum()):.6g}, above",
                     )
 
-    def _spread(self) -> NDArray:
+    def _spread(self) -> Array:
         """A few rounds, spread over the game."""
         rounds = len(self.run.plays)
         return np.linspace(0, rounds - 1, min(_SAMPLE, rounds)).astype(int)
@@ -154,13 +154,13 @@ class Game:
     def play(self, stream: Iterable[Any]) -> Record:
         """Play all rounds, and write down what happened."""
         costs: list[Cost] = []
-        plays: list[NDArray] = []
-        gradients: list[NDArray] = []
+        plays: list[Array] = []
+        gradients: list[Array] = []
         losses: list[float] = []
         player, d = self.player, self.d
         blind = player.feedback == "values"
         ours = type(player) in PLAYERS.values()  # who replace w, and stay inside: it is tested
-        asked: list[NDArray] = []
+        asked: list[Array] = []
         if d is not None:  # an opponent may want to see the first decision
             self._enter(d)
         for t, shown in enumerate(rounds_of(stream), 1):
@@ -243,7 +243,7 @@ class Game:
         if self.constraints:
             refuse_empty(self.domain, self.constraints, d)
 
-    def _refuse_outside(self, t: int, w: NDArray, plays: str) -> None:
+    def _refuse_outside(self, t: int, w: Array, plays: str) -> None:
         name, d = self.player.name, self.player.d
         if w.shape != (d,):
             raise GameError(t, f"{name} plays weights of shape {w.shape}, not ({d},)")
@@ -272,7 +272,7 @@ def rounds_of(stream: Any) -> Iterable[Any]:
     TypeError: a game needs a stream of costs, one a round, not int
     """
     if hasattr(stream, "to_numpy"):
-        rows: NDArray = stream.to_numpy()
+        rows: Array = stream.to_numpy()
         return rows
     if not isinstance(stream, Iterable):
         raise TypeError(f"a game needs a stream of costs, one a round, not {told(stream)}")
@@ -286,7 +286,7 @@ def _cost(t: int, shown: Any) -> Cost:
         raise GameError(t, str(error)) from None
 
 
-def _values(t: int, cost: Cost, points: NDArray) -> NDArray:
+def _values(t: int, cost: Cost, points: Array) -> Array:
     """f_t at the points that a bandit asks for."""
     try:
         values = np.array([cost.value(v) for v in np.atleast_2d(points)])
@@ -296,7 +296,7 @@ def _values(t: int, cost: Cost, points: NDArray) -> NDArray:
     return values
 
 
-def _suffered(whole: Total, costs: Sequence[Cost], plays: NDArray) -> NDArray:
+def _suffered(whole: Total, costs: Sequence[Cost], plays: Array) -> Array:
     """f_t(w_t) of each round."""
     try:
         return whole.values(plays)
@@ -311,6 +311,6 @@ def _refuse(t: int, cost: Cost, loss: float) -> None:
         raise GameError(t, f"the cost of the decision is {loss}{ruin}")
 
 
-def _sums(losses: NDArray) -> NDArray:
+def _sums(losses: Array) -> Array:
     """Sums up to each round; with more digits on the way, where the machine has them."""
     return np.cumsum(losses, dtype=np.longdouble).astype(np.float64)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.rows import spread
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
@@ -28,7 +28,7 @@ class PlayerState:
 
     player: Player
     ridge: float  # that is added to each cost
-    plays: NDArray
+    plays: Array
     rounds: int = 0
 
 
@@ -39,10 +39,10 @@ class Ridged(Cost):
         self.f, self.strength, self.d = f, strength, f.d
         self.smoothness = f.smoothness + strength
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return self.f.value(w) + 0.5 * self.strength * float(w @ w)
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.f.gradient(w) + self.strength * w
 
 
@@ -106,10 +106,10 @@ class LearnerFromPlayer:
             return f"cannot play: {error}"
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> PlayerState:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> PlayerState:
         return self.begin_stream(risk.objective, w, b)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> PlayerState:
+    def begin_stream(self, objective: Objective, w: Array, b: Any) -> PlayerState:
         return PlayerState(*self._enter(objective, w.size), np.zeros(w.size))
 
     def step(self, risk: RowRisk, state: PlayerState, rng: np.random.Generator) -> Finding:
@@ -119,7 +119,7 @@ class LearnerFromPlayer:
         self,
         risk: RowRisk,
         state: PlayerState,
-        order: NDArray,
+        order: Indices,
         rng: np.random.Generator | None = None,
     ) -> Finding:
         """Pass over the examples in a given order."""
@@ -130,9 +130,9 @@ class LearnerFromPlayer:
         self,
         risk: RowRisk,
         state: PlayerState,
-        order: NDArray,
+        order: Indices,
         rng: np.random.Generator | None = None,
-    ) -> NDArray:
+    ) -> Array:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         player, scores = state.player, np.empty((order.size, 1))
         loss, X, y, s = risk.problem
@@ -151,11 +151,11 @@ class LearnerFromPlayer:
         state.rounds += order.size
         return scores
 
-    def weights(self, objective: Objective, state: PlayerState) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, state: PlayerState) -> tuple[Array, Array]:
         """Return the weights (d × 1) and an intercept of 0."""
         return self._point(state).reshape(-1, 1), np.zeros(1)
 
-    def _point(self, state: PlayerState) -> NDArray:
+    def _point(self, state: PlayerState) -> Array:
         if self.iterate == "last" or state.rounds == 0:
             return state.player.w.copy()
         return state.plays / state.rounds

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from stepless.arrays import Array, Indices
 
 _OFF = 1e-10  # of loss and bound: what sums of so many rounds may be off by
 
 
-def nothing() -> NDArray:
+def nothing() -> Array:
     """An array without entries, for a column that was not kept."""
     return np.empty((0, 0))
 
@@ -59,19 +60,19 @@ class Ledger:
     """
 
     player: str
-    loss: NDArray
-    regret: NDArray
-    bound: NDArray
+    loss: Array
+    regret: Array
+    bound: Array
     theorem: str
     gap: float
     expected: bool = False
-    variation: NDArray = field(default_factory=nothing)
-    plays: NDArray = field(default_factory=nothing)
-    best: NDArray = field(default_factory=nothing)
-    violation: NDArray = field(default_factory=nothing)
+    variation: Array = field(default_factory=nothing)
+    plays: Array = field(default_factory=nothing)
+    best: Array = field(default_factory=nothing)
+    violation: Array = field(default_factory=nothing)
 
     @property
-    def round(self) -> NDArray:
+    def round(self) -> Indices:
         """1, 2, …, T."""
         return np.arange(1, len(self) + 1)
 

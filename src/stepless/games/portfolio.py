@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs import Growth
 
 _OFF = 1e-9  # what weights may be off by
 _TRIALS = 60  # of a Newton's method that ends after a few
 
 
-def relatives(prices: Any, names: Sequence[str] | None = None) -> NDArray:
+def relatives(prices: Any, names: Sequence[str] | None = None) -> Array:
     """What a unit held in each asset is worth a day later: p_{t+1}/p_t, a row a day.
 
     Parameters
@@ -60,7 +61,7 @@ def growths(table: Any, names: Sequence[str] | None = None) -> list[Growth]:
     return [Growth(r) for r in _table(table, names, "price relative")[0]]
 
 
-def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> NDArray:
+def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> Array:
     """What a unit has become after each day, if the weights of day t are w_t.
 
     Trading costs a share of what is bought and of what is sold. From the weights v into which the
@@ -101,7 +102,7 @@ def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> NDArray
     return np.cumprod(grown * left)
 
 
-def _left(v: NDArray, w: NDArray, cost: float) -> float:
+def _left(v: Array, w: Array, cost: float) -> float:
     """The root ω of ω + cost·Σ|ωw − v| − 1, which is convex, rising and piecewise linear."""
     share = 1.0
     for _ in range(_TRIALS):
@@ -115,7 +116,7 @@ def _left(v: NDArray, w: NDArray, cost: float) -> float:
     return share
 
 
-def _table(table: Any, names: Sequence[str] | None, what: str) -> tuple[NDArray, list[str]]:
+def _table(table: Any, names: Sequence[str] | None, what: str) -> tuple[Array, list[str]]:
     """Refuse what is no table of positive numbers, and say where."""
     if names is None:
         names = getattr(table, "columns", None)

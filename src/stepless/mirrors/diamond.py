@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from stepless.arrays import Array
 
 _TURNS = 20  # of the path, for each weight: it takes about one
 
 
-def in_diamond(bound: float, w: NDArray, H: NDArray) -> NDArray | None:
+def in_diamond(bound: float, w: Array, H: Array) -> Array | None:
     """argmin_v ½(v − w)ᵀH(v − w) over ‖v‖₁ ≤ bound, for w outside; None where ties have no end.
 
     v is a point of the lasso's path, H(w − v) = λ∂‖v‖₁, followed from v = 0 (Osborne, Presnell,

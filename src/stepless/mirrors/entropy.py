@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import wrightomega
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.jit import compiled
 from stepless.mirrors.elastic import elastic_shares
@@ -41,7 +41,7 @@ class Entropy(Mirror):
     mass: float = field(init=False)  # M
     scale: float = field(init=False)  # s
     _limits: Limits | None = field(init=False, repr=False)
-    _inside: NDArray = field(init=False, repr=False)  # of a polytope
+    _inside: Array = field(init=False, repr=False)  # of a polytope
 
     name: ClassVar[str] = "entropy"
 
@@ -69,15 +69,15 @@ class Entropy(Mirror):
         self._first = self.nearest(np.zeros(d))
         self.spread = max(self._top() - self.value(self._first), 0.0)
 
-    def dual(self, w: NDArray) -> NDArray:
+    def dual(self, w: Array) -> Array:
         return _logarithms(w, self.mass, self.scale)
 
-    def primal(self, theta: NDArray) -> NDArray:
+    def primal(self, theta: Array) -> Array:
         return self.scale * np.exp(theta / self.mass)
 
     def nearest(
-        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> NDArray:
+        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> Array:
         shares = elastic_shares(penalty, weight)
         if shares is None:
             raise ValueError(
@@ -93,17 +93,17 @@ class Entropy(Mirror):
             )
         return self._within(theta - lasso, ridge)
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         logs = np.log(w / self.scale, where=w > 0.0, out=np.zeros_like(w))
         return self.mass * float(w @ logs - w.sum())
 
-    def divergence(self, w: NDArray, z: NDArray) -> float:
+    def divergence(self, w: Array, z: Array) -> float:
         return self.mass * relative_entropy(w, z)
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         return float(absolute_sum(v)) ** 2
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         return float(np.abs(g).max(initial=0.0)) ** 2
 
     def _top(self) -> float:
@@ -119,7 +119,7 @@ class Entropy(Mirror):
         logs = np.log(ends / self.scale, where=ends > 0.0, out=np.zeros_like(ends))
         return self.mass * min(float((ends * logs - ends).max(axis=0).sum()), max(whole, 0.0))
 
-    def _within(self, theta: NDArray, ridge: float) -> NDArray:
+    def _within(self, theta: Array, ridge: float) -> Array:
         """The minimiser between limits: the multiplier μ of a ball is a further ridge."""
         assert self._limits is not None
         limits = self._limits
@@ -139,7 +139,7 @@ class Entropy(Mirror):
         enter(self.domain, w)  # of what lies outside by rounding
         return w
 
-    def _of_total(self, limits: Limits, theta: NDArray, ridge: float) -> NDArray:
+    def _of_total(self, limits: Limits, theta: Array, ridge: float) -> Array:
         """The minimiser between limits, of a given sum if any: its multiplier shifts θ."""
         if limits.total is None:
             return np.clip(self._separate(theta, ridge), limits.lower, limits.upper)
@@ -159,7 +159,7 @@ class Entropy(Mirror):
             w[free] *= (total - float(w[~free].sum())) / rest
         return w
 
-    def _separate(self, theta: NDArray, ridge: float) -> NDArray:
+    def _separate(self, theta: Array, ridge: float) -> Array:
         """Solve M log(w_j/s) + ridge·w_j = θ_j for each weight."""
         if ridge == 0.0:
             return self.scale * np.exp(np.minimum(theta / self.mass, _MOST_POWER))
@@ -171,7 +171,7 @@ _TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that
 _MOST_POWER = 300.0  # the square of its exponential is still a number
 
 
-def relative_entropy(w: NDArray, z: NDArray) -> float:
+def relative_entropy(w: Array, z: Array) -> float:
     """Σ_j w_j log(w_j/z_j) − w_j + z_j, infinite where only z_j is 0."""
     with np.errstate(divide="ignore"):
         logs = np.log(w / z, where=w > 0.0, out=np.zeros_like(w))
@@ -179,7 +179,7 @@ def relative_entropy(w: NDArray, z: NDArray) -> float:
 
 
 @compiled("w[_]")
-def _logarithms(w: NDArray, mass: float, scale: float) -> NDArray:
+def _logarithms(w: Array, mass: float, scale: float) -> Array:
     """M log(w_j/s), −∞ where a weight is 0."""
     theta = np.empty(w.size)
     for j in range(w.size):
@@ -188,7 +188,7 @@ def _logarithms(w: NDArray, mass: float, scale: float) -> NDArray:
 
 
 @compiled("theta[≥1]")
-def _shared_out(theta: NDArray, mass: float) -> NDArray:
+def _shared_out(theta: Array, mass: float) -> Array:
     """The w ∝ exp(θ/M) of sum M."""
     w, top, sum_ = np.empty(theta.size), theta.max(), 0.0
     for j in range(theta.size):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Polytope
 from stepless.objective.active_set import nearest
 
@@ -17,15 +17,15 @@ _FALL = 1e-4  # of what the slope promises, which a step must keep
 
 
 def least_in_polytope(
-    domain: Polytope, theta: NDArray, ridge: float, mass: float, scale: float, start: NDArray
-) -> NDArray:
+    domain: Polytope, theta: Array, ridge: float, mass: float, scale: float, start: Array
+) -> Array:
     """argmin_w M Σ_j (w_j log(w_j/s) − w_j) + ridge‖w‖²/2 − ⟨θ, w⟩ over the polytope.
 
     Every step minimises the second-order model over the polytope, exactly, and stays where all
     weights are positive.
     """
 
-    def value(w: NDArray) -> float:
+    def value(w: Array) -> float:
         return mass * float(w @ np.log(w / scale) - w.sum()) + float(w @ (0.5 * ridge * w - theta))
 
     w, here = start, value(start)
@@ -51,7 +51,7 @@ def least_in_polytope(
     return w
 
 
-def _nearest_in(domain: Polytope, y: NDArray, h: NDArray) -> NDArray:
+def _nearest_in(domain: Polytope, y: Array, h: Array) -> Array:
     """argmin_v Σ_j h_j (v_j − y_j)² over the polytope."""
     root = np.sqrt(h)
     rows = domain.A / root
@@ -61,7 +61,7 @@ def _nearest_in(domain: Polytope, y: NDArray, h: NDArray) -> NDArray:
     return u / root
 
 
-def inside(domain: Polytope, d: int) -> NDArray:
+def inside(domain: Polytope, d: int) -> Array:
     """A point where every weight is positive that can be."""
     corners = np.empty((d, d))
     for j, axis in enumerate(np.eye(d)):

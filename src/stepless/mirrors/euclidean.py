@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import proximal_step
 from stepless.compiled.vertices import enter
 from stepless.mirrors.elastic import elastic_shares
@@ -42,15 +42,15 @@ class Euclidean(Mirror):
         longest = min(self.domain.radius(), math.sqrt(self.d) * self.size)
         self.spread = max(0.5 * longest**2 - self.value(self._first), 0.0)
 
-    def dual(self, w: NDArray) -> NDArray:
+    def dual(self, w: Array) -> Array:
         return w.copy()
 
-    def primal(self, theta: NDArray) -> NDArray:
+    def primal(self, theta: Array) -> Array:
         return theta.copy()
 
     def nearest(
-        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> NDArray:
+        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> Array:
         w = (
             theta.copy()
             if penalty is None or weight == 0.0
@@ -59,19 +59,19 @@ class Euclidean(Mirror):
         enter_from_afar(self.domain, w, self.size)
         return w
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return 0.5 * float(w @ w)
 
-    def divergence(self, w: NDArray, z: NDArray) -> float:
+    def divergence(self, w: Array, z: Array) -> float:
         return self.value(w - z)
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         return float(v @ v)
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         return float(g @ g)
 
-    def _shrunk(self, theta: NDArray, penalty: Regularizer, weight: float) -> NDArray:
+    def _shrunk(self, theta: Array, penalty: Regularizer, weight: float) -> Array:
         """Return what has the same nearest point without the penalty.
 
         The ridge only scales θ. Where no weight is negative the lasso is linear. Elsewhere it must

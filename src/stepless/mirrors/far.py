@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.objective import Box, Domain, Free, L1Ball, L2Ball, LpBall, Nonnegative, Simplex
 
@@ -15,7 +15,7 @@ _LENGTHS = 16  # a step is up to 2^15 sizes long
 _TRIALS = 20 * _LENGTHS
 
 
-def enter_from_afar(domain: Domain, w: NDArray, size: float) -> None:
+def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
     """Move w to the nearest point of a domain, no weight of which is above `size`.
 
     From far away a method that goes from face to face cannot tell in which of them it is. But the

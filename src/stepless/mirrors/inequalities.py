@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Box, Domain, Nonnegative, Polytope, Simplex
 
 
 @lru_cache(maxsize=64)
-def inequalities(domain: Domain, d: int) -> tuple[NDArray, NDArray]:
+def inequalities(domain: Domain, d: int) -> tuple[Array, Array]:
     """A and b of S = {w : Aw ≤ b}; an equation is two of them. Not to be written into.
 
     Examples

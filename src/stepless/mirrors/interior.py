@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import helmert
 from scipy.optimize import linprog
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.objective import (
     Box,
@@ -29,7 +29,7 @@ _FLAT = 1e-7  # relative: the root of what rounding leaves of a square
 _HALVINGS = 60
 
 
-def interior(domain: Domain, d: int) -> tuple[NDArray, float, NDArray | None]:
+def interior(domain: Domain, d: int) -> tuple[Array, float, Array | None]:
     """A point c of S, a radius r, and a basis of the directions that S extends in, or None for all.
 
     S contains c + v for all v of those directions with ‖v‖ ≤ r. The basis is orthonormal, a column
@@ -69,7 +69,7 @@ def interior(domain: Domain, d: int) -> tuple[NDArray, float, NDArray | None]:
     raise ValueError(f"no point inside of {type(domain).__name__} is known; use another domain")
 
 
-def _in_polytope(domain: Polytope) -> tuple[NDArray, float, None]:
+def _in_polytope(domain: Polytope) -> tuple[Array, float, None]:
     """Chebyshev's centre, as far as a linear programme finds it."""
     if math.isinf(domain.radius()):
         raise ValueError("a polytope without end has no center; bound it by a box of inequalities")
@@ -86,7 +86,7 @@ def _in_polytope(domain: Polytope) -> tuple[NDArray, float, None]:
     return c, _SMALLER * r, None
 
 
-def _in_ball(domain: Intersection, d: int) -> tuple[NDArray, float, NDArray | None]:
+def _in_ball(domain: Intersection, d: int) -> tuple[Array, float, Array | None]:
     """Go from the shortest point towards the inner domain's centre while there is more room."""
     c, r, basis = interior(domain.domain, d)
     if math.isinf(r):

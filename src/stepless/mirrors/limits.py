@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Box, Domain, Intersection, Nonnegative, Shrunk, Simplex
 
 
@@ -15,8 +15,8 @@ from stepless.objective import Box, Domain, Intersection, Nonnegative, Shrunk, S
 class Limits:
     """lower ≤ w ≤ upper, Σ_j w_j = total unless that is None, ‖w‖ ≤ radius."""
 
-    lower: NDArray
-    upper: NDArray
+    lower: Array
+    upper: Array
     total: float | None = None
     radius: float = math.inf
 

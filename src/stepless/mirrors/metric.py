@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
+from stepless.arrays import AnyArray, Array
 from stepless.compiled.vertices import enter
 from stepless.mirrors.diamond import in_diamond
 from stepless.mirrors.inequalities import inequalities
@@ -31,7 +31,7 @@ from stepless.objective.active_set import nearest
 _invert = get_lapack_funcs("trtri", dtype=np.float64)
 
 
-def project_metric(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
+def project_metric(domain: Domain, w: Array, H: Array) -> Array:
     """argmin_v∈S ½(v − w)ᵀH(v − w), H symmetric and positive definite.
 
     In the coordinates u = Lᵀv, H = LLᵀ, it is a Euclidean projection: a dual active set finds it
@@ -71,7 +71,7 @@ def project_metric(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
     return v
 
 
-def _active_set(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
+def _active_set(domain: Domain, w: Array, H: Array) -> Array:
     A, b = inequalities(domain, w.size)
     if (A @ w <= b).all():
         return w.copy()
@@ -88,7 +88,7 @@ def _active_set(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
     return inverse.T @ u
 
 
-def _secular(bound: float, w: NDArray, H: NDArray) -> NDArray:
+def _secular(bound: float, w: Array, H: Array) -> Array:
     """Solve ‖v‖ = bound, v = (H + μI)⁻¹Hw, by Newton's method on 1/‖v‖, which is concave in μ."""
     v, mu, pull, factor = w.copy(), 0.0, H @ w, _factor(H, 0.0)
     for _ in range(_TRIALS):
@@ -102,14 +102,14 @@ def _secular(bound: float, w: NDArray, H: NDArray) -> NDArray:
     return v
 
 
-def _factor(H: NDArray, mu: float) -> tuple[NDArray, bool]:
+def _factor(H: Array, mu: float) -> tuple[Array, bool]:
     """Cholesky's, of H + μI."""
     heavier = H.copy()
     heavier.flat[:: H.shape[0] + 1] += mu
     return cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
 
 
-def _cut(domain: Domain, w: NDArray, H: NDArray) -> NDArray:
+def _cut(domain: Domain, w: Array, H: Array) -> Array:
     L = np.linalg.cholesky(H)
     inverse = np.ascontiguousarray(_invert(L, lower=1)[0].T)
     u = L.T @ w
@@ -123,7 +123,7 @@ class _Skewed(Constraint):
     _coerce: ClassVar[dict[str, Any]] = {}
 
     domain: Domain
-    T: NDArray
+    T: Array
 
     def excess(self, u: Any) -> Any:
         return self.domain.excess(self.T @ u)
@@ -135,7 +135,7 @@ class _Skewed(Constraint):
         return c
 
 
-def _in_ball(domain: Intersection, w: NDArray, H: NDArray) -> NDArray:
+def _in_ball(domain: Intersection, w: Array, H: Array) -> Array:
     """Find the ball's multiplier μ: argmin_v ½(v − w)ᵀH(v − w) + μ‖v‖²/2 over the other domain."""
     v = project_metric(domain.domain, w, H)
     if float(np.linalg.norm(v)) <= domain.bound:
@@ -148,7 +148,8 @@ def _in_ball(domain: Intersection, w: NDArray, H: NDArray) -> NDArray:
 
     def over(mu: float) -> float:
         heavier = H + mu * identity
-        v[:] = project_metric(domain.domain, np.linalg.solve(heavier, pull), heavier)
+        lowest: AnyArray = np.linalg.solve(heavier, pull)
+        v[:] = project_metric(domain.domain, lowest, heavier)
         return float(np.linalg.norm(v)) - domain.bound
 
     over(falling_root(over, 0.0, float(np.trace(H)) / w.size))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.objective import Domain, Regularizer
 
 
@@ -21,40 +20,40 @@ class Mirror:
     domain: Domain  # S
     d: int
     spread: float = field(init=False)  # max_S Φ − min_S Φ, or a number above it, or infinity
-    _first: NDArray = field(init=False, repr=False)
+    _first: Array = field(init=False, repr=False)
 
     name: ClassVar[str]
 
-    def first(self) -> NDArray:
+    def first(self) -> Array:
         """argmin_S Φ."""
         return self._first.copy()
 
-    def dual(self, w: NDArray) -> NDArray:
+    def dual(self, w: Array) -> Array:
         """∇Φ(w)."""
         raise NotImplementedError
 
-    def primal(self, theta: NDArray) -> NDArray:
+    def primal(self, theta: Array) -> Array:
         """∇Φ*(θ): the minimiser of Φ(w) − ⟨θ, w⟩ over all w, in S or not."""
         raise NotImplementedError
 
     def nearest(
-        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> NDArray:
+        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> Array:
         """argmin_w∈S Φ(w) − ⟨θ, w⟩ + weight·Ω(w): the Bregman projection of ∇Φ*(θ)."""
         raise NotImplementedError
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         """Φ(w)."""
         raise NotImplementedError
 
-    def divergence(self, w: NDArray, z: NDArray) -> float:
+    def divergence(self, w: Array, z: Array) -> float:
         """B(w, z)."""
         raise NotImplementedError
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         """‖v‖²."""
         raise NotImplementedError
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         """‖g‖_*², the square of the dual norm."""
         raise NotImplementedError

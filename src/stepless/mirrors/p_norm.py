@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
@@ -56,15 +56,15 @@ class PNorm(Mirror):
         self._first = self.nearest(np.zeros(d))
         self.spread = self._top() - self.value(self._first)
 
-    def dual(self, w: NDArray) -> NDArray:
+    def dual(self, w: Array) -> Array:
         return link(w, self.q / (self.q - 1.0), self.q - 1.0)
 
-    def primal(self, theta: NDArray) -> NDArray:
+    def primal(self, theta: Array) -> Array:
         return link(theta, self.q, 1.0 / (self.q - 1.0))
 
     def nearest(
-        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> NDArray:
+        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> Array:
         shares = elastic_shares(penalty, weight)
         if shares is None or shares[1] > 0.0:
             raise ValueError(
@@ -91,17 +91,17 @@ class PNorm(Mirror):
                 return self.primal(np.maximum(theta - cut, 0.0))
         return self.primal(_cut(theta, cut))
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
 
-    def divergence(self, w: NDArray, z: NDArray) -> float:
+    def divergence(self, w: Array, z: Array) -> float:
         sizes = self.value(w) - self.value(z)
         return max(sizes - float(self.dual(z) @ (w - z)), 0.0)
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         return norm(v, self.q / (self.q - 1.0)) ** 2
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         return norm(g, self.q) ** 2
 
     def _top(self) -> float:
@@ -113,7 +113,7 @@ class PNorm(Mirror):
                 return self.value(np.full(self.d, self.domain.reach()))
         return math.inf
 
-    def _in_box(self, domain: Box, theta: NDArray) -> NDArray:
+    def _in_box(self, domain: Box, theta: Array) -> Array:
         limits = np.where(theta > 0.0, domain.high, -domain.low)
         theta = np.where(limits > 0.0, theta, 0.0)
         w = self.primal(theta)
@@ -129,5 +129,5 @@ def _own_exponent(domain: Domain, d: int) -> float:
     return max(2.0, 2.0 * math.log(d))
 
 
-def _cut(theta: NDArray, cut: float) -> NDArray:
+def _cut(theta: Array, cut: float) -> Array:
     return np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.lp_ball import norm
 
@@ -15,7 +15,7 @@ _TRIALS = 300  # Newton takes less than ten
 
 
 @compiled("w[_]")
-def link(w: NDArray, p: float, scale: float) -> NDArray:
+def link(w: Array, p: float, scale: float) -> Array:
     """Return scale times the gradient of ‖w‖_p²/2: sgn(w_j) |w_j|^{p−1} ‖w‖_p^{2−p}."""
     v, size = np.zeros(w.size), norm(w, p)
     if size > 0.0:
@@ -25,7 +25,7 @@ def link(w: NDArray, p: float, scale: float) -> NDArray:
 
 
 @compiled("theta[≥1]")
-def of_sum(theta: NDArray, bound: float, q: float) -> NDArray:
+def of_sum(theta: Array, bound: float, q: float) -> Array:
     """argmin_w Φ(w) − ⟨θ, w⟩ over w ≥ 0 with Σw = bound.
 
     With t = θ − max θ: w = ∇Φ*((t + x)₊), where Σw rises with x, and log Σw by at least log x. The
@@ -57,7 +57,7 @@ def of_sum(theta: NDArray, bound: float, q: float) -> NDArray:
 
 
 @compiled("theta[d] limits[d]")
-def between_limits(theta: NDArray, limits: NDArray, q: float) -> NDArray:
+def between_limits(theta: Array, limits: Array, q: float) -> Array:
     """argmin_w Φ(w) − ⟨θ, w⟩ over 0 ≤ w ≤ limits, of which θ ≥ 0 is 0 where they are 0.
 
     If w has the norm N, w_j = min(N(θ_j/(N(q − 1)))^{q−1}, limit_j). The norm of these falls with

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices, Mask
 from stepless.jit import FAST, compiled
 
 _INSIDE = 2.0**-45  # relative: what lies outside by less lies inside
@@ -15,7 +15,7 @@ _MOST_ROUNDS = 50  # for each inequality: a method that ends takes a few
 
 
 @compiled("A[n,d] w[d] b[n] active[n]", inline=False)
-def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
+def nearest(w: Array, A: Array, b: Array, active: Mask) -> bool:
     """Move w, in place, to the nearest v with Av ≤ b, all rows of A being of length 1.
 
     Write `active`: which inequalities hold v where it is. Goldfarb and Idnani's method (1983) for
@@ -35,7 +35,7 @@ def nearest(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
 
 
 @compiled(fastmath=FAST, inline=False)
-def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
+def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
     d, count = w.size, 0
     rows = np.empty(d + 1, dtype=np.int64)  # the active ones,
     u = np.empty(d + 1)  # their multipliers,
@@ -95,7 +95,7 @@ def _approach(w: NDArray, A: NDArray, b: NDArray, active: NDArray) -> bool:
 
 
 @compiled(fastmath=FAST, inline=False)
-def _dot(x: NDArray, y: NDArray) -> float:
+def _dot(x: Array, y: Array) -> float:
     total = 0.0
     for j in range(x.size):
         total += x[j] * y[j]
@@ -103,7 +103,7 @@ def _dot(x: NDArray, y: NDArray) -> float:
 
 
 @compiled
-def _largest(x: NDArray) -> float:
+def _largest(x: Array) -> float:
     top = 0.0
     for j in range(x.size):
         top = max(top, abs(x[j]))
@@ -111,7 +111,7 @@ def _largest(x: NDArray) -> float:
 
 
 @compiled(fastmath=FAST, inline=False)
-def _split(Q: NDArray, count: int, normal: NDArray, shares: NDArray, z: NDArray) -> None:
+def _split(Q: Array, count: int, normal: Array, shares: Array, z: Array) -> None:
     """Write the normal's shares of the orthonormal rows of Q, and z, at right angles to them."""
     for j in range(z.size):
         z[j] = normal[j]
@@ -126,7 +126,7 @@ def _split(Q: NDArray, count: int, normal: NDArray, shares: NDArray, z: NDArray)
 
 
 @compiled
-def _join(Q: NDArray, R: NDArray, count: int, shares: NDArray, z: NDArray) -> None:
+def _join(Q: Array, R: Array, count: int, shares: Array, z: Array) -> None:
     """Write Q and R: one more row, of these shares and this rest."""
     length = math.sqrt(_dot(z, z))
     R[count, count] = length
@@ -137,7 +137,7 @@ def _join(Q: NDArray, R: NDArray, count: int, shares: NDArray, z: NDArray) -> No
 
 
 @compiled
-def _back(R: NDArray, count: int, t: NDArray, x: NDArray) -> None:
+def _back(R: Array, count: int, t: Array, x: Array) -> None:
     """Write x with Rx = t."""
     for k in range(count - 1, -1, -1):
         x[k] = t[k]
@@ -147,9 +147,7 @@ def _back(R: NDArray, count: int, t: NDArray, x: NDArray) -> None:
 
 
 @compiled
-def _settle(
-    w: NDArray, A: NDArray, b: NDArray, rows: NDArray, count: int, Q: NDArray, R: NDArray
-) -> None:
+def _settle(w: Array, A: Array, b: Array, rows: Indices, count: int, Q: Array, R: Array) -> None:
     """Replace w by the nearest point with equality in these rows: w − Qᵀ R⁻ᵀ(Aw − b)."""
     t = np.empty(count)
     for k in range(count):

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.jit import compiled
 
 
 @compiled("w[d] v[d]")
-def assign(w: NDArray, v: NDArray) -> None:
+def assign(w: Array, v: Array) -> None:
     """Set w to v."""
     for j in range(w.size):
         w[j] = v[j]
 
 
 @compiled("w[d] v[d]")
-def assign_multiple(w: NDArray, t: float, v: NDArray) -> None:
+def assign_multiple(w: Array, t: float, v: Array) -> None:
     """Set w to t·v."""
     for j in range(w.size):
         w[j] = t * v[j]
 
 
 @compiled("X[n,d] Y[n,d]")
-def assign_rows(X: NDArray, Y: NDArray) -> None:
+def assign_rows(X: Array, Y: Array) -> None:
     """Set the matrix X to Y."""
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):

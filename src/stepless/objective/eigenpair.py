@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.assigning import assign, assign_multiple
 from stepless.rounding import UNIT
@@ -19,7 +19,7 @@ _LOOK = 4  # steps between two looks at how good the eigenvalue is
 
 
 @compiled("X[n,n] u[n]")
-def lowest(X: NDArray, u: NDArray) -> float:
+def lowest(X: Array, u: Array) -> float:
     """Write into u a unit eigenvector of the lowest eigenvalue of X; return that eigenvalue.
 
     By Lanczos's method with full reorthogonalisation, from the guess that u holds (or zeros), and
@@ -60,7 +60,7 @@ def lowest(X: NDArray, u: NDArray) -> float:
 
 
 @compiled
-def _begin(u: NDArray, v: NDArray) -> None:
+def _begin(u: Array, v: Array) -> None:
     """Write into v a unit vector near u; a random one, always the same, if u is 0."""
     state = np.uint64(0x9E3779B97F4A7C15)
     size = math.sqrt(u @ u)
@@ -74,7 +74,7 @@ def _begin(u: NDArray, v: NDArray) -> None:
 
 
 @compiled
-def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
+def _ritz(a: Array, b: Array, s: Array) -> float:
     """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return its eigenvalue."""
     low, high = math.inf, -math.inf
     for k in range(a.size):
@@ -104,7 +104,7 @@ def _ritz(a: NDArray, b: NDArray, s: NDArray) -> float:
 
 
 @compiled
-def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
+def _positive(a: Array, b: Array, shift: float) -> bool:
     """Whether the tridiagonal matrix (a, b) less the shift is positive definite."""
     pivot = 1.0
     for k in range(a.size):
@@ -115,7 +115,7 @@ def _positive(a: NDArray, b: NDArray, shift: float) -> bool:
 
 
 @compiled
-def _lowest_of_all(X: NDArray, u: NDArray) -> float:
+def _lowest_of_all(X: Array, u: Array) -> float:
     values, vectors = np.linalg.eigh(X)
     assign(u, vectors[:, 0])
     return values[0]

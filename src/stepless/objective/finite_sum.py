@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.design import Design
 from stepless.objective.losses.loss import Loss
 from stepless.term import Term
@@ -17,8 +16,8 @@ class FiniteSum(Term):
 
     loss: Loss
     X: Design
-    y: NDArray
-    s: NDArray
+    y: Array
+    s: Array
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.rounding import UNIT
 
@@ -18,7 +17,7 @@ _ULP = 2.0 * UNIT
 
 
 @compiled("b[d] r[d]")
-def level(b: NDArray, r: NDArray, target: float) -> tuple[float, float]:
+def level(b: Array, r: Array, target: float) -> tuple[float, float]:
     """Solve Σ (b_j − θ)₊ / r_j = target > 0, all r_j > 0, for θ: return a b_j, and b_j − θ.
 
     That b_j, the pivot, is the least above θ. θ itself would lose what is small against it, where
@@ -54,7 +53,7 @@ def level(b: NDArray, r: NDArray, target: float) -> tuple[float, float]:
 
 
 @compiled("p[d] q[d]")
-def secular_root(p: NDArray, q: NDArray, scale: float) -> float:
+def secular_root(p: Array, q: Array, scale: float) -> float:
     """Return the x ≥ 0 where Σ (p_j / (x + scale q_j))² = 1, or 0 if the sum is nowhere so large.
 
     1/√sum is concave in x, and straight where all q_j are equal: one step is enough there.
@@ -79,7 +78,7 @@ def secular_root(p: NDArray, q: NDArray, scale: float) -> float:
 
 
 @compiled("w[_]")
-def absolute_sum(w: NDArray) -> float:
+def absolute_sum(w: Array) -> float:
     """Σ |w_j|, to a rounding or two, however many there are."""
     sum_, lost = 0.0, 0.0
     for j in range(w.size):
@@ -88,7 +87,7 @@ def absolute_sum(w: NDArray) -> float:
 
 
 @compiled("w[_]")
-def length(w: NDArray) -> float:
+def length(w: Array) -> float:
     """‖w‖₂, to a rounding or two, however many there are."""
     sum_, lost = 0.0, 0.0
     for j in range(w.size):

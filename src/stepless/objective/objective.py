@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.given import refuse_unless
 from stepless.jit import compiled
 from stepless.objective.declared import refuse_missing
@@ -97,7 +97,7 @@ class Penalized:
         floored = isinstance(domain, Box) and domain.low >= 0.0
         return floored or isinstance(domain, Nonnegative | Simplex)
 
-    def penalty(self, w: NDArray) -> float:
+    def penalty(self, w: Array) -> float:
         """Ω(w)."""
         if type(self.regularizer) in (SquaredL2, Zero):
             return 0.5 * self.strength * float(w @ w)
@@ -116,7 +116,7 @@ class Penalized:
             return -math.inf
         return 0.5 * self.strength * reach * reach - slope * reach + offset
 
-    def least(self, a: NDArray, errors: NDArray, ceiling: float) -> float:
+    def least(self, a: Array, errors: Array, ceiling: float) -> float:
         """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
 
         And for all v within `errors` of a. It is the minimum of both in a box, where Ω is a sum
@@ -144,7 +144,7 @@ class Penalized:
             return float(max(of_penalty, self._ridged(a, errors, ceiling)))
         return float(max(of_penalty, domain.floor(a) - domain.support(errors)))
 
-    def _ridged(self, a: NDArray, errors: NDArray, ceiling: float) -> float:
+    def _ridged(self, a: Array, errors: Array, ceiling: float) -> float:
         """The same for a ridge and a domain, both at once.
 
         (λ/2)‖w‖² ≥ λ⟨p, w⟩ − (λ/2)‖p‖² for any p, with equality at the minimum's own, Π(−a/λ).

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.rounding import UNIT
 
@@ -44,7 +44,7 @@ def two_product(a, b):
     return product, fma(a, b, -product)
 
 
-def joined(parts: list[NDArray]) -> NDArray:
+def joined(parts: list[Array]) -> Array:
     """Add up sums of blocks, the last axis of each a number and what it lacks.
 
     Examples
@@ -60,7 +60,7 @@ def joined(parts: list[NDArray]) -> NDArray:
     return total
 
 
-def two_sums(a: NDArray, b: NDArray | float) -> NDArray:
+def two_sums(a: Array, b: Array | float) -> Array:
     """Return the rounded sums and their errors, along a new last axis."""
     total = a + b
     late = total - a

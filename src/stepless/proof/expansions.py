@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Block, Column, Source
 from stepless.data.gram import Gram, parts
 from stepless.design import Dense
@@ -29,7 +29,7 @@ from stepless.rounding import UNIT
 
 
 def verify(
-    objective: Objective, gram: Gram, source: Source, c: NDArray, b: float, slopes: Column | None
+    objective: Objective, gram: Gram, source: Source, c: Array, b: float, slopes: Column | None
 ) -> Interval:
     """Prove an objective of (c, b) from above, and a bound on all from below, by slopes.
 
@@ -47,10 +47,10 @@ def verify(
     return Interval(float(highest), float(min(lowest, highest)), at_zero=-given.offset)
 
 
-def predictions(gram: Gram, c: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+def predictions(gram: Gram, c: Array, v: Array) -> tuple[Array, Array]:
     """Kc and Kv: for each example a number, what it lacks, and the sum of its terms' sizes."""
     used = np.flatnonzero((c != 0.0) | (v != 0.0))
-    found: tuple[list[NDArray], list[NDArray]] = ([], [])
+    found: tuple[list[Array], list[Array]] = ([], [])
     for part in parts(gram.size, used.size):
         rows = np.arange(gram.size)[part]
         none = np.zeros(rows.size)
@@ -60,9 +60,7 @@ def predictions(gram: Gram, c: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
     return np.concatenate(found[0], axis=1), np.concatenate(found[1], axis=1)
 
 
-def risk(
-    objective: Objective, gram: Gram, source: Source, c: NDArray, f: NDArray, b: float
-) -> float:
+def risk(objective: Objective, gram: Gram, source: Source, c: Array, f: Array, b: float) -> float:
     """Σ s_i ℓ(f_i + b, y_i)/m, from above, for the predictions f = Kc."""
     rounding = second_order(gram.size)
     z = f.copy()
@@ -74,7 +72,7 @@ def risk(
     return above(source.map(losses.heights, loss, column, rounding, loss.ulps, math.inf), gram.size)
 
 
-def square(gram: Gram, v: NDArray, Kv: NDArray) -> float:
+def square(gram: Gram, v: Array, Kv: Array) -> float:
     """The number vᵀKv from above, for v that are themselves off by 5 roundings at most.
 
     By as much as vᵀKv changes with a kernel by δ, so it does with v: (v + ε)ᵀK(v + ε) − vᵀKv is at

@@ -18,9 +18,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from stepless.arrays import Array, Indices
 from stepless.data import Column, Source
 from stepless.data.triangle import chunks, independent, triangle, upper
 from stepless.objective import Loss
@@ -40,8 +40,8 @@ class Plane:
     Its slopes are s_i a_i: numbers, and what they lack.
     """
 
-    g: NDArray
-    error: NDArray
+    g: Array
+    error: Array
     offset: float
     slopes: Column
 
@@ -53,10 +53,10 @@ class Frame:
     source: Source
     free: bool
     h: Column  # whose squares weigh squares of predictions
-    centre: NDArray  # c
-    kept: NDArray  # features, after which the intercept comes, if any
-    T: NDArray
-    lengths: NDArray  # of T's rows, from above
+    centre: Array  # c
+    kept: Indices  # features, after which the intercept comes, if any
+    T: Array
+    lengths: Array  # of T's rows, from above
 
     @classmethod
     def of(cls, source: Source, free: bool, h: Column) -> Frame | None:
@@ -113,7 +113,7 @@ class Frame:
         return math.sqrt(least) - WIDER * (math.sqrt(spill) + 2.0 * UNIT * math.sqrt(trace))
 
 
-def made(source: Source, free: bool, j: int, kept: NDArray, shares: NDArray) -> bool:
+def made(source: Source, free: bool, j: int, kept: Indices, shares: Array) -> bool:
     """Whether feature j is a sum of others exactly; but for a constant, if there is an intercept.
 
     The shares are rounded to sixteenths, and products and sums must not be rounded at all.
@@ -134,7 +134,7 @@ def made(source: Source, free: bool, j: int, kept: NDArray, shares: NDArray) -> 
     return True
 
 
-def _left(A: NDArray, those: NDArray, t: NDArray) -> tuple[NDArray, bool]:
+def _left(A: Array, those: Array, t: Array) -> tuple[Array, bool]:
     """Σ t_j x_ij, and whether all is exact."""
     total, exact = np.zeros(A.shape[0]), True
     for j, share in zip(those, t, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
+from stepless.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Interval:
     rounding: float = field(default=0.0, compare=False)
     at_zero: float = field(default=0.0, compare=False)  # no b has a risk below it at w = 0
     # of the plane that proves the bound: the sizes of its slopes, weight by weight, from above
-    steepness: NDArray | None = field(default=None, compare=False, repr=False)
+    steepness: Array | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> float:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.data import Column, Source
 from stepless.objective import JointLoss, Objective
 from stepless.proof import distributions
@@ -32,7 +32,7 @@ _GRAIN = 2**50  # parts of 1 that a distribution of doubles is made of: it adds 
 
 
 def verify(
-    objective: Objective, source: Source, w: NDArray, b: NDArray, slopes: Column | None
+    objective: Objective, source: Source, w: Array, b: Array, slopes: Column | None
 ) -> Interval:
     """Prove an objective of (W, b) from above, and a bound on all from below, by slopes."""
     highest = penalty(objective, w) + risk(objective, source, w, b)
@@ -43,7 +43,7 @@ def verify(
     return Interval(highest, min(lowest, highest), at_zero=at_zero)
 
 
-def risk(objective: Objective, source: Source, w: NDArray, b: NDArray) -> float:
+def risk(objective: Objective, source: Source, w: Array, b: Array) -> float:
     """Σ s_i ℓ(Wᵀx_i + b, y_i)/m, from above."""
     m, d = source.shape
     K = objective.outputs
@@ -85,7 +85,7 @@ def _ulps(objective: Objective) -> float:
     return objective.loss.ulps + 4.0 * objective.outputs
 
 
-def _shown(block: tuple[NDArray, NDArray, NDArray], K: int) -> NDArray:
+def _shown(block: tuple[Array, Array, Array], K: int) -> Mask:
     """Whether each class has an example."""
     _, y, s = block
     return np.bincount(y.astype(int), s > 0.0, K) > 0.0
@@ -100,13 +100,13 @@ class Rest:
     """
 
     share: float
-    numbers: NDArray  # Q as K numbers and what they lack
-    rounded: NDArray  # doubles that add up to 1 and are about Q …
+    numbers: Array  # Q as K numbers and what they lack
+    rounded: Array  # doubles that add up to 1 and are about Q …
     missed: float  # … for Q is no less than 1 − `missed` of each
-    counts: NDArray  # n
+    counts: Array  # n
 
     @classmethod
-    def of(cls, tilt: NDArray, counts: NDArray, precision: float) -> Rest:
+    def of(cls, tilt: Array, counts: Array, precision: float) -> Rest:
         """From t and n as numbers and what they lack, known to `precision` of S and of n_c."""
         t, n = ([Fraction(a) + Fraction(b) for a, b in pairs.tolist()] for pairs in (tilt, counts))
         S, known = sum(n), Fraction(precision)

@@ -15,8 +15,8 @@ import math
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.proof.interval import Interval
 from stepless.proof.sums import floor, idle, penalty
@@ -32,28 +32,28 @@ class Oracle(Protocol):
         """The penalty and the domain."""
         ...
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(w, b), about."""
         ...
 
-    def tangent(self, w: NDArray, b: Any) -> Any:
+    def tangent(self, w: Array, b: Any) -> Any:
         """R at w, and a plane under it, about."""
         ...
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         """How far R(w, b) may be from that value."""
         ...
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         """How far a plane's slopes may be off, weight by weight."""
         ...
 
-    def offset_error(self, w: NDArray, tangent: Any) -> float:
+    def offset_error(self, w: Array, tangent: Any) -> float:
         """By how much the offset of the plane at w may be too high."""
         ...
 
 
-def verify(risk: Oracle, w: NDArray, b: Any, points: Points | None) -> Interval:
+def verify(risk: Oracle, w: Array, b: Any, points: Points | None) -> Interval:
     """Prove an objective of (w, b) from above, and a bound on all from below, by points."""
     tangents = _tangents(risk, points)  # first: what they are is part of what errors are of
     value = risk.value(w, b)
@@ -66,7 +66,7 @@ def verify(risk: Oracle, w: NDArray, b: Any, points: Points | None) -> Interval:
     return Interval(highest, min(lowest, highest), error, at_zero)
 
 
-def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, NDArray, Any]]:
+def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, Array, Any]]:
     """Shares, points and the tangents there: those that are finite, and level in an intercept."""
     if points is None:
         return []
@@ -81,7 +81,7 @@ def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, NDArray,
 
 
 def _bound(
-    risk: Oracle, tangents: list[tuple[float, NDArray, Any]], ceiling: float
+    risk: Oracle, tangents: list[tuple[float, Array, Any]], ceiling: float
 ) -> tuple[float, float]:
     """Numbers below J at all w, and at 0; `ceiling` is J at one."""
     shares = np.array([share for share, _, _ in tangents])

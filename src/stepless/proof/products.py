@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
 from stepless.proof.arithmetic import joined, second_order, two_product, two_sum
@@ -81,17 +81,17 @@ def square(v):
 class Care(NamedTuple):
     """How products are taken, and by how much a sum of n of them errs, relative to its sizes."""
 
-    products: Callable
+    products: Callable[..., None]
     rounding: Callable[[int], float]
 
-    def read(self, source: Source, w: NDArray, b: float, a: Column) -> tuple[Column, NDArray]:
+    def read(self, source: Source, w: Array, b: float, a: Column) -> tuple[Column, Array]:
         """⟨w, x_i⟩ + b of each row, and Σ a_i x_i, in one walk over the rows."""
         z = Column([np.empty((3, hi - lo)) for lo, hi in source.cuts])
         g = source.total(self.products, (2, source.shape[1]), z, a, w, float(b), join=_joined)
         return z, g.sum(axis=0)
 
 
-def _joined(parts: list[NDArray]) -> NDArray:
+def _joined(parts: list[Array]) -> Array:
     return joined([part.T for part in parts]).T
 
 

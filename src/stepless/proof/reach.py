@@ -33,8 +33,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Block, Column, Source
 from stepless.objective import Loss, Penalized, Zero
 from stepless.proof import losses
@@ -55,7 +55,7 @@ def bound(
     loss: Loss,
     source: Source,
     free: bool,
-    at: tuple[NDArray, Column],
+    at: tuple[Array, Column],
     plane: Plane,
     ceiling: float,
     rounding: float,
@@ -120,7 +120,7 @@ def _coercive(loss: Loss, source: Source, free: bool, plane: Plane, ceiling: flo
     return frame.slope(plane) * r
 
 
-def _inside(block: Block, loss: Loss, slopes: NDArray, m: int) -> NDArray:
+def _inside(block: Block, loss: Loss, slopes: Array, m: int) -> Array:
     """s_i κ_i/m, from below: how far a slope is from the ends of its corner's range."""
     first, k, rise = loss.corners(block.y)
     rise = np.take_along_axis(rise, np.argsort(k, axis=0), axis=0)
@@ -132,7 +132,7 @@ def _inside(block: Block, loss: Loss, slopes: NDArray, m: int) -> NDArray:
     return np.maximum(inside - doubt, 0.0) * block.s / m * NARROWER
 
 
-def _growth(block: Block, loss: Loss, m: int) -> tuple[NDArray, float]:
+def _growth(block: Block, loss: Loss, m: int) -> tuple[Array, float]:
     """s_i θ_i/m, from below: how steep a loss is beyond its corners; Σ s_i θ_i w_i/m."""
     first, k, rise = loss.corners(block.y)
     steep = np.maximum(np.minimum(-first, first + rise.sum(axis=0)), 0.0)

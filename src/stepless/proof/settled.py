@@ -17,8 +17,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
 from stepless.objective import L1, Loss, Objective, SquaredL2
@@ -41,7 +41,7 @@ class Settled:
     intercept: tuple[float, float]
 
 
-def settled(objective: Objective, source: Source, w: NDArray, b: float, gap: float) -> Settled:
+def settled(objective: Objective, source: Source, w: Array, b: float, gap: float) -> Settled:
     """How far from (w, b) the optimum can be; infinitely far where the gap says nothing.
 
     The range of a joint loss's intercepts is not looked for, nor that of one with which the gap
@@ -70,8 +70,8 @@ def radius_of(objective: Objective, gap: float) -> float:
 
 
 def scores(
-    source: Source, w: NDArray, radius: float, intercept: tuple[float, float]
-) -> tuple[NDArray, NDArray]:
+    source: Source, w: Array, radius: float, intercept: tuple[float, float]
+) -> tuple[Array, Array]:
     """⟨w*, x_i⟩ + b* of all w* and b* so near, from below and from above."""
     p, length = np.concatenate(source.map(_rows, w), axis=1)
     reach = _off(w, radius) * length
@@ -81,7 +81,7 @@ def scores(
     return low - nudges[0], high + nudges[1]
 
 
-def _off(w: NDArray, radius: float) -> float:
+def _off(w: Array, radius: float) -> float:
     """How far ⟨w, x⟩, as it is computed, may be from ⟨w*, x⟩, in units of ‖x‖ as it is computed."""
     rounding = PLAIN.rounding(w.size)
     return radius + rounding * (float(np.linalg.norm(w)) + radius)
@@ -153,7 +153,7 @@ def _tilts(block, loss, rows, ends, off):
     return sums
 
 
-def zeros(objective: Objective, source: Source, steepness: NDArray | None, gap: float) -> NDArray:
+def zeros(objective: Objective, source: Source, steepness: Array | None, gap: float) -> Mask:
     """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss; none for others.
 
     `steepness` bounds |Σ s_i a_i x_ij|/m from above, for slopes that prove the gap.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Block, Source
 from stepless.data.triangle import independent, triangle
 from stepless.objective import Loss
@@ -19,7 +19,7 @@ REMEDY = "penalty='l2' with a small alpha"
 
 
 def shortfall(
-    loss: Loss, source: Source, free: bool, w: NDArray, b: float, fitted: bool
+    loss: Loss, source: Source, free: bool, w: Array, b: float, fitted: bool
 ) -> str | None:
     """Why no bound was verified near weights that a solver left, and what to do.
 
@@ -63,11 +63,11 @@ def shortfall(
     )
 
 
-def _margin(block: Block, z: NDArray, rounding: float) -> float:
+def _margin(block: Block, z: Array, rounding: float) -> float:
     """The least y_i z_i, from below, of examples that count."""
     margins = block.y * (z[0] + z[1]) - 2.0 * (rounding + 4.0 * UNIT) * z[2]
     return float(margins[block.s > 0.0].min(initial=math.inf))
 
 
-def _even(block: Block) -> NDArray:
+def _even(block: Block) -> Array:
     return np.sqrt(block.s)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
 from stepless.proof import losses, products, reach
@@ -35,7 +35,7 @@ OUTSIDE = 1e-12  # of its size: how far outside of a domain rounding may have pu
 def verify(
     objective: Objective,
     source: Source,
-    w: NDArray,
+    w: Array,
     b: float,
     slopes: Column | None,
     enough: float = 0.0,
@@ -66,7 +66,7 @@ def risk(loss: Loss, source: Source, z: Column, care: Care) -> float:
     return above(source.map(losses.heights, *given), source.shape[0])
 
 
-def penalty(objective: Penalized, w: NDArray) -> float:
+def penalty(objective: Penalized, w: Array) -> float:
     """Ω(w) from above; infinite outside of the domain."""
     most = 0.0 if objective.domain.separable else OUTSIDE
     if _outside(objective, w) > most:
@@ -77,7 +77,7 @@ def penalty(objective: Penalized, w: NDArray) -> float:
     return objective.penalty(w) * (1.0 + (2 * w.size + 64) * UNIT)
 
 
-def _outside(objective: Penalized, w: NDArray) -> float:
+def _outside(objective: Penalized, w: Array) -> float:
     """How far w lies outside of the domain, relative to its length."""
     if objective.domain.free:
         return 0.0
@@ -121,12 +121,12 @@ def levelled(
 def bound(
     objective: Objective,
     source: Source,
-    w: NDArray,
+    w: Array,
     given: Levelled,
-    read: tuple[Column, NDArray],
+    read: tuple[Column, Array],
     ceiling: float,
     care: Care,
-) -> tuple[float, NDArray]:
+) -> tuple[float, Array]:
     """A number below J at all weights and intercepts, proved by slopes; `ceiling` is J at w.
 
     And |Σ s_i a_i x_i|/m of these slopes, from above. Predictions and that sum were `read`.
@@ -151,7 +151,7 @@ def idle(objective: Penalized, d: int, ceiling: float) -> float:
     return max(floor(objective, np.zeros(d), np.zeros(d), ceiling), 0.0)
 
 
-def floor(objective: Penalized, g: NDArray, errors: NDArray, ceiling: float) -> float:
+def floor(objective: Penalized, g: Array, errors: Array, ceiling: float) -> float:
     """Below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling, all v within errors of g.
 
     Of the domain widened by the `OUTSIDE`-th part of itself, if it has other walls than an axis's.
@@ -174,7 +174,7 @@ def floor(objective: Penalized, g: NDArray, errors: NDArray, ceiling: float) -> 
     return least - slack if math.isfinite(slack) else -math.inf
 
 
-def level(sums: NDArray) -> NDArray:
+def level(sums: Array) -> Array:
     """Shares of the slopes above and below 0 with which their sums, ± and each exact, are equal.
 
     Each share is a double and what it lacks.

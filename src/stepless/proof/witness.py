@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Column
 
 
@@ -54,9 +54,9 @@ class Points:
            [2., 2.]]), array([0.25, 0.5 ]), 2)
     """
 
-    w: NDArray  # one row per point
+    w: Array  # one row per point
     b: tuple[Any, ...]
-    shares: NDArray
+    shares: Array
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.games.ledger import Ledger, nothing
 
 
@@ -33,7 +32,7 @@ class RegretLedger(Ledger):
     RegretLedger(2 rounds of adagrad: regret 1 ≤ 3.5 by Theorem 6, certified ≤ 1.2)
     """
 
-    coef: NDArray = field(default_factory=nothing)
+    coef: Array = field(default_factory=nothing)
     intercept: Any = 0.0
     eta: float = math.nan
     delta: float = math.nan

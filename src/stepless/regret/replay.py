@@ -8,8 +8,8 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.metrics import Clock, Square
 from stepless.compiled.rows import longest, spread
 from stepless.games.adagrad_bounds import (
@@ -121,13 +121,13 @@ class Replay:
         """
         return 1.0 if isinstance(self.setting.metrics[0], Square) else self.scale.length
 
-    def point(self, w: NDArray, b: NDArray) -> NDArray:
+    def point(self, w: Array, b: Array) -> Array:
         """All coordinates: weights, and intercepts in units of `reach`."""
         if not self.risk.objective.intercept:
             return w.ravel()
         return np.concatenate([w.ravel(), b / self.reach])
 
-    def bound(self, best: NDArray) -> Bound:
+    def bound(self, best: Array) -> Bound:
         """The theorem for this solver, against the point `best`."""
         eta, delta, d = self.eta, self.delta, self.risk.d
         metric, own = self.setting.metrics
@@ -148,7 +148,7 @@ class Replay:
 
     # -- the rounds ----------------------------------------------------------------------------
 
-    def rounds(self, best_w: NDArray, best_b: NDArray) -> Iterator[tuple[float, float, float]]:
+    def rounds(self, best_w: Array, best_b: Array) -> Iterator[tuple[float, float, float]]:
         """Play the stream against weights (d × K) and intercepts (K), once.
 
         Of each round: loss and penalty of x_t, the same of x*, and the bound after it.

@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
+from stepless.arrays import AnyArray
 from stepless.data import Vocabulary
 from stepless.estimators import (
     ChainClassifier,
@@ -39,7 +39,7 @@ from stepless.risks.chains import AllPairs, Pairs, SeenPairs
 from stepless.structured import Labels, LabelTree, Multiclass, StructuredModel
 from stepless.structured.rna import Folding
 
-Arrays = dict[str, NDArray]
+Arrays = dict[str, AnyArray]
 Facts = dict[str, Any]
 
 
@@ -304,7 +304,7 @@ def _settle_loss(estimator: Any, facts: Facts) -> None:
     estimator.loss_ = loss
 
 
-def _written(names: list[str]) -> NDArray:
+def _written(names: list[str]) -> AnyArray:
     """Names as the bytes of JSON: there may be more of them than a header holds."""
     for name in names:
         if not isinstance(name, str):

@@ -12,8 +12,8 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray
 from stepless.report.names import METRICS, TERMS, name_of
 from stepless.solvers import SOLVERS
 from stepless.term import Term
@@ -134,7 +134,7 @@ def _stranger(name: str, value: Any) -> str:
     return f"{why}: pickle the estimator, or keep its coef_ and intercept_"
 
 
-def plain_classes(classes: NDArray) -> dict[str, Any]:
+def plain_classes(classes: AnyArray) -> dict[str, Any]:
     """Labels and their type; "str" for strings of any length."""
     if classes.dtype.kind not in "biufUO":
         raise ValueError(f"classes of type {classes.dtype} cannot be kept in a model file")
@@ -142,7 +142,7 @@ def plain_classes(classes: NDArray) -> dict[str, Any]:
     return {"dtype": dtype, "values": [plain(label, "classes") for label in classes.tolist()]}
 
 
-def restored_classes(classes: dict[str, Any]) -> NDArray:
+def restored_classes(classes: dict[str, Any]) -> AnyArray:
     """Undo `plain_classes`."""
     dtype = np.dtype(classes["dtype"])
     if dtype.kind not in "biufUO":

@@ -12,8 +12,8 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray
 from stepless.data import Column
 from stepless.estimators.proof import Proof, model_digest
 from stepless.proof.witness import Points, Slopes, Witness
@@ -38,7 +38,7 @@ def pack_proof(estimator: Any) -> bytes:
         )
     if proof.model != model_digest(estimator):
         raise ValueError("the weights are not those of the fit that the proof is of: fit anew")
-    arrays: dict[str, NDArray] = {}
+    arrays: dict[str, AnyArray] = {}
     for k, witness in enumerate(proof.witnesses):
         if isinstance(witness, Slopes):
             arrays[f"slopes.{k}"] = np.asarray(witness.column.whole, dtype=np.float64)
@@ -79,7 +79,7 @@ def read_proof(path: Path) -> Proof:
         )
 
 
-def _witness(arrays: dict[str, NDArray], k: int, name: str) -> Witness | None:
+def _witness(arrays: dict[str, AnyArray], k: int, name: str) -> Witness | None:
     if name == "slopes":
         slopes = arrays[f"slopes.{k}"]
         refuse_unless(slopes.dtype == np.float64 and slopes.ndim in (1, 2), f"slopes.{k}", slopes)

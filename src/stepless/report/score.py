@@ -7,9 +7,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
+from stepless.arrays import AnyArray, Array
 from stepless.estimators import (
     ChainClassifier,
     KernelClassifier,
@@ -62,7 +62,7 @@ def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
     raise TypeError(f"a {type(model).__name__} is scored by its own method, score")
 
 
-def decisions(model: Any, X: Any) -> NDArray:
+def decisions(model: Any, X: Any) -> Array:
     """⟨w, x⟩ + b for each example, before any link; a column a class for more than two."""
     if isinstance(model, LinearRegressor):
         return X @ model.coef_ + model.intercept_
@@ -122,11 +122,11 @@ def _(model: ChainClassifier, X: Any, y: Any, qid: Any = None) -> Score:
     return Score(counts, measures, _unseen(true, model.classes_))
 
 
-def _unseen(y: NDArray, classes: NDArray) -> int:
+def _unseen(y: AnyArray, classes: AnyArray) -> int:
     return int(np.count_nonzero(~np.isin(*_comparable(y, classes))))
 
 
-def _comparable(y: NDArray, predicted: NDArray) -> tuple[NDArray, NDArray]:
+def _comparable(y: AnyArray, predicted: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Both as text where one of them is, as numbers where neither is."""
     if y.dtype.kind in "biuf" and predicted.dtype.kind in "biuf":
         return y.astype(float), predicted.astype(float)

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array
 from stepless.estimators import (
     ChainClassifier,
     KernelClassifier,
@@ -172,7 +172,7 @@ def _rows(model: Any) -> Any:
     return model.coef_
 
 
-def _weights(model: Any) -> NDArray:
+def _weights(model: Any) -> Array:
     """All weights that the penalty sees, one after another."""
     rows = _rows(model)
     parts = [rows.data if sparse.issparse(rows) else np.ravel(rows)]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 import stepless
+from stepless.arrays import AnyArray
 from stepless.data import DataError
 from stepless.report.atomic import Path
 
@@ -41,7 +41,7 @@ class Kept:
             refuse_numbers(key, array)
         return save(found, metadata={self.key: text, "sha256": digest_of(text, found)})
 
-    def read(self, path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
+    def read(self, path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return header and arrays of a file; DataError if it is none, or damaged."""
         name = os.fspath(path)
         if os.path.isdir(name):
@@ -99,13 +99,13 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def refuse_unless(sensible: bool, name: str, array: NDArray) -> None:
+def refuse_unless(sensible: bool, name: str, array: AnyArray) -> None:
     """Refuse an array that makes no sense where it is, by its name."""
     if not sensible:
         raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")
 
 
-def refuse_numbers(name: str, array: NDArray) -> None:
+def refuse_numbers(name: str, array: AnyArray) -> None:
     """Refuse arrays such as no fit leaves: kernels and predictions trust them."""
     if array.dtype.kind == "f":
         if array.dtype not in (np.float32, np.float64):
@@ -114,7 +114,7 @@ def refuse_numbers(name: str, array: NDArray) -> None:
             raise ValueError(f"{name} holds a number that is not finite")
 
 
-def digest_of(text: str, arrays: dict[str, NDArray]) -> str:
+def digest_of(text: str, arrays: dict[str, AnyArray]) -> str:
     """Return the checksum of a header and its arrays."""
     digest = hashlib.sha256(text.encode())
     for name, array in sorted(arrays.items()):
@@ -123,7 +123,7 @@ def digest_of(text: str, arrays: dict[str, NDArray]) -> str:
     return digest.hexdigest()
 
 
-def _array(values: Any) -> NDArray:
+def _array(values: Any) -> AnyArray:
     # safetensors takes the bytes as they lie, so they must lie in order
     array = np.asarray(values)
     return np.require(array, array.dtype.newbyteorder("<"), "C")

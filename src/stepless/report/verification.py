@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
 from stepless.proof import added
@@ -154,7 +154,7 @@ def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
 
 def _with_witnesses(
     posed: Posed, known: Proof | None
-) -> Iterator[tuple[Risk, NDArray, Any, Witness | None]]:
+) -> Iterator[tuple[Risk, Array, Any, Witness | None]]:
     """Each run, and its witness in blocks of the risk's own."""
     if known is None:
         yield from ((*run, None) for run in posed.runs)
@@ -181,7 +181,7 @@ def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
     return Slopes(Column([slopes]) if source is None else source.split(slopes))
 
 
-def _refuse_shape(name: str, what: str, array: NDArray, shape: tuple[int, ...]) -> None:
+def _refuse_shape(name: str, what: str, array: AnyArray, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
         raise DataError(f"{name}: has {what} of shape {array.shape}, but {shape} are needed")
 

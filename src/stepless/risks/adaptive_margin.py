@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.lowest_share import lowest_share
 from stepless.data.source import Source
 from stepless.given import real
@@ -93,7 +93,7 @@ class AdaptiveMargin(OracleRisk):
         self._sizes = source.sizes * math.sqrt(4.0 * len(masses) * m / least)
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         return self._sizes
 
     @property
@@ -111,39 +111,39 @@ class AdaptiveMargin(OracleRisk):
         own = 16.0 * float(slopes @ np.abs(self.centre)) + float(slopes @ slopes)
         return 2.0**-26 * self.at_zero + own
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         value, beta, _ = self._look(w + self.centre)
         return value, self.source.combination(beta)
 
-    def oracle_value(self, w: NDArray, b: float) -> float:
+    def oracle_value(self, w: Array, b: float) -> float:
         """R(w), w counted from the centre."""
         return self._look(w + self.centre)[0]
 
-    def oracle_tangent(self, w: NDArray, b: float) -> Tangent:
+    def oracle_tangent(self, w: Array, b: float) -> Tangent:
         """R(w) and the plane that touches it there: ⟨a, w + c⟩, whatever the rounding of R."""
         value, a = self.value_and_gradient(w)
         return Tangent(value, 0.0, Plane(a, float(a @ self.centre)))
 
-    def best_multiple(self, w: NDArray) -> NDArray:
+    def best_multiple(self, w: Array) -> Array:
         """The multiple tw, t ≥ 0, of weights w that has the least objective."""
         worst = float(self.centre @ w) - self._look(w)[0]
         return w * (max(worst, 0.0) / (float(w @ w) or 1.0))
 
-    def rounding_error(self, w: NDArray, b: float, value: float) -> float:
+    def rounding_error(self, w: Array, b: float, value: float) -> float:
         return super().rounding_error(w + self.centre, b, value)
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         """Of ⟨a, c⟩, whatever the rounding of R."""
         return 2.0 * float(self.gradient_error() @ np.abs(self.centre))
 
-    def margin(self, w: NDArray) -> Margin:
+    def margin(self, w: Array) -> Margin:
         """The best ρ and b at weights w, not counted from the centre."""
         quantiles = self._look(w)[2]
         if len(quantiles) == 1:
             return Margin(quantiles[0], 0.0)
         return Margin((quantiles[0] + quantiles[1]) / 2.0, (quantiles[1] - quantiles[0]) / 2.0)
 
-    def _look(self, w: NDArray) -> tuple[float, NDArray, list[float]]:
+    def _look(self, w: Array) -> tuple[float, Array, list[float]]:
         """⟨c, w⟩ less the worst margins' mean, as coefficients of the x_i too, and quantiles."""
         margins = self.source.y * self.source.predictions(w)
         beta, quantiles = self._mean.copy(), []

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import joint
 from stepless.data import Block, Column, Source, added
@@ -56,40 +56,40 @@ class JointRisk(LinearRisk):
         return source.relabelled(np.concatenate(y))
 
     @cached_property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Root mean square of the feature of each weight."""
         return np.repeat(self.source.sizes, self.K)
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(W, b)."""
         self._predict(w)
         return self._value(self._z, self._intercepts(b))
 
-    def _intercepts(self, b: Any) -> NDArray:
+    def _intercepts(self, b: Any) -> Array:
         return np.array(np.broadcast_to(b, self.K), dtype=float)
 
-    def value_at(self, p: NDArray | Column) -> float:
+    def value_at(self, p: Array | Column) -> float:
         """R from predictions (m × K)."""
         return self._value(self.source.split(p), np.zeros(self.K))
 
-    def _predict(self, w: NDArray) -> None:
+    def _predict(self, w: Array) -> None:
         self._z = self.source.column(joint.predictions, w.reshape(self.features, self.K))
 
-    def _value(self, z: Column, b: NDArray) -> float:
+    def _value(self, z: Column, b: Array) -> float:
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         slopes = witness.column if isinstance(witness, Slopes) else None
         return proof.verify(self.objective, self.source, w, self._intercepts(b), slopes)
 
-    def shortfall(self, w: NDArray, b: Any) -> str | None:
+    def shortfall(self, w: Array, b: Any) -> str | None:
         return RowRisk.shortfall(self, w, b)  # of one output more is known
 
     def _at_zero(self) -> float:
         self._z, b = self.source.column(blank, self.K), np.zeros(self.K)
         return self._value(self._z, self._balance(b)[0] if self.objective.intercept else b)
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         """Tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
         if not self.objective.intercept:
@@ -104,7 +104,7 @@ class JointRisk(LinearRisk):
         plane = self._levelled(g, offset, tilt, _slopes(parts))
         return Tangent(self._value(self._z, b), b, plane)
 
-    def _levelled(self, a: NDArray, offset: float, tilt: NDArray, witness: Slopes) -> Plane:
+    def _levelled(self, a: Array, offset: float, tilt: Array, witness: Slopes) -> Plane:
         """The plane of these slopes, made level.
 
         By their own tilt, not by what Newton's method says of it: a sharp loss's slopes change with
@@ -118,17 +118,17 @@ class JointRisk(LinearRisk):
         return Plane(a.ravel(), offset, witness=witness)
 
     @cached_property
-    def _means(self) -> NDArray:
+    def _means(self) -> Array:
         """Σ s_i x_i ⊗ e_y / m."""
         of = (self.source.column(_of_class, c) for c in range(self.K))
         return np.column_stack([self.source.combination(s) for s in of]) / self.m
 
     @cached_property
-    def _classes(self) -> NDArray:
+    def _classes(self) -> Array:
         """The classes' shares."""
         return added(self.source.map(_count, self.K)) / self.m
 
-    def _balance(self, b: NDArray) -> tuple[NDArray, float]:
+    def _balance(self, b: Array) -> tuple[Array, float]:
         """Return the intercepts that make the (smoothed) risk least, and its sharpness."""
         own, spread = self.loss.sharpness(), self._spread(b)
         sharpness = min(own, _FIRST_SHARPNESS, _BLURRED / spread)
@@ -150,12 +150,12 @@ class JointRisk(LinearRisk):
             b, before = b + (b - before) * (sharpness / sharper), b
             sharpness = sharper
 
-    def _spread(self, b: NDArray) -> float:
+    def _spread(self, b: Array) -> float:
         """How far predictions lie apart, at most; no less than 1."""
         tops, bottoms = zip(*self.source.map(_extremes, self._z, b), strict=True)
         return max(max(tops) - min(bottoms), 1.0)
 
-    def _newton(self, b: NDArray, sharpness: float) -> tuple[NDArray, Shares]:
+    def _newton(self, b: Array, sharpness: float) -> tuple[Array, Shares]:
         here = self._shares(b, sharpness)
         for _ in range(_NEWTON):
             uneven = float(np.abs(here.tilt).sum())
@@ -183,11 +183,11 @@ class JointRisk(LinearRisk):
             b -= b.mean()
         return b, here
 
-    def _shares(self, b: NDArray, sharpness: float) -> Shares:
+    def _shares(self, b: Array, sharpness: float) -> Shares:
         sums = added(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
         return Shares(*(part / self.m for part in sums))
 
-    def _rest(self, tilt: NDArray) -> tuple[NDArray, float]:
+    def _rest(self, tilt: Array) -> tuple[Array, float]:
         """Return the distribution that levels the slopes, and the least share of it that does.
 
         (1 − θ)P + θQ = Y, for the classes' shares Y and the mean P = Y + tilt of the p_i.
@@ -208,7 +208,7 @@ def _slopes(parts: list[tuple[Any, ...]]) -> Slopes:
     return Slopes(Column([part[-1] for part in parts]))
 
 
-def _numbered(block: Block, loss: JointLoss) -> NDArray | None:
+def _numbered(block: Block, loss: JointLoss) -> Array | None:
     """Targets with 0 for those that are no class; None if all are."""
     y, K = block.y, loss.outputs()
     known = (y >= 0) & (y < K) & (y == np.floor(y))
@@ -220,15 +220,16 @@ def _numbered(block: Block, loss: JointLoss) -> NDArray | None:
     return np.where(known, y, 0.0)
 
 
-def _of_class(block: Block, c: int) -> NDArray:
+def _of_class(block: Block, c: int) -> Array:
     return np.where(block.y == c, block.s, 0.0)
 
 
-def _count(block: Block, K: int) -> NDArray:
-    return np.bincount(block.y.astype(int), block.s, K)
+def _count(block: Block, K: int) -> Array:
+    sums: AnyArray = np.bincount(block.y.astype(int), block.s, K)
+    return sums
 
 
-def _extremes(block: Block, z: NDArray, b: NDArray) -> tuple[float, float]:
+def _extremes(block: Block, z: Array, b: Array) -> tuple[float, float]:
     """The largest and the least of all z_i + b."""
     most = z.max(axis=0, initial=-math.inf) + b
     return float(most.max()), float((z.min(axis=0, initial=math.inf) + b).min())
@@ -241,8 +242,8 @@ class Shares:
     value: float
     height: float  # of the planes that the p_i give
     moved: float  # mean 1 − p_iy
-    tilt: NDArray
-    spread: NDArray  # the Hessian, but for the factor of sharpness
+    tilt: Array
+    spread: Array  # the Hessian, but for the factor of sharpness
 
 
 def risk_of(objective: Objective, source: Source) -> LinearRisk:

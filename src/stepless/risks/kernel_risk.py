@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data import Block, Source
 from stepless.data.gram import TABLED, Gram
@@ -54,9 +54,7 @@ class KernelRisk(Risk):
 
     kind: ClassVar[str] = "one of a sum of kernels"
 
-    def __init__(
-        self, objective: Objective, gram: Gram, y: NDArray, s: NDArray | None = None
-    ) -> None:
+    def __init__(self, objective: Objective, gram: Gram, y: Array, s: Array | None = None) -> None:
         self.objective: Objective = objective
         self.gram = gram
         self.m = self.d = gram.size  # a coefficient an example
@@ -94,28 +92,28 @@ class KernelRisk(Risk):
     def planes(self, duals: int = 1) -> KernelPlanes:
         return KernelPlanes(self.gram, duals)
 
-    def block(self, table: NDArray) -> Block:
+    def block(self, table: Array) -> Block:
         """All examples, with their table of kernels for rows."""
         return Block(Dense(table), self.y, self.s)
 
-    def problem(self, table: NDArray, rows: NDArray | None = None) -> FiniteSum:
+    def problem(self, table: Array, rows: Indices | None = None) -> FiniteSum:
         """What compiled rounds are told: these examples (or all), and their table of kernels."""
         y, s = (self.y, self.s) if rows is None else (self.y[rows], self.s[rows])
         return FiniteSum(self.objective.loss, Dense(table), y, s)
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         if self.unproven is not None:
             return Interval(self.penalty(w) + self.value(w, b), -math.inf)
         column = witness.column if isinstance(witness, Slopes) else None
         source = self._origin.source
         return expansions.verify(self.objective, self.gram, source, w, float(b), column)
 
-    def slopes(self, a: NDArray) -> Slopes:
+    def slopes(self, a: Array) -> Slopes:
         """A witness of slopes that hold the examples' weights: s_i ℓ'_i."""
         zeros = np.zeros(self.m)
         return Slopes(self._origin.source.split(np.divide(a, self.s, zeros, where=self.s > 0.0)))
 
-    def claim(self, a: NDArray) -> tuple[float, Slopes]:
+    def claim(self, a: Array) -> tuple[float, Slopes]:
         """The bound that slopes s_i a_i of the loss prove, about, and the witness of it."""
         witness = self.slopes(a)
         given = levelled(self.objective, self._origin.source, witness.column)
@@ -123,20 +121,20 @@ class KernelRisk(Risk):
         square = max(float(v @ self.gram.predictions(v)), 0.0)
         return self.objective.floor(math.sqrt(square), -given.offset), witness
 
-    def penalty(self, w: NDArray) -> float:
+    def penalty(self, w: Array) -> float:
         return 0.5 * self.objective.strength * self._at(w).square
 
     def value_at_zero(self) -> float:
         return self._origin.value_at_zero()
 
-    def norm(self, w: NDArray) -> float:
+    def norm(self, w: Array) -> float:
         """The length of f."""
         return math.sqrt(self._at(w).square)
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         return self._at(w).ray.value(np.ones(1), b)
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         anchor = self._at(w).ray.anchor(np.ones(1), b)
         tangent, plane = anchor.tangent, anchor.tangent.plane
         a = anchor.a.whole / self.m
@@ -145,7 +143,7 @@ class KernelRisk(Risk):
         plane = Plane(a, plane.offset, witness=plane.witness)
         return Tangent(tangent.value, float(tangent.b), plane)
 
-    def _at(self, w: NDArray) -> _Seen:
+    def _at(self, w: Array) -> _Seen:
         """What is known of these coefficients; of the last few that were asked for it is kept."""
         key = w.tobytes()
         seen = self._seen.pop(key, None)

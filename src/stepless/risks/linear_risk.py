@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, added, applied
@@ -39,7 +39,7 @@ class Anchor:
     tangent: Tangent
     z: Column
     a: Column
-    g: NDArray
+    g: Array
 
 
 class LinearRisk(RowRisk):
@@ -64,11 +64,11 @@ class LinearRisk(RowRisk):
         how = objective.loss, objective.intercept, objective.euclidean, *source.shape
         return *how, *source.map(_digest), *source.digests()
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(w, b)."""
         return added(self.source.map(oracle.value, self.objective.loss, w, b)) / self.m
 
-    def value_at(self, p: NDArray | Column) -> float:
+    def value_at(self, p: Array | Column) -> float:
         """R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
         p = self.source.split(p)
         return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
@@ -82,7 +82,7 @@ class LinearRisk(RowRisk):
         cut, free = partial(self._cut, self.source.column(blank, 1)), self.objective.intercept
         return bottom(cut, 0.0, smooth=self._smooth, free=free).best.value
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
 
         Without an intercept the plane touches R at w. With one, R(w) = min_b R(w, b), and the
@@ -96,12 +96,12 @@ class LinearRisk(RowRisk):
         plane = Plane(g, offset, witness=slopes)
         return Tangent(total, 0.0, plane)
 
-    def anchor(self, w: NDArray, b: float) -> Anchor:
+    def anchor(self, w: Array, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
         tangent, z, a, g = self._level(w, b)
         return Anchor(tangent, self.source.column(applied, np.add, z, tangent.b), a, g)
 
-    def _level(self, w: NDArray, b: float) -> tuple[Tangent, Column, Column, NDArray]:
+    def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
         cut = partial(self._cut, z)
         low = bottom(cut, b, smooth=self._smooth, free=self.objective.intercept)
@@ -116,11 +116,11 @@ class LinearRisk(RowRisk):
             plane = Plane(g, offset, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         column = witness.column if isinstance(witness, Slopes) else None
         return sums.verify(self.objective, self.source, w, b, column, enough)
 
-    def shortfall(self, w: NDArray, b: Any) -> str | None:
+    def shortfall(self, w: Array, b: Any) -> str | None:
         if not reach.unbounded(self.objective):
             return None
         fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
@@ -128,18 +128,18 @@ class LinearRisk(RowRisk):
         return shortfall(loss, self.source, free, w, b, fitted)
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Root mean square of each feature."""
         return self.source.sizes
 
     @cached_property
-    def means(self) -> NDArray:
+    def means(self) -> Array:
         """Mean of each feature; 0 without an intercept."""
         if not self.objective.intercept:
             return np.zeros(self.source.shape[1])
         return self.source.combination(self.source.s) / self.m
 
-    def curvatures(self) -> NDArray:
+    def curvatures(self) -> Array:
         """A share of the features' variances, or of their mean squares without an intercept."""
         squares = self.source.sizes**2
         variances = np.maximum(squares - self.means**2, _FLAT * squares)
@@ -152,7 +152,7 @@ class LinearRisk(RowRisk):
         return Cut(b, *(part / self.m for part in sums))
 
 
-def blank(block: Block, K: int) -> NDArray:
+def blank(block: Block, K: int) -> Array:
     """The predictions of weights 0."""
     return np.zeros((block.y.size, K) if K > 1 else block.y.size)
 
@@ -160,7 +160,8 @@ def blank(block: Block, K: int) -> NDArray:
 def _merged(source: Source) -> Source:
     """The first example of each class, with the weight of all."""
     classes = np.maximum(source.y, 0.0).astype(int)
-    shares, first = np.bincount(classes, source.s), np.full(classes.max() + 1, -1)
+    shares: AnyArray = np.bincount(classes, source.s)
+    first = np.full(classes.max() + 1, -1)
     first[classes[::-1]] = np.arange(classes.size)[::-1]
     rows = first[first >= 0]
     return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)

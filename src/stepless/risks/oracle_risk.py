@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.given import shown
 from stepless.intercept import Cut, bottom
 from stepless.objective import Domain, Free, OracleObjective, Regularizer
@@ -98,7 +98,7 @@ class OracleRisk(WeightRisk):
         return self.origin, self.objective.intercept, self.objective.euclidean
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """How large the terms of the gradient are that may cancel, weight by weight.
 
         Here it is what the gradient itself has been at most since the run, or its proof, began; a
@@ -106,28 +106,28 @@ class OracleRisk(WeightRisk):
         """
         return self._steepest
 
-    def curvatures(self) -> NDArray:
+    def curvatures(self) -> Array:
         """How curved a smooth risk is along each weight, about: a solver's first guess."""
         return np.ones(self.d)
 
     @abstractmethod
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         """R(w) and a subgradient there, both exact but for rounding."""
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(w, b), if no plane seen lies above it."""
         value = float(self.oracle_value(w, b))
         self._record.compare(self, w, value)
         return value
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         """R and a plane under it, if they do not contradict those before."""
         tangent = self.oracle_tangent(w, b)
         self._record.add(self, w, tangent)
         point = Points(w[None].copy(), (tangent.b,), np.ones(1))
         return replace(tangent, plane=replace(tangent.plane, witness=point))
 
-    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         """Prove an interval, by asking anew at the witness's points: nothing of the run is used."""
         asked = copy(self)
         asked.begin()
@@ -136,24 +136,24 @@ class OracleRisk(WeightRisk):
     def value_at_zero(self) -> float:
         return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         """R(w, b), as the oracle has it."""
         return self._looked(w)[0]
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         """R(w) and the plane that touches R there, as the oracle has them."""
         value, a = self._looked(w)
         return Tangent(value, 0.0, Plane(a, value - float(a @ w)))
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         """How far R may be from the value computed: terms that are large and alike cancel."""
         return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + abs(value))
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         """How far the slopes of a plane may be off, weight by weight."""
         return self.rounding * self.sizes
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         """By how much the offset of the plane at w may be too high.
 
         Here it is R less ⟨a, w⟩, both as computed. A plane that is a maximum's own has one that is
@@ -162,7 +162,7 @@ class OracleRisk(WeightRisk):
         slopes = 2.0 * float(self.gradient_error() @ np.abs(w))
         return self.rounding_error(w, tangent.b, tangent.value) + slopes
 
-    def _looked(self, w: NDArray) -> tuple[float, NDArray]:
+    def _looked(self, w: Array) -> tuple[float, Array]:
         """Value and gradient, once they are sure to be such."""
         found: Any = self.value_and_gradient(w)
         if not (isinstance(found, tuple | list) and len(found) == 2 and np.ndim(found[0]) == 0):
@@ -192,7 +192,7 @@ class Section(Protocol):
         """R(w, b), and a subgradient in b."""
         ...
 
-    def gradient(self, b: float) -> NDArray:
+    def gradient(self, b: float) -> Array:
         """The subgradient in w that goes with `cut`."""
         ...
 
@@ -210,17 +210,17 @@ class OffsetRisk(OracleRisk):
         self._steepest_in_b = 0.0
 
     @abstractmethod
-    def section(self, w: NDArray) -> Section:
+    def section(self, w: Array) -> Section:
         """R(w, ·)."""
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         section = self.section(w)
         return section.cut(0.0)[0], section.gradient(0.0)
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         return self._cut(self.section(w), float(b)).value
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
         if not self.objective.intercept:
             return super().oracle_tangent(w, b)
@@ -233,11 +233,11 @@ class OffsetRisk(OracleRisk):
             a, offset = a + share * g, offset + share * (at.height - float(g @ w))
         return Tangent(low.best.value, low.best.b, Plane(a, offset))
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         along = 4.0 * self.rounding * self._steepest_in_b * abs(float(b))
         return super().rounding_error(w, b, value) + along
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         # of both gradients, and of the shares that make their plane level
         return 4.0 * super().gradient_error()
 

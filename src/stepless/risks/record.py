@@ -6,8 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.plane import Tangent
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Record:
         self._seen: deque[_Seen] = deque(maxlen=room)
         self._calls = 0
 
-    def compare(self, risk: OracleRisk, w: NDArray, value: float) -> None:
+    def compare(self, risk: OracleRisk, w: Array, value: float) -> None:
         """Refuse a value that a plane of before lies above."""
         for seen in self._seen:
             _refuse_above(risk, seen, "its value elsewhere", w, value)
 
-    def add(self, risk: OracleRisk, w: NDArray, tangent: Tangent) -> None:
+    def add(self, risk: OracleRisk, w: Array, tangent: Tangent) -> None:
         """Take in a tangent, if it does not contradict those before."""
         self._calls += 1
         if not np.isfinite(tangent.value):
@@ -49,11 +49,11 @@ class Record:
 
 class _Seen(NamedTuple):
     call: int
-    w: NDArray
+    w: Array
     tangent: Tangent
 
 
-def _refuse_above(risk: OracleRisk, seen: _Seen, where: str, w: NDArray, value: float) -> None:
+def _refuse_above(risk: OracleRisk, seen: _Seen, where: str, w: Array, value: float) -> None:
     call, at, tangent = seen
     above = float(tangent.plane.a @ w) + tangent.plane.offset - value
     unit = abs(value) + abs(tangent.value) + float(risk.sizes @ np.abs(w))

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
 from stepless.objective import FiniteSum, Objective, Penalized
@@ -43,21 +43,21 @@ class Risk(ABC):
         """A run begins: what was seen of R before may be of data that were changed since."""
 
     @abstractmethod
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(w, b)."""
 
     @abstractmethod
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         """R at w and a plane under it; a free intercept is minimised out, starting from b."""
 
     @abstractmethod
-    def verify(self, w: NDArray, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         """Prove an objective of (w, b) from above and, by a witness, a bound from below.
 
         The proof may be coarser if it is of a relative gap of `enough`.
         """
 
-    def penalty(self, w: NDArray) -> float:
+    def penalty(self, w: Array) -> float:
         """Ω(w)."""
         return self.objective.penalty(w)
 
@@ -72,7 +72,7 @@ class Risk(ABC):
         """R(0, b) with the best intercept."""
         return float(self.tangent(np.zeros(self.d), 0.0).value)
 
-    def norm(self, w: NDArray) -> float:
+    def norm(self, w: Array) -> float:
         """The length of w."""
         return math.sqrt(float(w @ w))
 
@@ -85,7 +85,7 @@ class Risk(ABC):
         """Why no lower bound can be proved, and what to do; None if one can."""
         return None
 
-    def shortfall(self, w: NDArray, b: Any) -> str | None:
+    def shortfall(self, w: Array, b: Any) -> str | None:
         """Why a gap was not proved at weights that a solver left, and what to do, if known."""
         if not reach.unbounded(self.objective):
             return None
@@ -110,15 +110,15 @@ class WeightRisk(Risk):
 
     @property
     @abstractmethod
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """How large the terms of a slope are that may cancel, weight by weight."""
 
     @abstractmethod
-    def curvatures(self) -> NDArray:
+    def curvatures(self) -> Array:
         """How curved a smooth R is along each weight, about: a solver's first guess."""
 
     @property
-    def means(self) -> NDArray:
+    def means(self) -> Array:
         """By how much predictions rise with each weight on average, where an intercept is free."""
         return np.zeros(self.d)
 
@@ -137,9 +137,9 @@ class RowRisk(WeightRisk):
         return self.m * self.objective.outputs
 
     @abstractmethod
-    def value_at(self, p: NDArray | Column) -> float:
+    def value_at(self, p: Array | Column) -> float:
         """R from predictions."""
 
     @abstractmethod
-    def anchor(self, w: NDArray, b: float) -> Anchor:
+    def anchor(self, w: Array, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""

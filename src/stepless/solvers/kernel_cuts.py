@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Certifier
 from stepless.plane import Plane, Tangent
 from stepless.risks.kernel_risk import KernelRisk
@@ -31,7 +31,7 @@ class KernelCuts:
     def look(
         self,
         risk: KernelRisk,
-        w: NDArray,
+        w: Array,
         b: float,
         plane: Plane | None = None,
         most: int | None = None,
@@ -47,9 +47,7 @@ class KernelCuts:
             self._learn(risk, certifier, tangent, plane, most)
         return replace(self._best, lower_bound=certifier.lower_bound, claim=certifier)
 
-    def _claim(
-        self, risk: KernelRisk, certifier: Certifier, w: NDArray, plane: Plane | None
-    ) -> None:
+    def _claim(self, risk: KernelRisk, certifier: Certifier, w: Array, plane: Plane | None) -> None:
         """Claim what slopes prove: those f is made of, and, ever less often, a mean of planes'."""
         # f = −Σ s_i a_i φ(x_i)/(λm), unless a budget cut it short
         certifier.hear(*risk.claim(-risk.objective.strength * risk.m * w))
@@ -82,7 +80,7 @@ class KernelCuts:
         assert self._best.objective is not None
         return self._best.objective
 
-    def offer(self, risk: KernelRisk, w: NDArray, tangent: Tangent) -> None:
+    def offer(self, risk: KernelRisk, w: Array, tangent: Tangent) -> None:
         """Take a point for the best, if it is."""
         objective = risk.penalty(w) + tangent.value
         if objective < self._ceiling:

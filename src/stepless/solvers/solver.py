@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.objective import Loss, Penalized
 from stepless.plane import Plane, Tangent
 
@@ -17,7 +17,7 @@ from stepless.plane import Plane, Tangent
 class Finding:
     """What a step found: a point, and what it learned of the optimum on the way."""
 
-    w: NDArray
+    w: Array
     b: Any  # a number, or an array for a joint loss
     objective: float | None = None  # J(w, b), if the step came by it
     plane: Plane | None = None  # a plane under the risk, for the certificate
@@ -53,7 +53,7 @@ class Solver(Protocol):
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
         ...
 
-    def start(self, risk: Any, w: NDArray, b: Any) -> Any:
+    def start(self, risk: Any, w: Array, b: Any) -> Any:
         """A state at these weights."""
         ...
 
@@ -70,20 +70,20 @@ class OnlineSolver(Solver, Protocol):
     it is not.
     """
 
-    def begin_stream(self, objective: Any, w: NDArray, b: Any) -> Any:
+    def begin_stream(self, objective: Any, w: Array, b: Any) -> Any:
         """A state at these weights, of a stream of which nothing is known."""
         ...
 
-    def learn(self, risk: Any, state: Any, order: NDArray, rng: np.random.Generator) -> NDArray:
+    def learn(self, risk: Any, state: Any, order: Indices, rng: np.random.Generator) -> Array:
         """Learn a chunk in order; return the predictions before each example (m × K)."""
         ...
 
-    def weights(self, objective: Any, state: Any) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Any, state: Any) -> tuple[Array, Array]:
         """Return the weights (d × K) and intercepts (K) of now."""
         ...
 
 
-def touched(risk: Any, w: NDArray, tangent: Tangent, finished: bool = False) -> Finding:
+def touched(risk: Any, w: Array, tangent: Tangent, finished: bool = False) -> Finding:
     """What a tangent at w says."""
     objective = risk.objective.penalty(w) + tangent.value
     return Finding(w, tangent.b, objective, tangent.plane, finished=finished)

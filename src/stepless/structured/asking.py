@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.data.threads import available_cores, for_each
 from stepless.structured.model import StructuredModel
 
@@ -46,7 +45,7 @@ def of_each(
 
 
 def predictions(
-    model: StructuredModel, w: NDArray, X: Sequence[Any], threads: int | None
+    model: StructuredModel, w: Array, X: Sequence[Any], threads: int | None
 ) -> list[Any]:
     """Return the best output of each input.
 

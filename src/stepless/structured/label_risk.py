@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.objective import Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.structured.labels import Labels
@@ -57,10 +57,10 @@ class LabelRisk(StructuredRisk):
         self._rows: Any = sparse.vstack(rows, format="csr") if thin else np.array(rows, dtype=float)
         self._lengths = abs(self._rows)
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         return self.oracle_tangent(w, b).value  # which notes how large the features are, too
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         worst, margins = self._worst(w)
         shares = sparse.csr_array(self._members[worst]).multiply(self._s[:, None]).T.tocsr()
         mean = np.asarray(_dense(shares @ self._rows)).ravel()
@@ -69,7 +69,7 @@ class LabelRisk(StructuredRisk):
         offset = float(self._s @ self._costs[self._y, worst])
         return Tangent(float(self._s @ margins), 0.0, Plane(mean - self._true_mean, offset))
 
-    def _worst(self, w: NDArray) -> tuple[NDArray, NDArray]:
+    def _worst(self, w: Array) -> tuple[Indices, Array]:
         """Return the label of each example that is farthest ahead of the truth, and how far."""
         weights = (self._members @ w.reshape(self._members.shape[1], -1)).T  # a column a label
         worst, margins = np.empty(self.m, dtype=np.intp), np.empty(self.m)

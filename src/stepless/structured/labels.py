@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.structured.model import StructuredModel
 
 
@@ -34,7 +35,7 @@ class Labels(StructuredModel):
         self,
         labels: Sequence[Hashable],
         parts: Sequence[NDArray[np.intp]],
-        costs: NDArray,
+        costs: Array,
         features: int,
     ) -> None:
         self.labels = list(labels)
@@ -51,7 +52,7 @@ class Labels(StructuredModel):
         # a row a label: which parts it has
         self.members = sparse.csr_array(entries, shape=(len(self.parts), self.n_parts))
 
-    def features(self, x: Any, y: Any) -> tuple[NDArray, NDArray]:
+    def features(self, x: Any, y: Any) -> tuple[Indices, Array]:
         at, values = _entries(x, self.n_features)
         parts = self.parts[self.index(y)]
         indices = (parts[:, None] * self.n_features + at).ravel()
@@ -60,16 +61,16 @@ class Labels(StructuredModel):
     def cost(self, y: Any, other: Any) -> float:
         return float(self.costs[self.index(y), self.index(other)])
 
-    def most_violated(self, w: NDArray, x: Any, y: Any) -> Any:
+    def most_violated(self, w: Array, x: Any, y: Any) -> Any:
         return self.labels[int(np.argmax(self._scores(w, x) + self.costs[self.index(y)]))]
 
-    def predict(self, w: NDArray, x: Any) -> Any:
+    def predict(self, w: Array, x: Any) -> Any:
         scores = self._scores(w, x)
         if not np.isfinite(scores).all():
             raise ValueError("an input holds NaN or infinity: every feature must be finite")
         return self.labels[int(np.argmax(scores))]
 
-    def _scores(self, w: NDArray, x: Any) -> NDArray:
+    def _scores(self, w: Array, x: Any) -> Array:
         at, values = _entries(x, self.n_features)
         W = w.reshape(self.n_parts, self.n_features)
         z = (W[:, at] if sparse.issparse(x) else W) @ values
@@ -90,7 +91,7 @@ def width(X: Any) -> int:
     return int(shape[1])
 
 
-def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
+def _entries(x: Any, d: int) -> tuple[Indices, Array]:
     """Where an input is not 0, and what it is there."""
     if sparse.issparse(x):
         row = x.tocoo()
@@ -103,13 +104,13 @@ def _entries(x: Any, d: int) -> tuple[NDArray, NDArray]:
     return np.arange(d), dense
 
 
-def _numbers(values: NDArray) -> NDArray:
+def _numbers(values: AnyArray) -> Array:
     if values.dtype.kind not in "biuf":
         raise ValueError(f"an input is of type {values.dtype}: it must hold numbers")
     return values
 
 
-def _checked(costs: NDArray, labels: list[Any]) -> NDArray:
+def _checked(costs: Array, labels: list[Any]) -> Array:
     costs = np.asarray(costs, dtype=np.float64)
     if costs.shape != (len(labels), len(labels)):
         raise ValueError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
+from stepless.arrays import Array, Indices
 
-Features = NDArray | tuple[NDArray, NDArray]  # of all weights, or indices and their values
+Features = Array | tuple[Indices, Array]  # of all weights, or indices and their values
 
 
 class StructuredModel(ABC):
@@ -63,9 +63,9 @@ class StructuredModel(ABC):
         """Δ(y, y') ≥ 0, what it costs to say y' where y is true; Δ(y, y) = 0."""
 
     @abstractmethod
-    def most_violated(self, w: NDArray, x: Any, y: Any) -> Any:
+    def most_violated(self, w: Array, x: Any, y: Any) -> Any:
         """An output y' of the largest ⟨φ(x, y'), w⟩ + Δ(y, y'); y itself is among them."""
 
     @abstractmethod
-    def predict(self, w: NDArray, x: Any) -> Any:
+    def predict(self, w: Array, x: Any) -> Any:
         """An output y' of the largest ⟨φ(x, y'), w⟩."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.data.holes import LARGEST
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
@@ -24,8 +24,8 @@ class _Violation(NamedTuple):
     """The worst output of an example: its cost, its features and how far it is ahead."""
 
     cost: float
-    indices: NDArray
-    values: NDArray
+    indices: Indices
+    values: Array
     margin: float
 
 
@@ -57,7 +57,7 @@ class StructuredRisk(OracleRisk):
         regularizer: Regularizer,
         domain: Domain | None = None,
         *,
-        s: NDArray | None = None,
+        s: Array | None = None,
         threads: int | None = None,
     ) -> None:
         if not (isinstance(d := getattr(model, "d", None), int | np.integer) and d > 0):
@@ -83,23 +83,23 @@ class StructuredRisk(OracleRisk):
         super().begin()
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Means of |φ_j|, of truths and of what was found at worst: they cancel in a slope."""
         return self._true_sizes + self._found_sizes
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         """Of the mean cost."""
         return self.rounding * tangent.plane.offset
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         tangent = self.oracle_tangent(w, 0.0)
         return tangent.value, tangent.plane.a
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         """R(w)."""
         return self._mean_margin(self._violations(w))
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         """R(w), and the plane of the worst outputs: its offset is their mean cost, exactly."""
         found = self._violations(w)
         mean = np.bincount(*self._entries(found), self.d)
@@ -110,13 +110,13 @@ class StructuredRisk(OracleRisk):
         # the truth is among the outputs: a margin below 0 is rounding
         return float(self._s @ [max(violation.margin, 0.0) for violation in found])
 
-    def _entries(self, found: list[_Violation]) -> tuple[NDArray, NDArray]:
+    def _entries(self, found: list[_Violation]) -> tuple[Indices, Array]:
         """Return all indices, and the values times the weights of their examples."""
         values = np.concatenate([violation.values for violation in found])
         values *= np.repeat(self._s, [violation.indices.size for violation in found])
         return np.concatenate([violation.indices for violation in found]), values
 
-    def _violations(self, w: NDArray) -> list[_Violation]:
+    def _violations(self, w: Array) -> list[_Violation]:
         """Return the worst output of each example, and note how large the features are."""
         scores = (self._truths @ w).tolist()
         forgiven = _FORGIVEN * self.rounding
@@ -141,9 +141,7 @@ class StructuredRisk(OracleRisk):
         # an index may be repeated: no sum has more terms than there are entries
         self.rounding = max(self.rounding, (entries + self.d + 16) * UNIT)
 
-    def _violation(
-        self, w: NDArray, lent: NDArray, i: int, score: float, slack: float
-    ) -> _Violation:
+    def _violation(self, w: Array, lent: Array, i: int, score: float, slack: float) -> _Violation:
         worst = self._asked(i, self.model.most_violated, lent, self._X[i], self._Y[i])
         found, slack = self._ahead(w, i, worst, score, slack)
         if found.margin < -slack:
@@ -168,14 +166,14 @@ class StructuredRisk(OracleRisk):
         return known if missed > 0.0 else found  # R is the largest of all
 
     def _ahead(
-        self, w: NDArray, i: int, output: Any, score: float, slack: float
+        self, w: Array, i: int, output: Any, score: float, slack: float
     ) -> tuple[_Violation, float]:
         """Return how far an output is ahead of the truth, and what more may be forgiven."""
         cost, (indices, values) = self._cost(i, output), self._features(i, output)
         return self._measured(w, _Violation(cost, indices, values, 0.0), score, slack)
 
     def _measured(
-        self, w: NDArray, output: _Violation, score: float, slack: float
+        self, w: Array, output: _Violation, score: float, slack: float
     ) -> tuple[_Violation, float]:
         terms = output.values * w[output.indices]
         slack += _FORGIVEN * self.rounding * (float(np.abs(terms).sum()) + output.cost)
@@ -208,7 +206,7 @@ class StructuredRisk(OracleRisk):
         ends = np.cumsum([0, *(row[0].size for row in rows)])
         return sparse.csr_array((values, indices, ends), shape=(self.m, self.d))
 
-    def _features(self, i: int, y: Any) -> tuple[NDArray, NDArray]:
+    def _features(self, i: int, y: Any) -> tuple[Indices, Array]:
         """φ(x_i, y) as indices and values; what a user's method may have made wrong is named."""
         features = self._asked(i, self.model.features, self._X[i], y)
         if isinstance(features, tuple):
@@ -248,7 +246,7 @@ class StructuredRisk(OracleRisk):
             )
         return indices, values
 
-    def _numbers_of(self, i: int, features: Any) -> NDArray:
+    def _numbers_of(self, i: int, features: Any) -> Array:
         values = np.asarray(features)
         if values.dtype.kind not in "biuf":
             raise ValueError(

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs.cost import Cost, Total, column_sums
 from stepless.jit import compiled
 from stepless.objective import Loss
@@ -41,10 +42,10 @@ class ExampleLoss(Cost):
         square = self.weight * float(self.x @ self.x)
         self.smoothness = float(loss.smoothness()) * square if square > 0.0 else 0.0
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return self.weight * float(self.loss.value(float(self.x @ w), self.y))
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.weight * float(self.loss.slope(float(self.x @ w), self.y)) * self.x
 
     @classmethod
@@ -59,40 +60,40 @@ class ExampleLoss(Cost):
 class ExamplesTotal(Total):
     """Σ s_t ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
 
-    def __init__(self, loss: Loss, X: NDArray, y: NDArray, s: NDArray) -> None:
+    def __init__(self, loss: Loss, X: Array, y: Array, s: Array) -> None:
         self.loss, self.X, self.y, self.s = loss, X, y, s
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(self.losses(w).sum())
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return column_sums(self._slopes(self.X @ w)[:, None] * self.X)
 
-    def hessian(self, w: NDArray) -> NDArray | None:
+    def hessian(self, w: Array) -> Array | None:
         if not self.loss.offers("curvature"):
             return None
         curvatures = np.empty(self.y.size)
         _curvatures(self.loss, self.X @ w, self.y, curvatures)
         return (self.X.T * (self.s * curvatures)) @ self.X
 
-    def losses(self, w: NDArray) -> NDArray:
+    def losses(self, w: Array) -> Array:
         return self._values(self.X @ w)
 
-    def values(self, W: NDArray) -> NDArray:
+    def values(self, W: Array) -> Array:
         return self._values(np.einsum("tj,tj->t", self.X, W))
 
-    def gradients(self, W: NDArray) -> NDArray:
+    def gradients(self, W: Array) -> Array:
         return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
 
-    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: Array) -> tuple[float, Array]:
         return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
 
-    def _values(self, z: NDArray) -> NDArray:
+    def _values(self, z: Array) -> Array:
         values = np.empty(self.y.size)
         _values(self.loss, z, self.y, values)
         return self.s * values
 
-    def _slopes(self, z: NDArray) -> NDArray:
+    def _slopes(self, z: Array) -> Array:
         slopes = np.empty(self.y.size)
         _slopes(self.loss, z, self.y, slopes)
         return self.s * slopes

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs.cost import Cost, Total, Undefined, column_sums
 from stepless.jit import compiled
 
@@ -40,11 +41,11 @@ class Growth(Cost):
                 f"a price relative must be a positive number, but asset {j} has {self.r[j]:g}"
             )
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         wealth = float(self.r @ w)
         return -math.log(wealth) if wealth > 0.0 else math.inf
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         wealth = float(self.r @ w)
         if not wealth > 0.0:
             raise Undefined(RUIN)
@@ -58,46 +59,46 @@ class Growth(Cost):
 class GrowthTotal(Total):
     """−Σ log⟨r_t, w⟩, a row of R a day."""
 
-    def __init__(self, R: NDArray) -> None:
+    def __init__(self, R: Array) -> None:
         self.R = R
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(self.losses(w).sum())
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return -column_sums(self._scaled(w))
 
-    def hessian(self, w: NDArray) -> NDArray:
+    def hessian(self, w: Array) -> Array:
         scaled = self._scaled(w)
         return scaled.T @ scaled
 
-    def losses(self, w: NDArray) -> NDArray:
+    def losses(self, w: Array) -> Array:
         return _lost(self.R @ w)
 
-    def values(self, W: NDArray) -> NDArray:
+    def values(self, W: Array) -> Array:
         return _lost(np.einsum("tj,tj->t", self.R, W))
 
-    def gradients(self, W: NDArray) -> NDArray:
+    def gradients(self, W: Array) -> Array:
         wealth = np.einsum("tj,tj->t", self.R, W)[:, None]
         return self.R / -np.where(wealth > 0.0, wealth, np.nan)
 
-    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: Array) -> tuple[float, Array]:
         return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
 
-    def _scaled(self, w: NDArray) -> NDArray:
+    def _scaled(self, w: Array) -> Array:
         wealth = self.R @ w
         if not (wealth > 0.0).all():
             raise Undefined(RUIN)
         return self.R / wealth[:, None]
 
 
-def _lost(wealth: NDArray) -> NDArray:
+def _lost(wealth: Array) -> Array:
     """−log, infinite where nothing is left."""
     return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))
 
 
 @compiled("r[_]")
-def _bad(r: NDArray) -> int:
+def _bad(r: Array) -> int:
     """The first entry that is no positive number, or −1."""
     for j in range(r.size):
         if not 0.0 < r[j] < math.inf:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs.cost import Cost, Total, column_sums
 
 
@@ -30,10 +31,10 @@ class Linear(Cost):
                 f"a linear cost is one number for each weight, not of shape {self.c.shape}"
             )
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(self.c @ w)
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.c
 
     @classmethod
@@ -44,27 +45,27 @@ class Linear(Cost):
 class LinearTotal(Total):
     """Σ⟨c_t, w⟩, a row of C a round."""
 
-    def __init__(self, C: NDArray) -> None:
+    def __init__(self, C: Array) -> None:
         self.C = C
         self.c = column_sums(C)
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(self.c @ w)
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.c
 
-    def hessian(self, w: NDArray) -> NDArray:
+    def hessian(self, w: Array) -> Array:
         return np.zeros((w.size, w.size))
 
-    def losses(self, w: NDArray) -> NDArray:
+    def losses(self, w: Array) -> Array:
         return self.C @ w
 
-    def values(self, W: NDArray) -> NDArray:
+    def values(self, W: Array) -> Array:
         return np.einsum("tj,tj->t", self.C, W)
 
-    def gradients(self, W: NDArray) -> NDArray:
+    def gradients(self, W: Array) -> Array:
         return self.C
 
-    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: Array) -> tuple[float, Array]:
         return 0.0, np.abs(self.C).sum(axis=0)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs.cost import Cost, Total
 
 _BLOCK = 32  # costs that are added one after the other
@@ -42,7 +43,7 @@ class Quadratic(Cost):
         H = np.asarray(H, dtype=np.float64)
         if not np.isfinite(H).all():
             raise ValueError("H of a quadratic cost needs finite numbers")
-        self._H: NDArray | float = float(H) if H.ndim == 0 else H
+        self._H: Array | float = float(H) if H.ndim == 0 else H
         if H.ndim and (H.shape != (self.d, self.d) or not np.allclose(H, H.T)):
             raise ValueError(
                 f"a quadratic cost of {self.d} weights needs a symmetric {self.d} × {self.d} "
@@ -54,7 +55,7 @@ class Quadratic(Cost):
         self.strength, self.smoothness = max(float(ends[0]), 0.0), max(float(ends[-1]), 0.0)
 
     @property
-    def H(self) -> NDArray:
+    def H(self) -> Array:
         """The matrix."""
         return self._H if isinstance(self._H, np.ndarray) else self._H * np.eye(self.c.size)
 
@@ -64,13 +65,13 @@ class Quadratic(Cost):
         center = np.asarray(center, dtype=np.float64)
         return cls(strength, -strength * center, 0.5 * strength * float(center @ center))
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(0.5 * (w @ self._times(w)) + self.c @ w) + self.k
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self._times(w) + self.c
 
-    def _times(self, w: NDArray) -> NDArray:
+    def _times(self, w: Array) -> Array:
         return self._H @ w if isinstance(self._H, np.ndarray) else self._H * w
 
     @classmethod
@@ -91,21 +92,21 @@ class QuadraticTotal(Total):
             math.fsum(abs(f.k) for f in costs),
         )
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return float(0.5 * (w @ self.H @ w) + self.c @ w) + self.k
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.H @ w + self.c
 
-    def hessian(self, w: NDArray) -> NDArray:
+    def hessian(self, w: Array) -> Array:
         return self.H
 
-    def sizes(self, w: NDArray) -> tuple[float, NDArray]:
+    def sizes(self, w: Array) -> tuple[float, Array]:
         H, c, k = self._sizes
         return k, H @ np.abs(w) + c
 
 
-def _sum(costs: Sequence[Quadratic], part: Callable[[Quadratic], NDArray]) -> NDArray:
+def _sum(costs: Sequence[Quadratic], part: Callable[[Quadratic], Array]) -> Array:
     """Σ part(f), by halves: rounding grows with the logarithm of the rounds, memory not at all."""
     if len(costs) > _BLOCK:
         middle = len(costs) // 2

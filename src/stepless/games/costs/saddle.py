@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import AnyArray, Array
 from stepless.compiled.vertices import enter, lowest
 from stepless.games.costs.cost import Cost
 from stepless.games.costs.linear import Linear
@@ -67,38 +68,38 @@ class Saddle(Cost):
         self.over, self.f, self.phi = over, f, phi
         self.smoothness = self._smoothness()
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return self.smooth_value(w) + self.max_value(w)
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         return self.gradient_w(w, self.highest(w))
 
-    def smooth_value(self, w: NDArray) -> float:
+    def smooth_value(self, w: Array) -> float:
         """f̂(w)."""
         return 0.0 if self.f is None else self.f.value(w)
 
-    def max_value(self, w: NDArray) -> float:
+    def max_value(self, w: Array) -> float:
         """max_{u∈Q} ⟨Aw, u⟩ − φ̂(u)."""
         u = self.highest(w)
         return float(self.A @ w @ u) - (0.0 if self.phi is None else self.phi.value(u))
 
-    def highest(self, w: NDArray) -> NDArray:
+    def highest(self, w: Array) -> Array:
         """The u of Q where the maximum is."""
         c, H = self.concave()
         return highest(self.over, self.A @ w - c, H)
 
-    def concave(self) -> tuple[NDArray, NDArray | None]:
+    def concave(self) -> tuple[Array, Array | None]:
         """Return c and H of φ̂(u) = ⟨c, u⟩ + ½⟨u, Hu⟩ + constant; None for 0."""
         if self.phi is None:
             return np.zeros(self.m), None
         return self.phi.c, self.phi.H if isinstance(self.phi, Quadratic) else None
 
-    def gradient_w(self, w: NDArray, u: NDArray) -> NDArray:
+    def gradient_w(self, w: Array, u: Array) -> Array:
         """∇f̂(w) + Aᵀu."""
         g = u @ self.A
         return g if self.f is None else g + self.f.gradient(w)
 
-    def gradient_u(self, w: NDArray, u: NDArray) -> NDArray:
+    def gradient_u(self, w: Array, u: Array) -> Array:
         """∇φ̂(u) − Aw, for u goes up."""
         g = -(self.A @ w)
         return g if self.phi is None else g + self.phi.gradient(u)
@@ -113,13 +114,13 @@ class Saddle(Cost):
         return smooth + float(np.linalg.norm(self.A, 2)) ** 2 / strength
 
 
-def highest(over: Domain, a: NDArray, H: NDArray | None) -> NDArray:
+def highest(over: Domain, a: Array, H: Array | None) -> Array:
     """argmax_{u∈Q} ⟨a, u⟩ − ½⟨u, Hu⟩, H positive definite or None for 0."""
     if H is None:
-        u = np.empty(a.size)
-        lowest(over, -a, u)
-        return u
-    u = np.linalg.solve(H, a)
+        corner = np.empty(a.size)
+        lowest(over, -a, corner)
+        return corner
+    u: AnyArray = np.linalg.solve(H, a)
     if (H[0, 0] * np.eye(a.size) == H).all():
         enter(over, u)
         return u

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs.cost import Cost, Undefined
 from stepless.games.costs.linear import Linear
 
@@ -22,10 +22,10 @@ class Own(Cost):
         self.smoothness = float(getattr(f, "smoothness", math.inf))
         self.exp_concavity = float(getattr(f, "exp_concavity", 0.0))
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return _number(self.f.value(w))
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         g = self.f.gradient(w)
         try:
             return np.asarray(g, dtype=np.float64)
@@ -36,13 +36,13 @@ class Own(Cost):
 class ValuesOnly(Cost):
     """A function that can be asked for values alone: bandit feedback."""
 
-    def __init__(self, value: Callable[[NDArray], float]) -> None:
+    def __init__(self, value: Callable[[Array], float]) -> None:
         self._value = value
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return _number(self._value(w))
 
-    def gradient(self, w: NDArray) -> NDArray:
+    def gradient(self, w: Array) -> Array:
         raise NoGradient
 
 

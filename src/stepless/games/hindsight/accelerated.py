@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.hindsight.task import Task
 
 _LOOK = 10  # steps from one certificate to the next
@@ -14,7 +14,7 @@ _STALLED = 200  # steps without progress that end the search
 _STEEPEST = 1e100
 
 
-def accelerate(task: Task, w: NDArray, steps: int, goal: float) -> NDArray:
+def accelerate(task: Task, w: Array, steps: int, goal: float) -> Array:
     """Take proximal gradient steps from a point ahead, restarted where it leads up (FISTA).
 
     The steps' curvature L is found. It ends when the gap is within the goal.
@@ -54,7 +54,7 @@ def accelerate(task: Task, w: NDArray, steps: int, goal: float) -> NDArray:
     return best
 
 
-def _first(task: Task, w: NDArray) -> float:
+def _first(task: Task, w: Array) -> float:
     """The curvature along the first step, from two slopes."""
     g = task.slope(w)
     steep = float(np.linalg.norm(g))

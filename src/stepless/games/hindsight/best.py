@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost, Linear, Total, ValuesOnly, total
 from stepless.games.hindsight.accelerated import accelerate
@@ -41,8 +41,8 @@ class Best:
         No less than Σ of them − min; infinite where nothing is known.
     """
 
-    w: NDArray
-    losses: NDArray
+    w: Array
+    losses: Array
     gap: float
 
 
@@ -52,7 +52,7 @@ def best_fixed(
     d: int,
     penalty: Regularizer | None = None,
     constraints: Sequence[Domain] = (),
-    seen: Iterable[NDArray] = (),
+    seen: Iterable[Array] = (),
 ) -> Best:
     """The decision of the domain with the least Σ f_t(w) + TΩ(w), with a certificate.
 
@@ -85,7 +85,7 @@ def best_fixed(
         return _best_seen(costs, domain, d, penalty, constraints, seen)
     whole = total(costs)
 
-    def solve(domain: Domain) -> tuple[NDArray, float]:
+    def solve(domain: Domain) -> tuple[Array, float]:
         return _solve(Task(costs, whole, domain, d, penalty))
 
     w, bound = within(domain, constraints, d, solve) if constraints else solve(domain)
@@ -112,7 +112,7 @@ def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
         ) from None
 
 
-def _solve(task: Task) -> tuple[NDArray, float]:
+def _solve(task: Task) -> tuple[Array, float]:
     """The least point that was found, and a bound below F over the task's domain."""
     w = task.start()
     if task.linear and task.domain.offers("vertex"):
@@ -147,7 +147,7 @@ def _best_seen(
     d: int,
     penalty: Regularizer | None,
     constraints: Sequence[Domain],
-    seen: Iterable[NDArray],
+    seen: Iterable[Array],
 ) -> Best:
     middle = np.zeros(d)
     domain.project(middle)
@@ -157,5 +157,5 @@ def _best_seen(
     return Best(trials[k], losses[k], math.inf)
 
 
-def _fixed(penalty: Regularizer | None, w: NDArray) -> float:
+def _fixed(penalty: Regularizer | None, w: Array) -> float:
     return 0.0 if penalty is None else float(total_of(penalty, w[:, None]))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.mirrors.inequalities import inequalities
 from stepless.objective import Box, Domain, Intersection, L2Ball, Nonnegative, Polytope, Simplex
 
@@ -15,12 +15,12 @@ _FLAT = (Box, Simplex, Nonnegative, Polytope)  # by linear inequalities
 _MOST_CUTS = 300
 _TIGHT = 1e-11  # of the domain's extent: as near as cuts come to a constraint
 
-Solve = Callable[[Domain], tuple[NDArray, float]]
+Solve = Callable[[Domain], tuple[Array, float]]
 
 
 def within(
     domain: Domain, constraints: Sequence[Domain], d: int, solve: Solve
-) -> tuple[NDArray, float]:
+) -> tuple[Array, float]:
     """Solve over what a ball and linear inequalities leave, and cut off what breaks the others.
 
     The bound holds for all of the larger set (Kelley). What is left of a constraint's excess in the
@@ -56,7 +56,7 @@ def refuse_unknown(sets: Sequence[Domain]) -> list[Domain]:
     return others
 
 
-def _outer(radius: float, round_: bool, A: NDArray, b: NDArray) -> Domain:
+def _outer(radius: float, round_: bool, A: Array, b: Array) -> Domain:
     """{w : Aw ≤ b}, in a ball if it is round."""
     if not b.size:
         return L2Ball(radius)
@@ -69,14 +69,14 @@ def _outer(radius: float, round_: bool, A: NDArray, b: NDArray) -> Domain:
     return Intersection(radius, polytope) if round_ else polytope
 
 
-def _cut(S: Domain, w: NDArray) -> tuple[NDArray, float]:
+def _cut(S: Domain, w: Array) -> tuple[Array, float]:
     """c(w) + ⟨g, v − w⟩ ≤ 0 for all v of S."""
     g = np.zeros(w.size)
     excess = float(S.outward(w, g))
     return g, float(g @ w) - excess
 
 
-def _inside(domain: Domain, constraints: Sequence[Domain], w: NDArray) -> NDArray:
+def _inside(domain: Domain, constraints: Sequence[Domain], w: Array) -> Array:
     """A point of the domain next to w that obeys the constraints, if 0 leads to one."""
     over = max(float(c.excess(w)) for c in constraints)
     middle = np.zeros(w.size)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.certificates.polyhedral_planes import lasso
 from stepless.games.hindsight.task import Task
@@ -20,7 +20,7 @@ from stepless.proof.witness import Points
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 
 
-def cut(task: Task, w: NDArray, steps: int, goal: float) -> tuple[NDArray, float]:
+def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
     """Go down by the level method; return the best point, and a bound below F.
 
     Planes lie under F in a unit in which slopes are about 1, lifted by what makes it positive over
@@ -64,14 +64,14 @@ class Cuts:
         self.objective, self._task, self._unit, self._lift = objective, task, unit, lift
         self._errors = np.zeros(task.d)  # of the slopes at all points that were asked for
 
-    def value(self, w: NDArray, b: Any) -> float:
+    def value(self, w: Array, b: Any) -> float:
         """R(w)."""
         task, f = self._task, self._task.f(w)
         if self.objective is not task.objective:
             f += task.T * task.omega(w)
         return f / self._unit - self._lift
 
-    def tangent(self, w: NDArray, b: Any) -> Tangent:
+    def tangent(self, w: Array, b: Any) -> Tangent:
         """R at w, and the plane that touches it there."""
         task, value, g = self._task, self.value(w, b), self._task.slope(w)
         if self.objective is not task.objective:
@@ -82,22 +82,22 @@ class Cuts:
         g = g / self._unit
         return Tangent(value, 0.0, Plane(g, value - float(g @ w), witness=point))
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         """How far R(w) may be from that value."""
         sizes = self._task.size(w) / self._unit + 2.0 * (abs(value) + abs(self._lift))
         return self._task.rounding * sizes
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         """How far a plane's slopes may be off, weight by weight."""
         return self._errors
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         """By how much the offset of the plane at w may be too high."""
         along = float(np.abs(tangent.plane.a) @ np.abs(w))
         return self.rounding_error(w, 0.0, tangent.value) + 2.0 * self._task.rounding * along
 
 
-def _subgradient(task: Task, w: NDArray) -> NDArray:
+def _subgradient(task: Task, w: Array) -> Array:
     shares = elastic_shares(task.penalty, task.T)
     assert shares is not None
     return shares[0] * np.sign(w) + shares[1] * w

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.games.hindsight.task import Task
 from stepless.mirrors import project_metric
@@ -14,7 +14,7 @@ _DAMPING = 1e-9  # of the mean curvature: a singular Hessian gets that much
 _SHORTEST = 1e-9  # share of a step
 
 
-def newton(task: Task, w: NDArray) -> NDArray:
+def newton(task: Task, w: Array) -> Array:
     """Go to argmin_v∈S ⟨∇f(w), v − w⟩ + ½⟨v − w, ∇²f(w)(v − w)⟩, or on the way to it.
 
     Each is the nearest point, in the Hessian's metric, to where Newton's method would go freely.

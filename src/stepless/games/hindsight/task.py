@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, Linear, Total
 from stepless.jit import compiled
@@ -59,58 +59,58 @@ class Task:
         known = self.whole.hessian(self.start()) is not None
         return known or all(math.isfinite(f.smoothness) for f in self.costs)
 
-    def start(self) -> NDArray:
+    def start(self) -> Array:
         """A point of S: its middle, where that is known."""
         if isinstance(self.domain, Simplex):
             return np.full(self.d, self.domain.bound / self.d)
         return self.mirror.first()
 
-    def f(self, w: NDArray) -> float:
+    def f(self, w: Array) -> float:
         """Σ f_t(w), and what counts into it; infinity where it is no number."""
         value = self.whole.value(w) + self.lift * float(w.sum()) + 0.5 * self.bowl * float(w @ w)
         return value if math.isfinite(value) else math.inf
 
-    def slope(self, w: NDArray) -> NDArray:
+    def slope(self, w: Array) -> Array:
         """∇f(w)."""
         return self.whole.gradient(w) + self.lift + self.bowl * w
 
-    def hessian(self, w: NDArray) -> NDArray | None:
+    def hessian(self, w: Array) -> Array | None:
         """∇²f(w), where it is known."""
         H = self.whole.hessian(w)
         return None if H is None else H + self.bowl * np.eye(self.d)
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         """F(w)."""
         return self.f(w) + self.T * self.omega(w)
 
-    def omega(self, w: NDArray) -> float:
+    def omega(self, w: Array) -> float:
         """Ω(w), as far as it does not count into f."""
         return 0.0 if self.penalty is None else float(total_of(self.penalty, w[:, None]))
 
-    def size(self, w: NDArray) -> float:
+    def size(self, w: Array) -> float:
         """What rounding is relative to: all that adds up to f(w)."""
         value, slopes = self.whole.sizes(w)
         more = self.lift * float(np.abs(w).sum()) + self.bowl * float(w @ w)
         return value + float(slopes @ np.abs(w)) + more
 
-    def extent(self, w: NDArray) -> float:
+    def extent(self, w: Array) -> float:
         """The same, and all that f can change by in S."""
         return self.size(w) + self._support(self._slope_sizes(w))
 
-    def _slope_sizes(self, w: NDArray) -> NDArray:
+    def _slope_sizes(self, w: Array) -> Array:
         return self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
 
-    def slope_errors(self, w: NDArray) -> NDArray:
+    def slope_errors(self, w: Array) -> Array:
         """How far each entry of ∇f(w) may be off."""
         return self.rounding * self._slope_sizes(w)
 
-    def step(self, w: NDArray, g: NDArray, L: float) -> NDArray:
+    def step(self, w: Array, g: Array, L: float) -> Array:
         """argmin_v∈S ⟨g, v⟩ + TΩ(v) + (L/2)‖v − w‖²."""
         v = self.mirror.nearest(w - g / L, self.penalty, self.T / L)
         enter(self.domain, v)  # what was nearest but for rounding
         return v
 
-    def lower_bound(self, w: NDArray, penalized: bool = True) -> float:
+    def lower_bound(self, w: Array, penalized: bool = True) -> float:
         """A number that F is nowhere below in S, or f, from the tangent at w.
 
         It is f(w) − ⟨g, w⟩ and the least of ⟨g, ·⟩ + TΩ, rounding counted against it.
@@ -125,7 +125,7 @@ class Task:
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
 
-    def _least(self, w: NDArray, g: NDArray) -> float:
+    def _least(self, w: Array, g: Array) -> float:
         """A number below ⟨g, v⟩ + TΩ(v) for all v of S."""
         if self.penalty is None:
             return self._floor(g)
@@ -140,12 +140,12 @@ class Task:
         s = np.where(w != 0.0, alpha * np.sign(w), np.clip(-g, -alpha, alpha))
         return self._floor(g + s) - 0.5 * beta * float(w @ w)
 
-    def _floor(self, a: NDArray) -> float:
+    def _floor(self, a: Array) -> float:
         """A number below ⟨a, v⟩ for all v of S; linear programmes like slopes of size 1."""
         scale = float(np.abs(a).max())
         return scale * self.domain.floor(a / scale) if scale > 0.0 else 0.0
 
-    def _support(self, errors: NDArray) -> float:
+    def _support(self, errors: Array) -> float:
         """A number above ⟨errors, |v|⟩ for all v of S."""
         if isinstance(self.domain, Simplex | L1Ball):
             return float(errors.max()) * self.domain.bound

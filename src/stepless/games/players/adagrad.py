@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.compiled.proximal_step import descend, enter
 from stepless.games.adagrad_bounds import Averaging, Diagonal, MirrorDescent, Roots
 from stepless.games.costs import Cost
@@ -92,7 +92,7 @@ class AdaGrad(Player):
         self.sum = np.zeros(self.d)
         self._bound = self._theorem(self.w)
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         if self.least == 0.0:
             self.least = self._first_curvature(g)
             if self.least == 0.0:
@@ -106,7 +106,7 @@ class AdaGrad(Player):
             self.sum += g
             self.w = self._nearest(self.sum, H, np.zeros(self.d), self.t)  # (3)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         if self.least == 0.0:
             return np.zeros(len(run.plays))  # nothing was ever at stake
         self._bound = self._theorem(u)
@@ -117,7 +117,7 @@ class AdaGrad(Player):
 
     # -- the update ----------------------------------------------------------------------------
 
-    def _nearest(self, g: NDArray, H: NDArray, w: NDArray, times: int) -> NDArray:
+    def _nearest(self, g: Array, H: Array, w: Array, times: int) -> Array:
         """Return argmin_S ⟨g, x⟩ + times·φ(x) + ½⟨x − w, H(x − w)⟩; H a diagonal or a matrix."""
         shares = self.shares
         if shares is None:
@@ -134,7 +134,8 @@ class AdaGrad(Player):
             return v
         H = np.diag(H) if H.ndim == 1 else H
         curved = H + times * shares[1] * np.eye(self.d)
-        return project_metric(self.domain, np.linalg.solve(curved, H @ w - g), curved)
+        lowest: AnyArray = np.linalg.solve(curved, H @ w - g)
+        return project_metric(self.domain, lowest, curved)
 
     def _agree(self) -> None:
         """Set α and β of a penalty α‖w‖₁ + β‖w‖²/2 that is smooth in S, or None for a sum."""
@@ -153,7 +154,7 @@ class AdaGrad(Player):
 
     # -- what the paper leaves to be set -------------------------------------------------------
 
-    def _blocks(self) -> list[NDArray]:
+    def _blocks(self) -> list[Indices]:
         if isinstance(self.matrix, str):
             return [np.arange(self.d)]
         labels = list(self.matrix)
@@ -176,7 +177,7 @@ class AdaGrad(Player):
             return float(min(self.diameter, size * domain.width()) / math.sqrt(2.0))
         return float(min(domain.radius(), size * domain.reach()))
 
-    def _first_curvature(self, g: NDArray) -> float:
+    def _first_curvature(self, g: Array) -> float:
         """δ, from the first gradient that is not 0."""
         slight = self.matrix == "diagonal" and self.update == "mirror"
         return self.metric.longest(g) * (_SLIGHT if slight else 1.0)
@@ -186,6 +187,6 @@ class AdaGrad(Player):
             return Diagonal(self.d, self.least)
         return Roots(self.blocks, self.least, _SLIGHT)
 
-    def _theorem(self, u: NDArray) -> Averaging | MirrorDescent:
+    def _theorem(self, u: Array) -> Averaging | MirrorDescent:
         kind = MirrorDescent if self.update == "mirror" else Averaging
         return kind(u, self.step, self._metric())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.proximal import added_curvature
@@ -59,7 +59,7 @@ class Adaptive(Player):
         self.added: list[float] = []  # τ
         self.steps: list[float] = []  # ‖g + τ(w − w_1)‖²/S − τ‖w − w_1‖²
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         self.height += cost.strength if self.strength is None else self.strength
         g = along(self.domain, g)
         away = self.w - self.first
@@ -73,7 +73,7 @@ class Adaptive(Player):
         if square > 0.0:
             self.w = self.inside(self.w - g / self.height)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         away = u - self.first
         return 0.5 * (np.cumsum(self.added) * float(away @ away) + np.cumsum(self.steps))
 

@@ -7,8 +7,8 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost, Undefined, as_cost
 from stepless.games.errors import GameError
 from stepless.games.players.player import Player
@@ -40,8 +40,8 @@ class Bandit(Player):
     takes_penalty = False
 
     lipschitz: float | None
-    points: NDArray
-    z: NDArray
+    points: Array
+    z: Array
     share: float
 
     def begin(self) -> None:
@@ -52,7 +52,7 @@ class Bandit(Player):
         self.squares = self.height = 0.0
         self.shares: list[float] = []
         self.heights: list[float] = []
-        self.starts: list[NDArray] = []
+        self.starts: list[Array] = []
         self.prepare()
 
     @abstractmethod
@@ -60,14 +60,14 @@ class Bandit(Player):
         """Decide on the share, the points and w of round t + 1."""
 
     @abstractmethod
-    def estimate(self, values: NDArray) -> NDArray:
+    def estimate(self, values: Array) -> Array:
         """∇f_t, as far as the values at the points tell."""
 
     @abstractmethod
-    def move(self, g: NDArray) -> NDArray:
+    def move(self, g: Array) -> Array:
         """Where to stand next; sets ``height``, the h_t of the step."""
 
-    def play(self) -> NDArray:
+    def play(self) -> Array:
         return self.points
 
     def observe(self, f: Any) -> None:
@@ -76,14 +76,14 @@ class Bandit(Player):
         self.g = self.estimate(self.values_of(f))
         self.learn(self.g)
 
-    def learn(self, g: NDArray, cost: Cost | None = None) -> None:
+    def learn(self, g: Array, cost: Cost | None = None) -> None:
         self.shares.append(self.share)
         self.starts.append(self.z)
         self.z = self.move(g)
         self.heights.append(self.height)
         self.prepare()
 
-    def values_of(self, f: Any) -> NDArray:
+    def values_of(self, f: Any) -> Array:
         """The values at the points, once they are sure to be numbers."""
         if hasattr(f, "value") or callable(f):
             cost = as_cost(f)
@@ -109,22 +109,22 @@ class Bandit(Player):
         """δ_t: how far away from where it stands the player may ask."""
         return self.share * self.room * _INSIDE
 
-    def steeper(self, change: NDArray) -> float:
+    def steeper(self, change: Array) -> float:
         """What h becomes: √(2 Σ‖change‖²)/D, which costs D√(2 Σ‖change‖²) and needs no constant."""
         self.squares += float(change @ change)
         return math.sqrt(2.0 * self.squares) / self.across
 
-    def nearest(self, v: NDArray) -> NDArray:
+    def nearest(self, v: Array) -> Array:
         """The point of S_ξ nearest to v."""
         keep = 1.0 - self.share
         v = self.inside(self.heart + (v - self.heart) / keep)
         return self.heart + keep * (v - self.heart)
 
-    def targets(self, u: NDArray) -> NDArray:
+    def targets(self, u: Array) -> Array:
         """u_t = c + (1 − ξ_t)(u − c), the point of S_ξ that stands for u in round t."""
         return u + np.array(self.shares)[:, None] * (self.heart - u)
 
-    def walked(self, u: NDArray) -> NDArray:
+    def walked(self, u: Array) -> Array:
         """½ Σ_{s≤t} h_s (‖z_s − u_s‖² − ‖z_{s+1} − u_s‖²), without its last, negative term."""
         starts, targets, heights = np.array(self.starts), self.targets(u), np.array(self.heights)
         before = np.sum((starts - targets) ** 2, axis=1)
@@ -133,6 +133,6 @@ class Bandit(Player):
         sums[1:] += heights[:-1] * (before[1:] - after)
         return 0.5 * np.cumsum(sums)
 
-    def shrinking(self, u: NDArray) -> NDArray:
+    def shrinking(self, u: Array) -> Array:
         """Σ_{s≤t} ξ_s ‖u − c‖: times G it is no less than Σ f_s(u_s) − f_s(u)."""
         return np.cumsum(self.shares) * float(np.linalg.norm(u - self.heart))

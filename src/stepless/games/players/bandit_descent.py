@@ -6,8 +6,8 @@ import math
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.bandit import Bandit
 from stepless.games.players.player import Run
 
@@ -31,7 +31,7 @@ class BanditDescent(Bandit):
         """ξ_t, never more than before."""
 
     @abstractmethod
-    def ask(self, away: NDArray) -> None:
+    def ask(self, away: Array) -> None:
         """Set the points and w, given δ_t s_t."""
 
     def prepare(self) -> None:
@@ -41,11 +41,11 @@ class BanditDescent(Bandit):
         self.s = s if self.basis is None else self.basis @ s
         self.ask(self.delta * self.s)
 
-    def move(self, g: NDArray) -> NDArray:
+    def move(self, g: Array) -> Array:
         self.height = self.steeper(g)
         return self.nearest(self.z - g / self.height) if self.height > 0.0 else self.z
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         if self.lipschitz is None:
             return np.full(len(run.plays), math.inf)
         squares, heights = np.sum(run.gradients**2, axis=1), np.array(self.heights)

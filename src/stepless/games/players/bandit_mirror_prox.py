@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.bandit import Bandit
 from stepless.games.players.player import Run
 
@@ -71,11 +71,11 @@ class BanditMirrorProx(Bandit):
         else:
             self.points[1:] += self.delta * self.basis.T
 
-    def estimate(self, values: NDArray) -> NDArray:
+    def estimate(self, values: Array) -> Array:
         quotients = (values[1:] - values[0]) / self.delta
         return quotients if self.basis is None else self.basis @ quotients  # (5.21)
 
-    def move(self, g: NDArray) -> NDArray:
+    def move(self, g: Array) -> Array:
         change, before = g - self.last, self.height
         self.last, self.height = g, self.steeper(change)
         z = self.nearest(self.z - g / self.height) if self.height > 0.0 else self.z
@@ -87,7 +87,7 @@ class BanditMirrorProx(Bandit):
         )
         return z
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         if self.lipschitz is None or self.smoothness is None:
             return np.full(len(run.plays), math.inf)
         error = (

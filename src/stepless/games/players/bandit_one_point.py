@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.bandit_descent import BanditDescent
 from stepless.games.players.player import Run
 
@@ -67,15 +67,15 @@ class BanditOnePoint(BanditDescent):
         )
         return min(0.5, math.sqrt(square) / self.room * t**-0.25)
 
-    def ask(self, away: NDArray) -> None:
+    def ask(self, away: Array) -> None:
         self.w = self.points = self.z + away
 
-    def estimate(self, values: NDArray) -> NDArray:
+    def estimate(self, values: Array) -> Array:
         value = float(values[0])
         mean = self.sum / (self.t - 1) if self.t > 1 else value
         self.sum += value
         return self.k / self.delta * (value - mean) * self.s
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         first = (1.0 - self.shares[0]) * np.linalg.norm(u - self.heart)
         return super().bound(run, u) + (self.lipschitz or 0.0) * first

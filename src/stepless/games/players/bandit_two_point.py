@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.bandit_descent import BanditDescent
 
 
@@ -50,12 +50,12 @@ class BanditTwoPoint(BanditDescent):
     def share_at(self, t: int) -> float:
         return 0.5 / t
 
-    def ask(self, away: NDArray) -> None:
+    def ask(self, away: Array) -> None:
         self.w = self.z
         self.points = np.array([self.z + away, self.z - away])
 
-    def suffer(self, values: NDArray) -> float:
+    def suffer(self, values: Array) -> float:
         return float(0.5 * (values[0] + values[1]))
 
-    def estimate(self, values: NDArray) -> NDArray:
+    def estimate(self, values: Array) -> Array:
         return 0.5 * self.k / self.delta * (values[0] - values[1]) * self.s

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.mirror_prox import MirrorProx
 from stepless.games.players.player import Run
 
@@ -51,7 +51,7 @@ class CompositeMirrorProx(MirrorProx):
         super().__init__(mirror, smoothness, variation, "simplified")
         self.theorem = "MAH Corollary 6.2"
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         allowed = super().bound(run, u)
         if self.penalty is None:
             return allowed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost, ValuesOnly
 from stepless.games.players.player import Player, Run
 
@@ -56,17 +57,17 @@ class Constant(Player):
                 "in a weight: project it first"
             )
 
-    def gradient_of(self, cost: Cost, w: NDArray) -> NDArray:
+    def gradient_of(self, cost: Cost, w: Array) -> Array:
         return np.zeros(self.d) if isinstance(cost, ValuesOnly) else super().gradient_of(cost, w)
 
-    def extreme(self, g: NDArray, top: float) -> NDArray:
+    def extreme(self, g: Array, top: float) -> Array:
         return g if top < 1.0 else super().extreme(g, top)
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         pass
 
     def __repr__(self) -> str:
         return "Constant()" if self.given is None else f"Constant(w={self.given.tolist()})"
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         return np.full(len(run.plays), np.inf)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.omd import OMD
 from stepless.games.players.refusals import simplex_of
 
@@ -42,10 +42,10 @@ class ExponentiatedGradient(OMD):
         super().begin()
         self.theta = np.zeros(self.d)  # R log w_t, but for a constant: w_t itself may underflow
 
-    def square(self, g: NDArray) -> float:
+    def square(self, g: Array) -> float:
         return float(0.5 * (g.max() - g.min())) ** 2
 
-    def move(self, g: NDArray, before: float) -> NDArray:
+    def move(self, g: Array, before: float) -> Array:
         self.theta = (before * self.theta - g) / self.height
         self.theta -= self.theta.max()
         w = np.exp(self.theta / self.bulk)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
@@ -63,7 +63,7 @@ class FTPL(Player):
         self.prices: list[float] = []  # R_s c(A_s/N_{s−1})
         self.leader()
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         g = along(self.domain, g)
         size, range_ = float(np.abs(g).sum()), self.range(g)
         if cost.smoothness == 0.0:  # linear
@@ -83,7 +83,7 @@ class FTPL(Player):
         # Without noise all costs are constant over S so far: any point leads.
         lowest(self.domain, self.sum + self.noise * xi if self.noise > 0.0 else xi, self.w)
 
-    def range(self, g: NDArray) -> float:
+    def range(self, g: Array) -> float:
         """max_S ⟨g, ·⟩ − min_S ⟨g, ·⟩."""
         if isinstance(self.domain, Simplex):
             return self.domain.bound * float(g.max() - g.min())
@@ -100,7 +100,7 @@ class FTPL(Player):
             return float(domain.bound * d / (2.0 * d + 2.0))
         return float(min(longest * math.sqrt(d / 12.0), domain.width() * d / 8.0))
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         return np.array(self.noises) * self.kappa + np.cumsum(self.prices)
 
 

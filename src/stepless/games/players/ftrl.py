@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.span import along
@@ -66,7 +66,7 @@ class FTRL(Player):
         self.heights: list[float] = []
         self.squares: list[float] = []
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         g = along(self.domain, g)
         square = self.square(g)
         before = self.height
@@ -77,20 +77,20 @@ class FTRL(Player):
         if self.height > 0.0:
             self.w = self.move(g, before)
 
-    def square(self, g: NDArray) -> float:
+    def square(self, g: Array) -> float:
         """‖g‖_*²."""
         return self.map.dual_square(g)
 
-    def move(self, g: NDArray, before: float) -> NDArray:
+    def move(self, g: Array, before: float) -> Array:
         """w_{t+1}; `before` is h_{t−1}."""
         self.sum += g
         return self.map.nearest(self.sum / -self.height)
 
-    def away(self, u: NDArray) -> float:
+    def away(self, u: Array) -> float:
         """What h_t multiplies in the bound."""
         return self.map.value(u) - self.map.value(self.first)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         heights, squares = np.array(self.heights), np.array(self.squares)
         moved = run.plays - np.vstack([run.plays[1:], self.w])
         paid = np.einsum("tj,tj->t", run.gradients, moved)

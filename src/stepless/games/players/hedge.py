@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import simplex_of
@@ -51,7 +51,7 @@ class Hedge(Player):
         self.heights: list[float] = []  # that met g_t: h_{t−1}
         self.gaps: list[float] = []
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         costs = (g - g.min()) * self.bulk
         lost = self.lost + costs
         above = float(self.w @ costs) / self.bulk - self.mixed(costs, lost)
@@ -67,7 +67,7 @@ class Hedge(Player):
         trust *= self.bulk / trust.sum()
         self.w = trust
 
-    def mixed(self, costs: NDArray, lost: NDArray) -> float:
+    def mixed(self, costs: Array, lost: Array) -> float:
         """The mixed loss; `lost` is L_t, and its least was 0 before."""
         h = self.height
         if h == 0.0:
@@ -80,7 +80,7 @@ class Hedge(Player):
         after = float(np.exp((least - lost) / h).sum())
         return least + h * math.log(float(np.exp(self.lost / -h).sum()) / after)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         shares = u[u > 0.0] / self.bulk
         entropy = float(shares @ np.log(shares * self.d))
         return np.array(self.gaps) + np.array(self.heights) * max(entropy, 0.0)

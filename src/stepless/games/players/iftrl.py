@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.pace import Pace, Paced
 from stepless.games.players.player import Run
@@ -71,7 +71,7 @@ class IFTRL(Paced):
         self.heights: list[float] = []
         self.drifts: list[float] = []
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         mirror, z = self.map, self.z
         a = self.gradient_of(cost, z)
         self.sum = self.sum + a
@@ -95,7 +95,7 @@ class IFTRL(Paced):
         self.hint = self.gradient_of(cost, self.z)
         self.w = mirror.nearest(image(mirror, self.z) - self.hint / self.height)  # Alg. 3, step 4
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         share = self.map.divergence(u, self.map.first())
         return np.array(self.heights) * share + np.cumsum(self.drifts)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.pace import Paced, prox_pace
 from stepless.games.players.player import Run
@@ -86,13 +85,13 @@ class MirrorProx(Paced):
         )
         self.w = self.before = self.prox.w
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         prox = self.prox
         here = self.gradient_of(cost, self.before) if self.looks_back else g
         change = along(self.domain, here - prox.hint)
         prox.learn(g, prox.mirror.dual_square(change))
         self.before, self.w = self.w, prox.w
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         mirror = self.prox.mirror
         return self.prox.allowed(mirror.divergence(u, mirror.first()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import positive
@@ -63,7 +63,7 @@ class OGD(Player):
         self.squares: list[float] = []
         self.strengths: list[float] = []
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         g = along(self.domain, g)
         square = float(g @ g)
         self.steepest = max(self.steepest, math.sqrt(square))
@@ -77,7 +77,7 @@ class OGD(Player):
         if height > 0.0:
             self.w = self.inside(self.w - g / height)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         heights, squares = np.array(self.heights), np.array(self.squares)
         rises = np.diff(heights, prepend=0.0) - np.array(self.strengths)
         steps = np.divide(squares, heights, where=heights > 0.0, out=np.zeros_like(heights))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.ftrl import FTRL
 
 _EDGE = 1e-300  # a weight that the entropy has brought to 0 for ever, were it let
@@ -53,10 +53,10 @@ class OMD(FTRL):
         closed = bool(np.isfinite(origin).all())
         self.edge = -np.inf if closed else self.map.dual(np.full(self.d, _EDGE))
 
-    def move(self, g: NDArray, before: float) -> NDArray:
+    def move(self, g: Array, before: float) -> Array:
         theta = np.maximum(self.map.dual(self.w), self.edge)
         theta = before * theta + (self.height - before) * self.pull - g
         return self.map.nearest(theta / self.height)
 
-    def away(self, u: NDArray) -> float:
+    def away(self, u: Array) -> float:
         return self.map.divergence(u, self.first)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
@@ -78,7 +78,7 @@ class ONS(Player):
         self.added: list[float] = []  # τ
         self.duals: list[float] = []  # ⟨g, A⁻¹g⟩
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         before, dual = self.ridge, 0.0
         g = along(self.domain, g)
         if g.any():
@@ -89,17 +89,17 @@ class ONS(Player):
         self.added.append(self.ridge - before)
         self.duals.append(dual)
 
-    def metric(self) -> NDArray:
+    def metric(self) -> Array:
         """A_t."""
         return self.curved + self.ridge * np.eye(self.d)
 
-    def curvature(self, g: NDArray, cost: Cost) -> float:
+    def curvature(self, g: Array, cost: Cost) -> float:
         """β_t."""
         alpha = cost.exp_concavity if self.exp_concavity is None else self.exp_concavity
         drop = float(g @ self.w) - self._lowest(g) if alpha > 0.0 else 0.0
         return max(exp_concave_curvature(alpha, drop), cost.strength / float(g @ g))
 
-    def _lowest(self, g: NDArray) -> float:
+    def _lowest(self, g: Array) -> float:
         """Return the least ⟨g, u⟩ over S, or a number below it."""
         if not self.domain.offers("vertex"):
             return self.domain.floor(g)
@@ -121,12 +121,12 @@ class ONS(Player):
                 return d * (high - low) ** 2 / 6.0
         return self.diameter**2
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         return 0.5 * np.cumsum(np.array(self.added) * run.distances(u) + self.duals)
 
 
 @compiled("g[d] step[d] M[d,d]", fastmath=FAST)
-def balance(M: NDArray, step: NDArray, ridge: float, g: NDArray, beta: float, r2: float) -> float:
+def balance(M: Array, step: Array, ridge: float, g: Array, beta: float, r2: float) -> float:
     """Add βggᵀ to M; write `step` = A⁻¹g, A = M + εI; return ε with (ε − ridge)r² = ⟨g, A⁻¹g⟩.
 
     The right-hand side is q at some ε and falls no faster than q²/(q + p(ε' − ε)), p = ‖A⁻¹g‖², by
@@ -159,7 +159,7 @@ def _meet(height: float, square: float) -> float:
 
 
 @compiled(fastmath=FAST)
-def _solve(L: NDArray, v: NDArray, M: NDArray, e: float, g: NDArray) -> None:
+def _solve(L: Array, v: Array, M: Array, e: float, g: Array) -> None:
     """Write v = (M + eI)⁻¹g and L, Cholesky's factor."""
     d = g.size
     for i in range(d):

@@ -11,8 +11,8 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
 from stepless.games.errors import GameError
@@ -38,10 +38,10 @@ class Run:
         ∇f_t(w_t), or what the player took for it, T × d.
     """
 
-    plays: NDArray
-    gradients: NDArray
+    plays: Array
+    gradients: Array
 
-    def distances(self, u: NDArray) -> NDArray:
+    def distances(self, u: Array) -> Array:
         """‖w_t − u‖² for each round."""
         return np.sum((self.plays - u) ** 2, axis=1)
 
@@ -78,8 +78,8 @@ class Player(ABC):
     entries: int = 0  # how many games it has begun
     t: int
     moved: bool
-    w: NDArray
-    g: NDArray
+    w: Array
+    g: Array
     rng: np.random.Generator
     penalty: Regularizer | None
     constraints: tuple[Domain, ...]
@@ -124,7 +124,7 @@ class Player(ABC):
         self.begin()
         return self
 
-    def play(self) -> NDArray:
+    def play(self) -> Array:
         """w_t; of a player that asks for several values a round, the points, a row each."""
         return self.w
 
@@ -135,7 +135,7 @@ class Player(ABC):
         self.g = self.gradient_of(cost, self.w)
         self.learn(self.g, cost)
 
-    def suffer(self, values: NDArray) -> float:
+    def suffer(self, values: Array) -> float:
         """The loss of the round, from the values at the points that were played."""
         return float(values[0])
 
@@ -144,14 +144,14 @@ class Player(ABC):
         """Stand at w_1, with nothing learned."""
 
     @abstractmethod
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         """Move to w_{t+1} after g = ∇f_t(w_t); the cost can be asked elsewhere too."""
 
     @abstractmethod
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         """What the theorem allows for Σ_{s ≤ t} f_s(w_s) − f_s(u), after each round of this run."""
 
-    def gradient_of(self, cost: Cost, w: NDArray) -> NDArray:
+    def gradient_of(self, cost: Cost, w: Array) -> Array:
         """The gradient at w, once it is sure to be one."""
         try:
             g = cost.gradient(w)
@@ -173,7 +173,7 @@ class Player(ABC):
             return g
         return self.extreme(g, top)
 
-    def extreme(self, g: NDArray, top: float) -> NDArray:
+    def extreme(self, g: Array, top: float) -> Array:
         """Return g, or 0 where it is nothing beside others; refuse one that no player can use."""
         if not math.isfinite(top):
             j = int(np.argmin(np.isfinite(g)))
@@ -193,13 +193,13 @@ class Player(ABC):
             return math.sqrt(2.0) * self.domain.bound
         return float(min(2.0 * self.domain.radius(), self.domain.width() * math.sqrt(self.d)))
 
-    def center(self) -> NDArray:
+    def center(self) -> Array:
         """The point of the domain nearest to 0."""
         w = np.zeros(self.d)
         self.domain.project(w)
         return w
 
-    def inside(self, w: NDArray) -> NDArray:
+    def inside(self, w: Array) -> Array:
         """Move w, which is written into, to the nearest point of the domain."""
         enter(self.domain, w)
         return w
@@ -211,7 +211,7 @@ class Player(ABC):
 
 
 @compiled("g[_]")
-def _largest(g: NDArray) -> float:
+def _largest(g: Array) -> float:
     """The largest |g_j|; NaN if one of them is."""
     top = 0.0
     for j in range(g.size):

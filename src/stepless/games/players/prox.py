@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.players.pace import Pace
 from stepless.mirrors import Mirror
 from stepless.objective import Regularizer
@@ -58,7 +58,7 @@ class Prox:
         self.waited = 0
         self.w = self.z if penalty is None or self.height == 0.0 else self._decide()
 
-    def learn(self, g: NDArray, square: float) -> None:
+    def learn(self, g: Array, square: float) -> None:
         """Take in g_t and the square that the pace counts; move to w_{t+1}."""
         mirror, pace = self.mirror, self.pace
         pace.rise(square)
@@ -89,11 +89,11 @@ class Prox:
         self.theta, self.z, self.hint = theta, z, g
         self.w = self._decide()
 
-    def allowed(self, share: float) -> NDArray:
+    def allowed(self, share: float) -> Array:
         """h_t·share + Σ_{s≤t} drift_s after each round, share = B(u, z_0)."""
         return np.array(self.heights) * share + np.cumsum(self.drifts)
 
-    def _decide(self) -> NDArray:
+    def _decide(self) -> Array:
         h = self.height
         theta = self.theta - self.hint / h
         if self.penalty is None:
@@ -101,7 +101,7 @@ class Prox:
         return self.mirror.nearest(theta, self.penalty, 1.0 / h)
 
 
-def image(mirror: Mirror, w: NDArray) -> NDArray:
+def image(mirror: Mirror, w: Array) -> Array:
     """∇Φ(w). A weight that has vanished can come back: a larger z_j only lowers B(u, z)."""
     if mirror.name == "entropy":
         w = np.maximum(w, _TINY)

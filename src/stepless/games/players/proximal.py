@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import nonnegative
@@ -75,7 +75,7 @@ class Proximal(Player):
         self.added: list[float] = []  # τ
         self.steps: list[float] = []  # ‖g‖²/S
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         g = along(self.domain, g)
         square = float(g @ g)
         self.height += cost.strength if self.strength is None else self.strength
@@ -94,7 +94,7 @@ class Proximal(Player):
             return 0.0
         return best_bound(self.strength or 0.0, self.lipschitz, self.reach, self.horizon)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         return 0.5 * np.cumsum(np.array(self.added) * run.distances(u) + self.steps)  # (5)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost, as_cost
 from stepless.games.costs.saddle import Saddle, highest
 from stepless.games.errors import GameError
@@ -83,7 +83,7 @@ class SaddleMirrorProx(Paced):
             raise GameError(self.t + 1, "the domain of u is another than in the rounds before")
         super().observe(cost)
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         assert isinstance(cost, Saddle)
         assert self.prox is not None
         prox = self.prox
@@ -94,7 +94,7 @@ class SaddleMirrorProx(Paced):
         prox.learn(field, self._square(here - prox.hint))
         self.w = prox.w[: self.d]
 
-    def saddle_bound(self, w: NDArray | None = None, u: NDArray | None = None) -> NDArray:
+    def saddle_bound(self, w: Array | None = None, u: Array | None = None) -> Array:
         """What Th. 6.3 allows for Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s); None: for all w, or all u."""
         assert self.prox is not None
         down, up = self.downhill, self.uphill
@@ -102,14 +102,14 @@ class SaddleMirrorProx(Paced):
         share += up.spread if u is None else up.divergence(u, up.first())
         return self.prox.allowed(share)
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         assert self.prox is not None
         up = np.array(self.prox.heights) * np.array(self.shares)
         share = self.downhill.divergence(u, self.downhill.first())
         return self.prox.allowed(share) + up + np.array(self.spent)
 
     @property
-    def u(self) -> NDArray:
+    def u(self) -> Array:
         """u_t, the other half of the decision of the round to come."""
         assert self.prox is not None
         return self.prox.w[self.d :]
@@ -122,14 +122,14 @@ class SaddleMirrorProx(Paced):
         self.prox = Prox(pair, pace)
         self.before = self.prox.w
         self.lift = np.zeros(cost.m)
-        self.curve: NDArray | None = None
+        self.curve: Array | None = None
         self.risen = 0.0
 
-    def _field(self, cost: Saddle, x: NDArray) -> NDArray:
+    def _field(self, cost: Saddle, x: Array) -> Array:
         w, u = x[: self.d], x[self.d :]
         return np.concatenate([cost.gradient_w(w, u), cost.gradient_u(w, u)])
 
-    def _square(self, change: NDArray) -> float:
+    def _square(self, change: Array) -> float:
         w, u = along(self.domain, change[: self.d]), along(self.over, change[self.d :])
         return self.downhill.dual_square(w) + self.uphill.dual_square(u)
 
@@ -159,31 +159,31 @@ class Pair(Mirror):
         self.domain = one.domain
         self.spread = one.spread + two.spread
 
-    def first(self) -> NDArray:
+    def first(self) -> Array:
         return np.concatenate([self.one.first(), self.two.first()])
 
-    def dual(self, w: NDArray) -> NDArray:
+    def dual(self, w: Array) -> Array:
         return np.concatenate([image(self.one, w[: self.d]), image(self.two, w[self.d :])])
 
-    def primal(self, theta: NDArray) -> NDArray:
+    def primal(self, theta: Array) -> Array:
         down, up = self.one.primal(theta[: self.d]), self.two.primal(theta[self.d :])
         return np.concatenate([down, up])
 
     def nearest(
-        self, theta: NDArray, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> NDArray:
+        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
+    ) -> Array:
         down = self.one.nearest(theta[: self.d], penalty, weight)
         return np.concatenate([down, self.two.nearest(theta[self.d :])])
 
-    def value(self, w: NDArray) -> float:
+    def value(self, w: Array) -> float:
         return self.one.value(w[: self.d]) + self.two.value(w[self.d :])
 
-    def divergence(self, w: NDArray, z: NDArray) -> float:
+    def divergence(self, w: Array, z: Array) -> float:
         d = self.d
         return self.one.divergence(w[:d], z[:d]) + self.two.divergence(w[d:], z[d:])
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         return self.one.square(v[: self.d]) + self.two.square(v[self.d :])
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         return self.one.dual_square(g[: self.d]) + self.two.dual_square(g[self.d :])

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import positive
@@ -30,9 +30,9 @@ class Epoch:
     eta: float
     delta: float
     gamma: float
-    multipliers: list[NDArray]
+    multipliers: list[Array]
     pulls: list[float] = field(default_factory=list)
-    excesses: list[NDArray] = field(default_factory=list)
+    excesses: list[Array] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.pulls)
@@ -121,7 +121,7 @@ class SoftConstraints(Player):
         self.credit = 0.0
         self.epochs: list[Epoch] = []
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         c, slopes = self.constrain()
         size = math.sqrt(g @ g)
         unit = max(self.across * math.sqrt(np.sum(slopes**2, axis=1).max()), np.abs(c).max())
@@ -142,7 +142,7 @@ class SoftConstraints(Player):
         self.credit -= float(c.max())
         now.multipliers.append(np.maximum(multipliers + now.eta * climb, 0.0))
 
-    def constrain(self) -> tuple[NDArray, NDArray]:
+    def constrain(self) -> tuple[Array, Array]:
         """c(w) and subgradients, a row each; of the largest c alone where all must be within."""
         c = np.array(
             [
@@ -171,7 +171,7 @@ class SoftConstraints(Player):
             delta = _least_root(m + 1.0, 2.0, eta)
         return Epoch(self.steepest, unit, eta, delta, gamma, [start])
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         at_u = np.array([c.excess(u) for c in self.constraints])
         if self.zero_violation:
             at_u = at_u.max(keepdims=True)
@@ -185,7 +185,7 @@ class SoftConstraints(Player):
         rises = np.diff(np.concatenate(heights), prepend=0.0)
         return np.cumsum(0.5 * rises * run.distances(u) + np.concatenate(sums))
 
-    def violation_bound(self, run: Run) -> NDArray:
+    def violation_bound(self, run: Run) -> Array:
         """What may at most be Σ_{s≤t} c_i(w_s), a row a round and a column a constraint.
 
         λ's own steps tell it, with no constant of the costs: c_i(w_t) is no more than

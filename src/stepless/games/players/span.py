@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective import Domain, Simplex
 
 
-def along(domain: Domain, g: NDArray) -> NDArray:
+def along(domain: Domain, g: Array) -> Array:
     """The part of g (or of each row) in the directions u − w of the domain's points.
 
     A simplex has no direction in which all weights grow: ⟨g, u − w⟩ is the same for g less its
@@ -27,5 +26,5 @@ def along(domain: Domain, g: NDArray) -> NDArray:
 
 
 @compiled("g[_]")
-def _centred(g: NDArray) -> NDArray:
+def _centred(g: Array) -> Array:
     return g - g.mean()

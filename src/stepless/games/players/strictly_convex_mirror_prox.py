@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
@@ -79,7 +79,7 @@ class StrictlyConvexMirrorProx(Player):
         self.strict: list[float] = []  # β
         self.inner: list[float] = []  # ⟨g, z⟩
 
-    def learn(self, g: NDArray, cost: Cost) -> None:
+    def learn(self, g: Array, cost: Cost) -> None:
         g = along(self.domain, g)
         beta, steepness = self._strictness(g, cost), math.sqrt(float(g @ g) / self.wide)
         self.height = self.height or steepness  # nobody has moved yet: it may be chosen now
@@ -102,7 +102,7 @@ class StrictlyConvexMirrorProx(Player):
         self.drifts.append(drift)
         self.inner.append(float(g @ self.z))
 
-    def bound(self, run: Run, u: NDArray) -> NDArray:
+    def bound(self, run: Run, u: Array) -> Array:
         g = along(self.domain, run.gradients)
         beta, toward = np.array(self.strict), g @ u
         lost = 0.5 * beta * (toward - self.inner) ** 2  # H_{t+1} − H_t
@@ -111,10 +111,10 @@ class StrictlyConvexMirrorProx(Player):
         paid = 0.5 * self.wide * np.array(self.heights)
         return paid + np.cumsum(self.drifts) + lagged - np.cumsum(kept)
 
-    def _metric(self) -> NDArray:
+    def _metric(self) -> Array:
         return self.curved + self.height * np.eye(self.d)
 
-    def _step(self, H: NDArray, g: NDArray) -> tuple[NDArray, float]:
+    def _step(self, H: Array, g: Array) -> tuple[Array, float]:
         """argmin_{w∈S} ⟨g, w⟩ + ½‖w − z‖²_H, and ε, what rounding left of ⟨r, w − u⟩ for any u."""
         w = project_metric(self.domain, self.z - np.linalg.solve(H, g), H)
         r = g + H @ (w - self.z)
@@ -125,7 +125,7 @@ class StrictlyConvexMirrorProx(Player):
         short = float(r @ w) - self.domain.floor(r)
         return w, size * min(max(short, 0.0), math.sqrt(self.wide))
 
-    def _strictness(self, g: NDArray, cost: Cost) -> float:
+    def _strictness(self, g: Array, cost: Cost) -> float:
         """β_t."""
         length = float(g @ g)
         if length < _TINY:

@@ -6,15 +6,16 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import Array
 from stepless.rounding import UNIT
 from stepless.term import Term
 
 _ULP = 2.0 * UNIT
 
 
-def frozen(values: ArrayLike) -> NDArray:
+def frozen(values: ArrayLike) -> Array:
     """Return numbers as an array that nobody can change."""
     values = np.array(values, dtype=np.float64, order="C")
     values.flags.writeable = False
@@ -83,7 +84,7 @@ class Domain(Term):
         """Return the largest |w_j − v_j| of two points of S, or infinity."""
         return 2.0 * self.reach()
 
-    def support(self, errors: NDArray) -> float:
+    def support(self, errors: Array) -> float:
         """A number above ⟨errors, |w|⟩ for all w of S, or infinity. Not for compiled code."""
         if not errors.any():
             return 0.0
@@ -103,7 +104,7 @@ class Domain(Term):
             for name in methods
         )
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         """Minimum of ⟨a, w⟩ over S, or a number below it, or minus infinity.
 
         Without a `vertex` it is what the radius and the reach alone allow. Not for compiled code.
@@ -118,7 +119,7 @@ class Domain(Term):
         self.vertex(a, w)
         return float(a @ w)
 
-    def floor_within(self, a: NDArray, radius: float) -> float:
+    def floor_within(self, a: Array, radius: float) -> float:
         """A number below ⟨a, w⟩ for all w of S that are no longer than `radius`.
 
         Not for compiled code.

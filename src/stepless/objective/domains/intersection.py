@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.assigning import assign, assign_multiple
 from stepless.objective.domains.domain import Domain, is_thin
@@ -103,7 +103,7 @@ class Intersection(Domain):
     def width(self):
         return min(2.0 * self.bound, self.domain.width())
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         # ⟨a, w⟩ = ⟨a + μv, w⟩ − μ⟨v, w⟩ for any μ and v: those of the minimum make it tight
         v = np.empty(a.size)
         mu = lowest_within(self.domain, a, v, self.bound)
@@ -116,7 +116,7 @@ class Intersection(Domain):
         )
         return below - rounding
 
-    def floor_within(self, a: NDArray, radius: float) -> float:
+    def floor_within(self, a: Array, radius: float) -> float:
         return max(self.floor(a), self.domain.floor_within(a, radius))
 
 

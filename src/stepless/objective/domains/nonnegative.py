@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.domains.domain import Domain
 
 
@@ -40,9 +40,9 @@ class Nonnegative(Domain):
                 raise ValueError("a linear function that falls has no minimum over all w ≥ 0")
             w[j] = 0.0
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         return -math.inf if (a < 0.0).any() else 0.0
 
-    def floor_within(self, a: NDArray, radius: float) -> float:
+    def floor_within(self, a: Array, radius: float) -> float:
         falling = float(np.linalg.norm(np.minimum(a, 0.0)))
         return -falling * radius if falling else 0.0

@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.assigning import assign
@@ -41,8 +41,8 @@ class Polytope(Domain):
     thin: ClassVar[bool] = True
     _coerce: ClassVar[dict[str, Any]] = {"A": frozen, "b": frozen}
 
-    A: NDArray
-    b: NDArray
+    A: Array
+    b: Array
     bound: float = math.inf
     largest: float = math.inf
 
@@ -82,7 +82,7 @@ class Polytope(Domain):
                 "use the classmethod `of`"
             )
 
-    def _key(self) -> tuple:
+    def _key(self) -> tuple[Any, ...]:
         return self.A.shape, self.A.tobytes(), self.b.tobytes()
 
     def __repr__(self) -> str:
@@ -119,10 +119,10 @@ class Polytope(Domain):
     def reach(self):
         return self.largest
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         return self.floor_within(a, self.bound)
 
-    def floor_within(self, a: NDArray, radius: float) -> float:
+    def floor_within(self, a: Array, radius: float) -> float:
         """A number below ⟨a, w⟩, whatever the programme's own tolerance and rounding.
 
         From any u ≥ 0, ⟨a, w⟩ ≥ −⟨u, b⟩ − ‖a + Aᵀu‖‖w‖: without a bound of ‖w‖ that says nothing.
@@ -141,7 +141,7 @@ class Polytope(Domain):
 _EMPTY = "no w obeys all inequalities Aw ≤ b of the polytope; loosen b"
 
 
-def _solved(A: NDArray, b: NDArray, g: NDArray) -> tuple[float, NDArray | None]:
+def _solved(A: Array, b: Array, g: Array) -> tuple[float, Array | None]:
     """The minimum of ⟨g, w⟩ over Aw ≤ b, about, and the multipliers; none if there is none."""
     from scipy.optimize import linprog
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.assigning import assign_rows
 from stepless.objective.domains.domain import Domain
@@ -54,16 +54,16 @@ class PSDCone(Domain):
     def vertex(self, g, w):
         raise ValueError("a linear function need not have a minimum over a cone")
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         return self.floor_within(a, math.inf)
 
-    def floor_within(self, a: NDArray, radius: float) -> float:
+    def floor_within(self, a: Array, radius: float) -> float:
         least = eigenvalues(a)
         falling = float(np.linalg.norm(np.minimum(least, 0.0)))
         return -falling * radius if falling else 0.0
 
 
-def eigenvalues(a: NDArray) -> NDArray:
+def eigenvalues(a: Array) -> Array:
     """All eigenvalues of a matrix's symmetric part, from below: less what rounding adds."""
     n = side(a.size)
     X = a.reshape(n, n)

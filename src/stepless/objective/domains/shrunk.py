@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Domain, frozen
 from stepless.objective.multipliers import length
@@ -41,7 +41,7 @@ class Shrunk(Domain):
 
     domain: Domain
     share: float
-    center: NDArray
+    center: Array
 
     def _check(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -58,7 +58,7 @@ class Shrunk(Domain):
         if np.abs(near - self.center).max() > 1e-9 * (1e-300 + np.abs(self.center).max()):
             raise ValueError("the center of a shrunk domain must be one of the domain's points")
 
-    def _key(self) -> tuple:
+    def _key(self) -> tuple[Any, ...]:
         return self.domain, self.share, self.center.tobytes()
 
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
@@ -109,7 +109,7 @@ class Shrunk(Domain):
     def width(self):
         return (1.0 - self.share) * self.domain.width()
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         inner = self.domain.floor(a)
         if not a.any() or math.isinf(inner):
             return inner

@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.assigning import assign
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.domains.psd_cone import (
@@ -85,6 +85,6 @@ class Spectrahedron(Bounded):
             for j in range(n):
                 X[i, j] = trace * (u[i] * u[j])
 
-    def floor(self, a: NDArray) -> float:
+    def floor(self, a: Array) -> float:
         # Of all eigenvalues, and rounding counts against it: a vertex is only nearly the lowest.
         return float(self.bound * min(eigenvalues(a)[0], 0.0)) if a.any() else 0.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
 from stepless.rounding import UNIT
 
@@ -66,22 +66,22 @@ class ElasticNet(Regularizer):
     def strong_convexity(self):
         return self.alpha * (1.0 - self.ratio)
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         over = np.maximum(np.abs(u) - self.alpha * self.ratio, 0.0)
         if not over.any():
             return 0.0
         curvature = self.strong_convexity()
         return 0.5 * float(np.sum(over * over)) / curvature if curvature > 0.0 else math.inf
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         over = np.maximum(np.abs(u) - self.alpha * self.ratio, 0.0)
         return np.copysign(over / self.strong_convexity(), u)
 
-    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def conjugate_curvature(self, u: Array) -> tuple[Array, float, Array]:
         over = np.abs(u) > self.alpha * self.ratio
         return over / self.strong_convexity(), 0.0, np.zeros(u.shape)
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         lasso, curvature = self.alpha * self.ratio, self.strong_convexity()
         over = np.maximum(np.abs(a) - lasso * (1.0 - 4.0 * UNIT), 0.0)  # not too little
         if not over.any():

@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
 from stepless.rounding import UNIT
@@ -66,20 +66,20 @@ class Entropy(Regularizer):
     def smooth_conjugate(self):
         return True
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         return capped_floor(self, a, ceiling)
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         with np.errstate(over="ignore"):
             terms = np.expm1(u / self.alpha)
             # from above: terms of both signs cancel
             total = float(np.sum(terms)) + 64.0 * UNIT * float(np.sum(np.abs(terms)))
         return self.alpha * self.prior * total
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         return self.prior * np.exp(np.minimum(u / self.alpha, _LARGEST))
 
-    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def conjugate_curvature(self, u: Array) -> tuple[Array, float, Array]:
         return self.conjugate_weights(u) / self.alpha, 0.0, np.zeros(u.shape)
 
 

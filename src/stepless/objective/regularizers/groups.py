@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
-def _frozen(indices: ArrayLike) -> NDArray:
+def _frozen(indices: ArrayLike) -> Indices:
     indices = np.array(indices, dtype=np.int64)
     indices.flags.writeable = False
     return indices
@@ -36,11 +37,11 @@ class Groups(Regularizer):
     _coerce: ClassVar[dict[str, Any]] = {"order": _frozen, "starts": _frozen}
 
     alpha: float
-    order: NDArray
-    starts: NDArray
+    order: Indices
+    starts: Indices
 
     @classmethod
-    def of(cls, alpha: float, groups: Sequence[Any] | NDArray) -> Self:
+    def of(cls, alpha: float, groups: Sequence[Any] | AnyArray) -> Self:
         """Name the group of every feature, by a number or a word each."""
         names = np.asarray(groups)
         if names.ndim != 1:
@@ -57,7 +58,7 @@ class Groups(Regularizer):
         if not bounds or (np.diff(starts) <= 0).any() or (starts[0], starts[-1]) != (0, order.size):
             raise ValueError("starts must rise from 0 to the number of features; use `of`")
 
-    def _key(self) -> tuple:
+    def _key(self) -> tuple[Any, ...]:
         return self.alpha, self.order.tobytes(), self.starts.tobytes()
 
     def __repr__(self) -> str:
@@ -76,7 +77,7 @@ class Groups(Regularizer):
         """Replace the weights of a group by their prox."""
         raise NotImplementedError
 
-    def _sums(self, of_features: NDArray) -> NDArray:
+    def _sums(self, of_features: Array) -> Array:
         """Add up a number of each feature over every group."""
         return np.add.reduceat(of_features[self.order], self.starts[:-1])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.regularizers.groups import Groups, gather
 from stepless.objective.regularizers.regularizer import norm_floor
 from stepless.objective.regularizers.rows_l2 import shrink_l2
@@ -42,6 +42,6 @@ class GroupsL2(Groups):
     def shrink_group(self, v, steps):
         shrink_l2(v, steps, self.alpha)
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         squares = self._sums(np.sum(a * a, axis=1))
         return norm_floor(self.alpha, math.sqrt(squares.max()), ceiling)

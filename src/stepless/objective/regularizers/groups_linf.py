@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.regularizers.groups import Groups, gather
 from stepless.objective.regularizers.regularizer import norm_floor
 from stepless.objective.regularizers.rows_linf import shrink_linf
@@ -38,6 +38,6 @@ class GroupsLInf(Groups):
     def shrink_group(self, v, steps):
         shrink_linf(v, steps, self.alpha)
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         sums = self._sums(np.sum(np.abs(a), axis=1))
         return norm_floor(self.alpha, float(sums.max()), ceiling)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.regularizers.regularizer import Regularizer, capped_floor, positive
 
@@ -63,21 +63,21 @@ class HyperbolicEntropy(Regularizer):
     def smooth_conjugate(self):
         return True
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         return capped_floor(self, a, ceiling)
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         with np.errstate(over="ignore"):
             sines = np.sinh(u / (2.0 * self.alpha))
             return 2.0 * self.alpha * self.scale * float(np.sum(sines * sines))
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         return self.scale * np.sinh(self._powers(u))
 
-    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def conjugate_curvature(self, u: Array) -> tuple[Array, float, Array]:
         return self.scale / self.alpha * np.cosh(self._powers(u)), 0.0, np.zeros(u.shape)
 
-    def _powers(self, u: NDArray) -> NDArray:
+    def _powers(self, u: Array) -> Array:
         return np.clip(u / self.alpha, -_LARGEST, _LARGEST)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.regularizers.regularizer import Regularizer, norm_floor, positive
 
 
@@ -43,5 +43,5 @@ class L1(Regularizer):
     def conjugate_gradient(self, uj):
         return 0.0
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         return norm_floor(self.alpha, float(np.abs(a).max(initial=0.0)), ceiling)

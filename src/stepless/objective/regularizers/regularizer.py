@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.rounding import UNIT
 from stepless.term import Term
@@ -87,7 +87,7 @@ class Regularizer(Term):
         for j in range(w.shape[0]):
             self.shrink_row(w[j], steps[j])
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         """Minimum of Ω(w) + ⟨a, w⟩ over all w with Ω(w) ≤ ceiling, or a number below it.
 
         Not for compiled code. Slopes may be off by rounding, and then of either sign where they are
@@ -99,17 +99,17 @@ class Regularizer(Term):
         """Whether Ω* is finite and differentiable everywhere: the methods below exist."""
         return self.strong_convexity() > 0.0
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         """Ω*(u), of an array as large as the weights. Not for compiled code."""
         return math.fsum(self.conjugate(uj) for uj in u.ravel().tolist())
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         """∇Ω*(u), the weights w that maximise ⟨u, w⟩ − Ω(w). Not for compiled code."""
         w = np.array(u, dtype=float)
         _link_each(self, w.reshape(-1))
         return w
 
-    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def conjugate_curvature(self, u: Array) -> tuple[Array, float, Array]:
         """D, f and r for which ∇²Ω*(u) is diag(D) + f rrᵀ, or less. Not for compiled code."""
         return np.full(u.shape, 1.0 / self.strong_convexity()), 0.0, np.zeros(u.shape)
 
@@ -128,7 +128,7 @@ def _link_each(regularizer, u):
         u[j] = regularizer.conjugate_gradient(u[j])
 
 
-def capped_floor(regularizer: Regularizer, a: NDArray, ceiling: float) -> float:
+def capped_floor(regularizer: Regularizer, a: Array, ceiling: float) -> float:
     """Minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling, of a regularizer with a smooth conjugate.
 
     It is the maximum over τ ≥ 1 of −τΩ*(−a/τ) − (τ − 1)·ceiling, where Ω(∇Ω*(−a/τ)) = ceiling if

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.multipliers import secular_root
 from stepless.objective.regularizers.regularizer import norm_floor
@@ -42,7 +42,7 @@ class RowsL2(Rows):
     def shrink_row(self, v, steps):
         shrink_l2(v, steps, self.alpha)
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         lengths = np.sqrt(np.sum(a * a, axis=1))
         return norm_floor(self.alpha, float(lengths.max(initial=0.0)), ceiling)
 

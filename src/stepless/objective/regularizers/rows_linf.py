@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.multipliers import level
 from stepless.objective.regularizers.regularizer import norm_floor
@@ -42,7 +42,7 @@ class RowsLInf(Rows):
     def shrink_row(self, v, steps):
         shrink_linf(v, steps, self.alpha)
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         sums = np.sum(np.abs(a), axis=1)
         return norm_floor(self.alpha, float(sums.max(initial=0.0)), ceiling)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
@@ -42,13 +42,13 @@ class SquaredL2(Regularizer):
     def strong_convexity(self):
         return self.alpha
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         return 0.5 * float(np.sum(u * u)) / self.alpha
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         return u / self.alpha
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         slope = float(np.linalg.norm(a))
         reach = min(slope / self.alpha, math.sqrt(2.0 * ceiling / self.alpha))
         return 0.5 * self.alpha * reach * reach - slope * reach

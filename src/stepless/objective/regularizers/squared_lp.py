@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.lp_ball import norm, root
 from stepless.objective.regularizers.regularizer import Regularizer, positive
@@ -64,21 +64,21 @@ class SquaredLp(Regularizer):
     def strong_convexity(self):
         return self.alpha
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         slope, curvature = self._dual_norm(a), self.alpha / (self.p - 1.0)
         reach = min(slope / curvature, math.sqrt(2.0 * ceiling / curvature))
         return 0.5 * curvature * reach * reach - slope * reach
 
-    def conjugate_total(self, u: NDArray) -> float:
+    def conjugate_total(self, u: Array) -> float:
         return 0.5 * (self.p - 1.0) / self.alpha * self._dual_norm(u) ** 2
 
-    def conjugate_weights(self, u: NDArray) -> NDArray:
+    def conjugate_weights(self, u: Array) -> Array:
         size = self._dual_norm(u)
         shares = np.abs(u) / size if size > 0.0 else np.zeros(u.shape)
         # shares^(q − 2) in two factors: q − 1 = 1/(p − 1)
         return u * ((self.p - 1.0) / self.alpha * shares ** (1.0 / (self.p - 1.0) - 1.0))
 
-    def conjugate_curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def conjugate_curvature(self, u: Array) -> tuple[Array, float, Array]:
         size = self._dual_norm(u)
         if size == 0.0:  # what it is nowhere above
             return np.full(u.shape, 1.0 / self.alpha), 0.0, np.zeros(u.shape)
@@ -86,7 +86,7 @@ class SquaredLp(Regularizer):
         along = np.copysign(shares ** (q - 1.0), u)
         return shares ** (q - 2.0) / self.alpha, (self.p - 1.0) * (2.0 - q) / self.alpha, along
 
-    def _dual_norm(self, u: NDArray) -> float:
+    def _dual_norm(self, u: Array) -> float:
         return float(norm(u.reshape(-1), self.p / (self.p - 1.0)))
 
 

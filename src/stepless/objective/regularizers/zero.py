@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.objective.regularizers.regularizer import Regularizer
 
 
@@ -36,5 +35,5 @@ class Zero(Regularizer):
     def conjugate_gradient(self, uj):
         return 0.0
 
-    def floor(self, a: NDArray, ceiling: float = math.inf) -> float:
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
         return -math.inf if a.any() else 0.0

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.data import Column, added
 from stepless.data.sequences import SequenceBlock, Sequences
@@ -25,22 +25,22 @@ class Chains(NamedTuple):
 
     pairs: Any
     X: Any
-    y: NDArray
-    ends: NDArray
-    s: NDArray
+    y: Indices
+    ends: Indices
+    s: Array
 
 
 class Room(NamedTuple):
     """What a thread needs to work on one sequence, and over all of its own."""
 
-    z: NDArray  # longest sequence × tags: scores
-    p: NDArray  # the like: marginals
-    forth: NDArray  # the like
-    joint: NDArray  # tags × tags: pairs of neighbours
-    E: NDArray  # the like: exponentials of transitions
-    came: NDArray  # longest sequence × tags: where from
-    path: NDArray  # a tag a position
-    far: NDArray  # one number: the largest logarithm of which a marginal was a difference
+    z: Array  # longest sequence × tags: scores
+    p: Array  # the like: marginals
+    forth: Array  # the like
+    joint: Array  # tags × tags: pairs of neighbours
+    E: Array  # the like: exponentials of transitions
+    came: Indices  # longest sequence × tags: where from
+    path: Indices  # a tag a position
+    far: Array  # one number: the largest logarithm of which a marginal was a difference
 
     @classmethod
     def of(cls, longest: int, K: int) -> Room:
@@ -57,13 +57,13 @@ class Room(NamedTuple):
         )
 
 
-def equipped(problem: Chains, tags: int, d: int) -> tuple[Room, NDArray]:
+def equipped(problem: Chains, tags: int, d: int) -> tuple[Room, Array]:
     """What a kernel needs for a block: a room, and a place for the slopes of d weights."""
     longest = int(np.diff(problem.ends).max(initial=0))
     return Room.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
-def _problem(block: SequenceBlock, pairs: Pairs, y: NDArray, s: NDArray) -> Chains:
+def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
     return Chains(pairs, block.X, y, block.ends, s)
 
 
@@ -91,11 +91,11 @@ class ChainRisk(OracleRisk):
     def __init__(
         self,
         sequences: Sequences,
-        y: NDArray,
+        y: Indices,
         pairs: Pairs,
         tags: int,
         regularizer: Regularizer,
-        s: NDArray | None = None,
+        s: Array | None = None,
     ) -> None:
         m = len(sequences)
         self.K, self.sequences = tags, sequences
@@ -116,17 +116,17 @@ class ChainRisk(OracleRisk):
         self._far = 0.0
 
     @abstractmethod
-    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+    def _sums(self, w: Array) -> list[tuple[float, Array, float]]:
         """For each block Σ s_i ℓ_i, its gradient, and `far` as in a room."""
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         parts = self._sums(np.ascontiguousarray(w))
         self._far = max(self._far, *(far for _, _, far in parts))
         total, g = added([part[:2] for part in parts])
         return total / self.m, g / self.m
 
     @cached_property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Twice Σ s_i Σ_t |x_tj|/m: what the two labelings that are compared may add up to."""
         sizes = np.empty(self.d)
         lengths = np.diff(self.problem.ends)
@@ -136,7 +136,7 @@ class ChainRisk(OracleRisk):
         sizes[edges:] = self.problem.s.sum()
         return 2.0 * sizes / self.m
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         # Marginals by logarithms err by as many roundings as those are large: of up to four of
         # them a step, and p off by e^δ − 1 < 2δ, since it is cut at 1.
         return (1.0 + 8.0 * self._far) * super().gradient_error()

@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
 from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
@@ -29,10 +29,10 @@ class CRFRisk(ChainRisk):
 
     smooth: ClassVar[bool] = True
 
-    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+    def _sums(self, w: Array) -> list[tuple[float, Array, float]]:
         return self.sequences.map(_log_losses, self.problems, self.K, w)
 
-    def curvatures(self) -> NDArray:
+    def curvatures(self) -> Array:
         """Half way between those of each weight by itself and those of the steepest.
 
         By itself a weight meets as much curvature as it meets features, but a frequent feature is
@@ -42,7 +42,7 @@ class CRFRisk(ChainRisk):
         return 0.125 * np.sqrt(most * self.sizes)
 
 
-def _log_losses(block: Any, problem: Chains, tags: int, w: NDArray) -> tuple[float, NDArray, float]:
+def _log_losses(block: Any, problem: Chains, tags: int, w: Array) -> tuple[float, Array, float]:
     """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
     room, g = equipped(problem, tags, w.size)
     total = _tangents(g, problem, w, room, None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
@@ -14,23 +14,23 @@ from stepless.risks.chains.chain_risk import Room
 from stepless.risks.chains.pairs import Pairs
 
 
-def best_labelings(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+def best_labelings(sequences: Sequences, pairs: Pairs, tags: int, w: Array) -> Indices:
     """Return a tag for each position: those of the labeling of the highest score."""
     return np.concatenate(sequences.map(_labels, pairs, tags, w))
 
 
-def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: Array) -> Array:
     """Return P(y_t = c | x), a row a position."""
     return np.concatenate(sequences.map(_probabilities, pairs, tags, w))
 
 
-def _labels(block: SequenceBlock, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+def _labels(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> Indices:
     labels = np.empty(block.X.shape[0], dtype=np.int64)
     _label(labels, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
     return labels
 
 
-def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: NDArray) -> NDArray:
+def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> Array:
     p = np.empty((block.X.shape[0], tags))
     _infer(p, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
     return p

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.data.sequences import Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
@@ -36,22 +36,22 @@ class ChainHingeRisk(ChainRisk):
     def __init__(
         self,
         sequences: Sequences,
-        y: NDArray,
+        y: Indices,
         pairs: Pairs,
         tags: int,
         regularizer: Regularizer,
-        s: NDArray | None = None,
+        s: Array | None = None,
         *,
-        cost: NDArray,
+        cost: Array,
     ) -> None:
         super().__init__(sequences, y, pairs, tags, regularizer, s)
         self.cost = np.ascontiguousarray(cost, dtype=float)
 
-    def _sums(self, w: NDArray) -> list[tuple[float, NDArray, float]]:
+    def _sums(self, w: Array) -> list[tuple[float, Array, float]]:
         return self.sequences.map(_hinges, self.problems, self.cost, w)
 
 
-def _hinges(block: Any, problem: Chains, cost: NDArray, w: NDArray) -> tuple[float, NDArray, float]:
+def _hinges(block: Any, problem: Chains, cost: Array, w: Array) -> tuple[float, Array, float]:
     """Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
     room, g = equipped(problem, len(cost), w.size)
     return _tangents(g, problem, cost, w, room), g, 0.0

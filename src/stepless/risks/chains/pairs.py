@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Indices
 from stepless.design import Design
 from stepless.jit import compiled
 from stepless.term import Term
@@ -49,11 +49,11 @@ class SeenPairs(Term):
     (array([0, 2, 3], dtype=uint64), array([0, 2, 0], dtype=uint16))
     """
 
-    ends: NDArray
-    seen: NDArray
+    ends: Indices
+    seen: Indices
 
     @classmethod
-    def of(cls, X: Design, y: NDArray, tags: int) -> SeenPairs:
+    def of(cls, X: Design, y: Indices, tags: int) -> SeenPairs:
         """Take the pairs that examples hold: rows of features, and their tags."""
         features = X.shape[1]
         present = np.zeros((features, tags), dtype=np.bool_)

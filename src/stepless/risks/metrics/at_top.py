@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric import Metric, below, refuse_one_class
@@ -50,7 +50,7 @@ class AtTop(Metric):
         k = self._picked(source.shape[0], positives)
         return TopRisk(source, regularizer, k, positives if self.recall else k)
 
-    def score(self, positive: NDArray, z: NDArray) -> float:
+    def score(self, positive: Mask, z: Array) -> float:
         if self.recall or self.k is None:
             refuse_one_class("recall" if self.recall else "prbep", positive)
         positives = int(np.count_nonzero(positive))
@@ -61,7 +61,7 @@ class AtTop(Metric):
         found = np.count_nonzero(positive & above) + drawn * positive[level].mean()
         return float(found / (positives if self.recall else k))
 
-    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+    def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
         """As many are called positive as are picked."""
         return below(-np.sort(-z), self._picked(z.size, int(np.count_nonzero(positive))))
 

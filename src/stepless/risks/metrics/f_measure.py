@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Mask
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.f_risk import FRisk
@@ -38,14 +38,14 @@ class FMeasure(Metric):
     def risk(self, source: Source, regularizer: Regularizer, intercept: bool) -> FRisk:
         return FRisk(source, regularizer, self.beta**2, intercept)
 
-    def score(self, positive: NDArray, z: NDArray) -> float:
+    def score(self, positive: Mask, z: Array) -> float:
         found = np.count_nonzero(positive & (z > 0.0))
         if not found:
             return 0.0
         called, square = np.count_nonzero(z > 0.0), self.beta**2
         return float((1.0 + square) * found / (square * np.count_nonzero(positive) + called))
 
-    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+    def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
         """Where the F-measure of these examples is greatest."""
         order = np.argsort(-z)
         z, found = z[order], np.cumsum(positive[order])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.data import Source
 from stepless.intercept import Cut, bottom
 from stepless.jit import FAST, compiled
@@ -48,7 +48,7 @@ class FRisk(MetricRisk):
         steepness = source.shape[0] / np.count_nonzero(source.y > 0.0)
         super().__init__(source, regularizer, steepness, intercept)
 
-    def worst(self, z: NDArray, b: float) -> Violation:
+    def worst(self, z: Array, b: float) -> Violation:
         ranks = _Ranks(z, self._positive, self._negative, self._square)
         low = bottom(ranks.cut, b, smooth=False, free=self.objective.intercept)
         cost, a = 0.0, np.zeros(z.size)
@@ -57,12 +57,12 @@ class FRisk(MetricRisk):
             cost += share * cut.offset
         return Violation(low.best.value, low.best.b, cost, a)
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         # (c − u)b/P is a term too, and c − u at most m
         shift = 2.0 * self.rounding * self.m / self._positive.size * abs(float(b))
         return super().rounding_error(w, b, value) + shift
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         """R(w, b)."""
         z = self.source.predictions(w)
         ranks = _Ranks(z, self._positive, self._negative, self._square)
@@ -72,7 +72,7 @@ class FRisk(MetricRisk):
 class _Ranks:
     """Scores in order: positives from the lowest, negatives from the highest."""
 
-    def __init__(self, z: NDArray, positive: NDArray, negative: NDArray, square: float) -> None:
+    def __init__(self, z: Array, positive: Indices, negative: Indices, square: float) -> None:
         self._low = positive[np.argsort(z[positive])]
         self._high = negative[np.argsort(-z[negative])]
         self._missed = np.concatenate([[0.0], np.cumsum(z[self._low])])
@@ -84,7 +84,7 @@ class _Ranks:
         value, u, c, cost = self._search(b)
         return Cut(b, value, (c - u) / self._low.size, cost)
 
-    def blend(self, a: NDArray, b: float, share: float) -> None:
+    def blend(self, a: Array, b: float, share: float) -> None:
         """Add to a: the slopes of the worst labeling at b, times a share."""
         _, u, c, _ = self._search(b)
         a[self._low[:u]] -= share / self._low.size
@@ -96,7 +96,7 @@ class _Ranks:
 
 @compiled("highest[N] called[N+1] missed[≥2]", fastmath=FAST)
 def _worst_counts(
-    missed: NDArray, called: NDArray, highest: NDArray, square: float, b: float
+    missed: Array, called: Array, highest: Array, square: float, b: float
 ) -> tuple[float, int, int, float]:
     """Return the value, the counts (u, c), and 1 − F of the worst labeling at an intercept."""
     P, N = missed.size - 1, highest.size

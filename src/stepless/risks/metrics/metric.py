@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array, Mask
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk
@@ -22,22 +21,22 @@ class Metric(ABC):
         """R ≥ 1 − metric, convex in the weights."""
 
     @abstractmethod
-    def score(self, positive: NDArray, z: NDArray) -> float:
+    def score(self, positive: Mask, z: Array) -> float:
         """The metric itself."""
 
     @abstractmethod
-    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+    def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
         """Above which of these scores, of these weights, examples are best called positive."""
 
 
-def below(z: NDArray, count: int) -> float:
+def below(z: Array, count: int) -> float:
     """Return a threshold that so many of the scores, in descending order, are above."""
     if count < z.size:
         return 0.5 * float(z[count - 1] + z[count])
     return float(z[-1] - ((z[0] - z[-1]) / z.size or 1.0))
 
 
-def refuse_one_class(name: str, positive: NDArray) -> None:
+def refuse_one_class(name: str, positive: Mask) -> None:
     """Say that a ranking of examples that are all alike has no measure."""
     if positive.all() or not positive.any():
         which = "no negative" if positive.all() else "no positive"

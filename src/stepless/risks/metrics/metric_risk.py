@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.plane import Plane, Tangent
@@ -22,7 +22,7 @@ class Violation:
     value: float
     b: float  # the intercept at which it is the worst
     cost: float  # Δ(ȳ), or a blend of two
-    a: NDArray
+    a: Array
 
 
 class MetricRisk(OracleRisk):
@@ -55,39 +55,39 @@ class MetricRisk(OracleRisk):
         self._sizes = steepness * source.sizes
 
     @abstractmethod
-    def worst(self, z: NDArray, b: float) -> Violation:
+    def worst(self, z: Array, b: float) -> Violation:
         """The worst labeling at scores z; a free intercept is minimised out, starting from b."""
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Bounds of Σ|a_i x_ij|, feature by feature."""
         return self._sizes
 
     def value_at_zero(self) -> float:
         return self.worst(np.zeros(self.m), 0.0).value
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         found = self.worst(self.source.predictions(w), 0.0)
         return found.value, self.source.combination(found.a)
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         """R(w)."""
         return self.value_and_gradient(w)[0]
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
         found = self.worst(self.source.predictions(w), float(b))
         plane = Plane(self.source.combination(found.a), found.cost)
         return Tangent(found.value, found.b, plane)
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         # Twice: a_i themselves are rounded, and those of blends and weighted pairs are sums.
         return 2.0 * super().gradient_error()
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         return 2.0 * self.rounding
 
 
-def centred(z: NDArray) -> NDArray:
+def centred(z: Array) -> Array:
     """Scores less their mean, for risks that see differences only: less cancels."""
     return z - np.mean(z)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
@@ -25,7 +25,7 @@ class PairRisk(MetricRisk):
         self._weight = [float(s[of].sum()) for of in (positive, ~positive)]
         super().__init__(source, regularizer, sum(np.sqrt(m / part) for part in self._weight))
 
-    def worst(self, z: NDArray, b: float) -> Violation:
+    def worst(self, z: Array, b: float) -> Violation:
         z, s = centred(z), self.source.s
         up = self._positive[np.argsort(z[self._positive])]
         down = self._negative[np.argsort(z[self._negative])]
@@ -37,7 +37,7 @@ class PairRisk(MetricRisk):
 
 
 @compiled("positives[P] high[P] negatives[N] low[N]", fastmath=FAST)
-def _wrong_pairs(positives: NDArray, negatives: NDArray, high: NDArray, low: NDArray) -> float:
+def _wrong_pairs(positives: Array, negatives: Array, high: Array, low: Array) -> float:
     """Multiply each positive's and negative's share by that of the others it is wrong with.
 
     A pair is wrong if its positive's score, in `high`, is less than 1 above its negative's, in

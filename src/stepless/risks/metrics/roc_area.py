@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from stepless.arrays import Array, Mask
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric import Metric, below, refuse_one_class
@@ -29,13 +29,13 @@ class RocArea(Metric):
     def risk(self, source: Source, regularizer: Regularizer, intercept: bool) -> PairRisk:
         return PairRisk(source, regularizer)
 
-    def score(self, positive: NDArray, z: NDArray) -> float:
+    def score(self, positive: Mask, z: Array) -> float:
         refuse_one_class("roc_auc", positive)
         P = np.count_nonzero(positive)
         won = rankdata(z)[positive].sum() - P * (P + 1) / 2
         return float(won / (P * (positive.size - P)))
 
-    def threshold(self, positive: NDArray, z: NDArray, s: NDArray | None = None) -> float:
+    def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
         """As many are called positive as are, by weight: the area itself has no threshold."""
         if s is None:
             return below(-np.sort(-z), int(np.count_nonzero(positive)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.data import Source
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
@@ -33,7 +33,7 @@ class TopRisk(MetricRisk):
         # |a_i| ≤ 1/q, and Σ|a_i| ≤ 2n/q
         super().__init__(source, regularizer, float(np.sqrt(2.0 * min(k, P) * m)) / q)
 
-    def worst(self, z: NDArray, b: float) -> Violation:
+    def worst(self, z: Array, b: float) -> Violation:
         z, n = centred(z), self._errors
         high = self._negative[np.argsort(-z[self._negative])]
         low = self._positive[np.argsort(z[self._positive])]

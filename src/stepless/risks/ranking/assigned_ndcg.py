@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.falling import falling
 from stepless.risks.ranking.gains import discount, gain
@@ -41,7 +41,7 @@ class AssignedNDCG(NDCG):
             most += 2.0 * discount(r)
         return most
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         return _plane(a, z, y, self.k)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.places import apart, choose_places
 from stepless.risks.ranking.ranking_loss import RankingLoss
@@ -29,13 +29,13 @@ class AveragePrecision(RankingLoss):
 
     needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
-    def tells(self, y: NDArray) -> Any:
+    def tells(self, y: Array) -> Any:
         return y[0] > 0.0 and y[-1] <= 0.0
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         return _plane(a, self, z, y, order)
 
-    def lost(self, harmonic: NDArray, i: int, j: int, end: int) -> Any:
+    def lost(self, harmonic: Array, i: int, j: int, end: int) -> Any:
         """Σ_{i ≤ l < end} (l + 1)/(l + j + 1) − (l + 1)/(l + j + 2), by harmonic numbers."""
         # the l-th relevant one has j others before it, then one more
         gone = (j + 1) * (harmonic[j + 1 + end] - harmonic[j + 1 + i])

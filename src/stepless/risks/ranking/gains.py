@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 
 LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best one adds
 
 
-def grades(y: Any) -> NDArray:
+def grades(y: Any) -> Array:
     """Grades as numbers, one a document."""
     try:
         found = np.asarray(y)
@@ -28,7 +28,7 @@ def grades(y: Any) -> NDArray:
     return found
 
 
-def admit_gains(y: NDArray) -> None:
+def admit_gains(y: Array) -> None:
     """Refuse grades whose gain is negative, or so large that no other counts beside it."""
     odd = (y < 0.0) | (y > LARGEST)
     if odd.any():

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
 from stepless.risks.ranking.queries import Queries
@@ -66,9 +66,7 @@ def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) 
     return _mean(_reciprocal_rank, y, z, group, qid)
 
 
-def _mean(
-    measure: Callable[[NDArray, NDArray], float], y: Any, z: Any, group: Any, qid: Any
-) -> float:
+def _mean(measure: Callable[[Array, Array], float], y: Any, z: Any, group: Any, qid: Any) -> float:
     y = grades(y)
     try:
         z = np.asarray(z, dtype=np.float64)

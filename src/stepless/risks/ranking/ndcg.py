@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain
 from stepless.risks.ranking.places import apart, choose_places
@@ -39,16 +39,16 @@ class NDCG(RankingLoss):
         if not 1 <= self.k <= MOST:
             raise ValueError(f"NDCG@k needs 1 ≤ k ≤ 2^53, not {self.k}")
 
-    def admit(self, y: NDArray) -> None:
+    def admit(self, y: Array) -> None:
         admit_gains(y)
 
-    def tells(self, y: NDArray) -> Any:
+    def tells(self, y: Array) -> Any:
         return gain(y[0]) > gain(y[-1])
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         return _plane(a, self, z, y, order)
 
-    def lost(self, weight: NDArray, i: int, j: int, end: int) -> Any:
+    def lost(self, weight: Array, i: int, j: int, end: int) -> Any:
         """Relevant ones i, …, end − 1 each fall by a rank, from j others before them."""
         return weight[i + j] - weight[end + j]
 

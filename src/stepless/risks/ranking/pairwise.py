@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
@@ -24,7 +24,7 @@ class Pairwise(RankingLoss):
     (0.3333333333333333, array([ 0.        , -0.33333333,  0.33333333]))
     """
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         return _plane(a, z, y, order)
 
 

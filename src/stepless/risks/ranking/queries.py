@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import AnyArray, Array, Indices, Mask
 from stepless.given import missing
 
 
@@ -24,11 +24,11 @@ class Queries:
     (array([1, 3, 2, 0]), array([0, 2, 4]))
     """
 
-    rows: NDArray
-    starts: NDArray
+    rows: Indices
+    starts: Indices
 
     @classmethod
-    def of(cls, y: NDArray, *, group: Any = None, qid: Any = None) -> Queries:
+    def of(cls, y: Array, *, group: Any = None, qid: Any = None) -> Queries:
         """From the sizes of consecutive queries, or from an id a row; all rows are one if neither.
 
         Sizes and ids are checked: each row belongs to one query.
@@ -38,20 +38,20 @@ class Queries:
         number, sizes = _numbered(len(y), group, qid)
         return cls(np.lexsort((-y, number)), np.concatenate([[0], np.cumsum(sizes)]))
 
-    def only(self, wanted: NDArray) -> Queries:
+    def only(self, wanted: Mask) -> Queries:
         """Some of the queries, marked True."""
         sizes = np.diff(self.starts)
         rows = self.rows[np.repeat(wanted, sizes)]
         return Queries(rows, np.concatenate([[0], np.cumsum(sizes[wanted])]))
 
 
-def _refuse_holes(ids: NDArray) -> None:
+def _refuse_holes(ids: AnyArray) -> None:
     for row, one in enumerate(ids):
         if missing(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
 
 
-def _numbered(m: int, group: Any, qid: Any) -> tuple[NDArray, NDArray]:
+def _numbered(m: int, group: Any, qid: Any) -> tuple[Indices, Indices]:
     """The number of each row's query, and how many rows each has."""
     if group is not None and qid is not None:
         raise ValueError("group= and qid= both say which rows are one query: give one of them")

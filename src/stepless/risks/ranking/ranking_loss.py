@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array, Indices
 from stepless.term import Term
 
 
@@ -28,10 +27,10 @@ class RankingLoss(Term):
 
     needs: ClassVar[str] = "two documents of different grades"  # of a query that tells
 
-    def admit(self, y: NDArray) -> None:
+    def admit(self, y: Array) -> None:
         """Raise ValueError where grades make no sense."""
 
-    def tells(self, y: NDArray) -> Any:
+    def tells(self, y: Array) -> Any:
         """Whether some order of these documents is better than another, as `needs` says."""
         return y[0] > y[-1]
 
@@ -43,7 +42,7 @@ class RankingLoss(Term):
         """
         return 4.0
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         """Write a; return the level of the plane that is highest at z.
 
         `order` has the numbers of the documents, the highest score first.

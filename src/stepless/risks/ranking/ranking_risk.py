@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, added
 from stepless.jit import FAST, compiled
@@ -57,7 +57,7 @@ class RankingRisk(OracleRisk):
         self,
         loss: RankingLoss,
         X: Any,
-        y: NDArray,
+        y: Array,
         regularizer: Regularizer,
         domain: Domain | None = None,
         *,
@@ -96,23 +96,23 @@ class RankingRisk(OracleRisk):
         return self.starts.size - 1
 
     @property
-    def sizes(self) -> NDArray:
+    def sizes(self) -> Array:
         """Root mean square of each feature."""
         return self.source.sizes
 
-    def value_and_gradient(self, w: NDArray) -> tuple[float, NDArray]:
+    def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         value, _, a = self._highest(w)
         return value, self.source.combination(a)
 
-    def oracle_value(self, w: NDArray, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Any) -> float:
         return self._highest(w)[0]
 
-    def oracle_tangent(self, w: NDArray, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
         """R(w) and the plane of its rankings; it is true however the scores were rounded."""
         value, level, a = self._highest(w)
         return Tangent(value, 0.0, Plane(self.source.combination(a), level))
 
-    def _highest(self, w: NDArray) -> tuple[float, float, Column]:
+    def _highest(self, w: Array) -> tuple[float, float, Column]:
         """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
         given = self.loss, z, self._within, self.queries
@@ -121,7 +121,7 @@ class RankingRisk(OracleRisk):
         self._slopes = max(self._slopes, math.sqrt(square))
         return max(level + apart, 0.0), level, a
 
-    def rounding_error(self, w: NDArray, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Any, value: float) -> float:
         """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
 
         A score is off by its d products' rounding, the sum of a query's slopes by one of each
@@ -131,22 +131,22 @@ class RankingRisk(OracleRisk):
         off = terms * UNIT * float(self._largest @ np.abs(w))
         return self._steepness * off + self.rounding * value
 
-    def gradient_error(self) -> NDArray:
+    def gradient_error(self) -> Array:
         """Of sums: Σ|a_i x_ij| is at most the product of the lengths of a and of the feature."""
         return self.rounding * math.sqrt(self.m) * self._slopes * self.source.sizes
 
-    def offset_error(self, w: NDArray, tangent: Tangent) -> float:
+    def offset_error(self, w: Array, tangent: Tangent) -> float:
         """Of the mean of levels, which no score enters."""
         return self.rounding * (1.0 + tangent.plane.offset)
 
 
-def _between(starts: NDArray, lo: int, hi: int) -> NDArray:
+def _between(starts: Indices, lo: int, hi: int) -> Indices:
     """Starts of the queries from row lo to row hi, counted from there, and the last one's end."""
     return starts[np.searchsorted(starts, lo) : np.searchsorted(starts, hi) + 1] - lo
 
 
 def _rank(
-    block: Block, a: NDArray, loss: RankingLoss, z: NDArray, starts: NDArray, queries: int
+    block: Block, a: Array, loss: RankingLoss, z: Array, starts: Indices, queries: int
 ) -> tuple[float, float, float]:
     """Write a: the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
     order = np.empty(z.size, dtype=np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.places import apart
 from stepless.risks.ranking.ranking_loss import RankingLoss
@@ -31,10 +31,10 @@ class ReciprocalRank(RankingLoss):
 
     needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
-    def tells(self, y: NDArray) -> Any:
+    def tells(self, y: Array) -> Any:
         return y[0] > 0.0 and y[-1] <= 0.0
 
-    def plane(self, a: NDArray, z: NDArray, y: NDArray, order: NDArray) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
         return _plane(a, z, y, order)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
@@ -20,9 +20,9 @@ class AcceleratedState:
     """Where it is, and the momentum with which it got there."""
 
     metric: FeatureMetric
-    w: NDArray
+    w: Array
     b: Any
-    ahead: NDArray  # w_{t−1} + t(w_t − w_{t−1})
+    ahead: Array  # w_{t−1} + t(w_t − w_{t−1})
     t: float = 0.0  # the momentum's clock; 0 after a restart
     last: float = 1.0  # L of the last step
     smoothness: Smoothness | None = None
@@ -64,7 +64,7 @@ class Accelerated:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> AcceleratedState:
+    def start(self, risk: WeightRisk, w: Array, b: Any) -> AcceleratedState:
         return AcceleratedState(FeatureMetric.of(risk), w.copy(), b, w.copy())
 
     def step(self, risk: WeightRisk, state: AcceleratedState, rng: np.random.Generator) -> Finding:
@@ -89,7 +89,7 @@ class Accelerated:
         return Finding(v, b, objective=objective.penalty(v) + value, plane=tangent.plane)
 
     @staticmethod
-    def _ahead(objective: Penalized, state: AcceleratedState) -> tuple[float, NDArray]:
+    def _ahead(objective: Penalized, state: AcceleratedState) -> tuple[float, Array]:
         """The clock's next time, and the point from which the next step is taken."""
         if state.t == 0.0 or state.smoothness is None:
             return 1.0, state.w

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
 from stepless.certificates.polyhedral_planes import lasso
 from stepless.objective import Penalized
@@ -22,9 +22,9 @@ class BundleState:
     """Planes, the point at which the next one is taken, and the best so far."""
 
     planes: Planes
-    w: NDArray
+    w: Array
     b: float
-    best: NDArray
+    best: Array
     lowest: float = math.inf
     level: Level = field(default_factory=Level)
 
@@ -77,7 +77,7 @@ class Bundle:
             return "needs a penalty or a bounded domain; use solver='auto', or penalty='l2'"
         return None
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> BundleState:
+    def start(self, risk: Risk, w: Array, b: float) -> BundleState:
         kind = _planes_of(risk.objective)
         assert kind is not None
         w = w.copy()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.proof.witness import Points, Witness, blend
 from stepless.risks.risk import WeightRisk
@@ -19,7 +19,7 @@ from stepless.solvers.solver import Finding, needs_euclidean
 class BundleLinesearchState:
     """The one aggregated plane: w = −Aα/λ and its offset r = bᵀα."""
 
-    w: NDArray
+    w: Array
     b: float
     offset: float
     witness: Witness | None = None
@@ -58,7 +58,7 @@ class BundleLinesearch:
             return "needs penalty='l2' and no domain; use solver='auto'"
         return None
 
-    def start(self, risk: WeightRisk, w: NDArray, b: float) -> BundleLinesearchState:
+    def start(self, risk: WeightRisk, w: Array, b: float) -> BundleLinesearchState:
         return BundleLinesearchState(np.zeros(risk.d), b, 0.0)
 
     def step(

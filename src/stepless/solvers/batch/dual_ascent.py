@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import dual_ascent as loops
 from stepless.compiled.shuffle import shuffle
 from stepless.data import Column, added
@@ -30,20 +30,20 @@ _EMPTY = 1e-12  # of the largest q_i: what an example without features gets
 class DualAscentState:
     """Dual variables, the point they stand for, and which examples still move."""
 
-    a: NDArray
-    w: NDArray
-    motion: NDArray  # the intercept, and how far things move
-    q: NDArray  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm)
+    a: Array
+    w: Array
+    motion: Array  # the intercept, and how far things move
+    q: Array  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm)
     length: float  # Σ s_i‖x_i‖²/m
     lift: float  # r²; 0 without an intercept
-    order: NDArray  # the examples, active ones first
+    order: Indices  # the examples, active ones first
     active: int
     strength: float  # λ
     tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
     work: float = 0.0  # sweeps so far
-    before: tuple[NDArray, float] | None = None  # a at another strength, and log of that
+    before: tuple[Array, float] | None = None  # a at another strength, and log of that
     resumed: bool = False  # then the first step is short
-    given: tuple[float, NDArray, float] | None = None  # J, w, b of a start not yet offered
+    given: tuple[float, Array, float] | None = None  # J, w, b of a start not yet offered
 
 
 class DualAscent:
@@ -94,7 +94,7 @@ class DualAscent:
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> DualAscentState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> DualAscentState:
         s, objective = risk.source.s, risk.objective
         square = risk.source.column(loops.squares).whole
         length = float(s @ square) / risk.m
@@ -232,7 +232,7 @@ class DualAscent:
 
 def _gather(
     risk: RowRisk, state: DualAscentState, shares: tuple[float, float]
-) -> tuple[tuple[float, float], NDArray, NDArray]:
+) -> tuple[tuple[float, float], Array, Array]:
     """Means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds

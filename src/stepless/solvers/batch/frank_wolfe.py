@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import vertices
 from stepless.objective import L1Ball, Penalized, Simplex, SquaredL2, Zero
 from stepless.plane import Tangent
@@ -81,9 +81,7 @@ class FrankWolfe(Gradient):
         state.w, state.tangent = w, there
 
 
-def _direction(
-    objective: Penalized, w: NDArray, g: NDArray
-) -> tuple[NDArray, float, int | slice | None]:
+def _direction(objective: Penalized, w: Array, g: Array) -> tuple[Array, float, int | slice | None]:
     """Towards the lowest vertex or away from the highest; how far one may go; who is 0 there.
 
     In an ℓ₁ ball and a simplex w shows what it is made of: |w_j|/R of a vertex, the rest of 0.

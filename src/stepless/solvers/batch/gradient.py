@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.objective import Penalized
 from stepless.plane import Tangent
@@ -21,7 +21,7 @@ class GradientState:
     """Where it is, and the risk there once it has been looked at."""
 
     metric: FeatureMetric
-    w: NDArray
+    w: Array
     b: Any
     smoothness: Smoothness | None = None
     tangent: Tangent | None = None
@@ -55,7 +55,7 @@ class Gradient:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> GradientState:
+    def start(self, risk: WeightRisk, w: Array, b: Any) -> GradientState:
         w = w.copy()
         enter(risk.objective.domain, w)
         return GradientState(FeatureMetric.of(risk), w, b)

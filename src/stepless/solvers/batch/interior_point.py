@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import barrier
 from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
@@ -29,7 +29,7 @@ _SHY = 0.95  # share of the longest step that is taken
 class InteriorPointState:
     """Weights, predictions, and the terms' slopes β with the multipliers of 0 ≤ β ≤ 1."""
 
-    w: NDArray
+    w: Array
     b: float
     kept: Predictions
     terms: Piecewise
@@ -39,7 +39,7 @@ class InteriorPointState:
     give: Column
     c: Column
     h: Column
-    g: NDArray
+    g: Array
     tilt: float = 0.0
     steps: tuple[float, float] = 0.0, 0.0  # along the moves, to be taken: of β, and of α, γ
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
@@ -50,7 +50,7 @@ class InteriorPointState:
 class Course:
     """Where a system's solution leads: moves of w, b and p, and how long they may be."""
 
-    turn: NDArray
+    turn: Array
     turn_b: float
     move: Column
     dual: float  # largest −Δx/x of β and 1 − β
@@ -89,7 +89,7 @@ class InteriorPoint:
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective, ridge=False)
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> InteriorPointState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> InteriorPointState:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
         apart, count = added(source.map(_distances, terms.corners, kept.p))
         point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
@@ -159,15 +159,15 @@ class InteriorPoint:
         return solved
 
 
-def _distances(block: Block, corners: tuple[NDArray, NDArray], p: NDArray) -> tuple[float, int]:
+def _distances(block: Block, corners: tuple[Array, Array], p: Array) -> tuple[float, int]:
     """The sum of |p − k|, and how many they are."""
     k, _ = corners
     return float(np.abs(p - k).sum()), k.size
 
 
 def _central(
-    block: Block, corners: tuple[NDArray, NDArray], p: NDArray, mu: float
-) -> tuple[NDArray, NDArray, NDArray]:
+    block: Block, corners: tuple[Array, Array], p: Array, mu: float
+) -> tuple[Array, Array, Array]:
     """β, α, γ with βα = (1 − β)γ = μ at t = p − k."""
     t = p - corners[0]
     # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
@@ -178,11 +178,11 @@ def _central(
 
 
 @light
-def _given_way(block: Block, slopes: NDArray, give: NDArray, share: float) -> NDArray:
+def _given_way(block: Block, slopes: Array, give: Array, share: float) -> Array:
     return slopes - share * give
 
 
-def _still(block: Block, corners: tuple[NDArray, NDArray]) -> tuple[NDArray, ...]:
+def _still(block: Block, corners: tuple[Array, Array]) -> tuple[Array, ...]:
     return tuple(np.zeros((3, *corners[0].shape)))
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.objective import Objective
 from stepless.risks.kernel_risk import KernelRisk
@@ -24,8 +24,8 @@ _DECREASE = 2.0**-48  # of the objective: less is none
 class KernelNewtonState:
     """Coefficients, what they predict, the intercept."""
 
-    coefficients: NDArray
-    f: NDArray
+    coefficients: Array
+    f: Array
     b: float
     cuts: KernelCuts
     moving: bool = False  # the first step only looks
@@ -67,7 +67,7 @@ class KernelNewton:
             )
         return None
 
-    def start(self, risk: KernelRisk, w: NDArray, b: float) -> KernelNewtonState:
+    def start(self, risk: KernelRisk, w: Array, b: float) -> KernelNewtonState:
         """A state at these coefficients."""
         return KernelNewtonState(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
 
@@ -116,7 +116,7 @@ class KernelNewton:
 class Curved:
     """λI + HK for a diagonal H ≥ 0 of curvatures, to be solved with."""
 
-    def __init__(self, K: NDArray, h: NDArray, strength: float) -> None:
+    def __init__(self, K: Array, h: Array, strength: float) -> None:
         self._K, self._strength = K, strength
         self._root = np.sqrt(h)
         B = K * self._root
@@ -133,17 +133,17 @@ class Curved:
                 "far from 0 are not once they are rounded: centre and rescale the features"
             ) from error
 
-    def solve(self, v: NDArray) -> NDArray:
+    def solve(self, v: Array) -> Array:
         """(λI + HK)⁻¹ v, by Woodbury: no inverse of K is taken."""
         inner = cho_solve(self._factor, self._root * (self._K @ v), check_finite=False)
         return (v - self._root * inner) / self._strength
 
-    def spread(self, kernels: NDArray) -> NDArray:
+    def spread(self, kernels: Array) -> Array:
         """kᵀ H^½ (λI + H^½KH^½)⁻¹ H^½ k for each row k."""
         right = (kernels * self._root).T
         return np.einsum("ij,ij->j", right, cho_solve(self._factor, right, check_finite=False))
 
-    def inverse(self) -> NDArray:
+    def inverse(self) -> Array:
         """H^½ (λI + H^½KH^½)⁻¹ H^½."""
         out = cho_solve(self._factor, np.diag(self._root), overwrite_b=True, check_finite=False)
         out *= self._root[:, None]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Planes
 from stepless.mirrors.elastic import lasso_share
 from stepless.objective import L1, ElasticNet, Penalized, SquaredL2, Zero
@@ -30,15 +30,15 @@ _SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
 class LBFGSState:
     """The point that was reached, the curvature that was seen, and a search from there."""
 
-    w: NDArray
+    w: Array
     b: Any
-    scales: NDArray  # of the inverse Hessian's diagonal: 1/(λ + curvature)
+    scales: Array  # of the inverse Hessian's diagonal: 1/(λ + curvature)
     planes: Planes | None  # the last tangents, where they are all that a bound takes
     value: float = math.inf  # J(w)
-    g: NDArray = field(default_factory=lambda: np.zeros(0))  # gradient of J's smooth part
-    moves: list[NDArray] = field(default_factory=list)
-    changes: list[NDArray] = field(default_factory=list)
-    direction: NDArray = field(default_factory=lambda: np.zeros(0))
+    g: Array = field(default_factory=lambda: np.zeros(0))  # gradient of J's smooth part
+    moves: list[Array] = field(default_factory=list)
+    changes: list[Array] = field(default_factory=list)
+    direction: Array = field(default_factory=lambda: np.zeros(0))
     slope: float = 0.0  # of J, along the direction
     t: float = 0.0  # the trial of the search
     low: tuple[float, float, float] = (0.0, 0.0, 0.0)  # t, J and slope where it still falls
@@ -87,7 +87,7 @@ class LBFGS:
             )
         return needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> LBFGSState:
+    def start(self, risk: WeightRisk, w: Array, b: Any) -> LBFGSState:
         curvatures = FeatureMetric.of(risk).h
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
@@ -128,7 +128,7 @@ class LBFGS:
         return Finding(v, tangent.b, value, lower_bound=bound, claim=state.planes)
 
     @staticmethod
-    def _trial(state: LBFGSState, corner: float) -> NDArray:
+    def _trial(state: LBFGSState, corner: float) -> Array:
         if not state.g.size:
             return state.w
         v = state.w + state.t * state.direction
@@ -140,7 +140,7 @@ class LBFGS:
 
     @staticmethod
     def _ends(
-        risk: WeightRisk, state: LBFGSState, v: NDArray, value: float, g: NDArray, corner: float
+        risk: WeightRisk, state: LBFGSState, v: Array, value: float, g: Array, corner: float
     ) -> bool:
         """Whether the search may end here; the next trial is set if not."""
         rounding = noise(risk, state.value)
@@ -173,7 +173,7 @@ class LBFGS:
         return width <= _SHORTEST * state.high
 
     def _move(
-        self, state: LBFGSState, v: NDArray, b: Any, value: float, g: NDArray, corner: float
+        self, state: LBFGSState, v: Array, b: Any, value: float, g: Array, corner: float
     ) -> None:
         """Go to v, learn the curvature on the way, and choose the next direction."""
         straight = False
@@ -211,7 +211,7 @@ class LBFGS:
         state.slope = float(steepest @ state.direction)
 
 
-def _steepest(w: NDArray, g: NDArray, corner: float) -> NDArray:
+def _steepest(w: Array, g: Array, corner: float) -> Array:
     """The gradient, or that of the shortest subgradients of J at w."""
     if corner == 0.0:
         return g
@@ -219,7 +219,7 @@ def _steepest(w: NDArray, g: NDArray, corner: float) -> NDArray:
     return np.where(w == 0.0, np.sign(g) * np.maximum(np.abs(g) - corner, 0.0), sides)
 
 
-def _times_inverse_hessian(state: LBFGSState, g: NDArray) -> NDArray:
+def _times_inverse_hessian(state: LBFGSState, g: Array) -> Array:
     """Hg by the two-loop recursion (Nocedal 1980)."""
     q, shares = g.copy(), []
     for move, change in zip(reversed(state.moves), reversed(state.changes), strict=True):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.jit import compiled
 from stepless.objective import L1Ball, Penalized, Simplex
@@ -43,7 +43,7 @@ class Level:
 class _Near:
     """Ω + the domain + ‖w − c‖²/(2η), by its conjugate: weights are proxes."""
 
-    def __init__(self, objective: Penalized, centre: NDArray, eta: float) -> None:
+    def __init__(self, objective: Penalized, centre: Array, eta: float) -> None:
         self._objective, self._centre, self._eta = objective, centre, eta
         K = objective.outputs
         self._steps = np.full((centre.size // K, K), eta)
@@ -51,14 +51,14 @@ class _Near:
         if objective.domain.separable:
             self._low, self._high = (objective.domain.clip(end) for end in (-math.inf, math.inf))
 
-    def weights(self, u: NDArray) -> NDArray:
+    def weights(self, u: Array) -> Array:
         w = self._centre + self._eta * u
         _shrink(self._objective.regularizer, w.reshape(self._steps.shape), self._steps)
         if not self._objective.domain.separable:
             self._objective.domain.project(w)
         return np.clip(w, self._low, self._high)
 
-    def curvature(self, u: NDArray) -> tuple[NDArray, float, NDArray]:
+    def curvature(self, u: Array) -> tuple[Array, float, Array]:
         w, domain = self.weights(u), self._objective.domain
         moves = w != 0.0
         if domain.separable:
@@ -79,8 +79,8 @@ def _shrink(regularizer: Any, w: Any, steps: Any) -> None:
 
 
 def _descend(
-    objective: Penalized, planes: GeneralPlanes, w: NDArray, lowest: float, eta: float
-) -> tuple[float, NDArray, bool]:
+    objective: Penalized, planes: GeneralPlanes, w: Array, lowest: float, eta: float
+) -> tuple[float, Array, bool]:
     """Go down the model by ever longer steps, until their dual point proves its minimum.
 
     Return the bound, the point, and whether that was so.
@@ -96,13 +96,13 @@ def _descend(
     return bound, w, False
 
 
-def _model(objective: Penalized, planes: GeneralPlanes, w: NDArray) -> float:
+def _model(objective: Penalized, planes: GeneralPlanes, w: Array) -> float:
     return objective.penalty(w) + planes.height(w)
 
 
 def level_step(
-    objective: Penalized, planes: GeneralPlanes, best: NDArray, lowest: float, level: Level
-) -> tuple[float, NDArray]:
+    objective: Penalized, planes: GeneralPlanes, best: Array, lowest: float, level: Level
+) -> tuple[float, Array]:
     """Return the bound on the optimum and the next point, near the best one, with J = `lowest`.
 
     Every step's own dual point gives a bound; now and then a better one is sought: by a linear

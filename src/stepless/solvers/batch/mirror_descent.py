@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
@@ -20,9 +20,9 @@ class MirrorDescentState:
     """Where it is and where it began, how far it has been, how steep the risk was."""
 
     map: MirrorMap
-    w: NDArray
+    w: Array
     b: Any
-    origin: NDArray
+    origin: Array
     reach: float = 0.0  # ρ
     steepness: float = 0.0  # Σ ‖g_s‖²_*
 
@@ -71,7 +71,7 @@ class MirrorDescent:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> MirrorDescentState:
+    def start(self, risk: WeightRisk, w: Array, b: Any) -> MirrorDescentState:
         mirror = mirror_map(risk, self.mirror)
         w = mirror.enter(w)
         return MirrorDescentState(mirror, w, b, origin=w)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.mirrors import PNorm
 from stepless.mirrors.elastic import elastic_shares, lasso_share
@@ -30,25 +30,25 @@ class MirrorMap:
 
     objective: Penalized
 
-    def enter(self, w: NDArray) -> NDArray:
+    def enter(self, w: Array) -> Array:
         """Return a point of the domain near w, where Φ has a gradient."""
         w = w.copy()
         enter(self.objective.domain, w)
         return w
 
-    def linear(self, w: NDArray) -> NDArray | float:
+    def linear(self, w: Array) -> Array | float:
         """The gradient of that part of the penalty which is taken by its tangent: the ridge's."""
         return self.objective.strength * w
 
-    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+    def move(self, w: Array, g: Array, step: float) -> Array:
         """argmin_v∈S step (⟨g, v⟩ + the rest of Ω(v)) + B(v, w)."""
         raise NotImplementedError
 
-    def divergence(self, v: NDArray, w: NDArray) -> float:
+    def divergence(self, v: Array, w: Array) -> float:
         """B(v, w) = Φ(v) − Φ(w) − ⟨∇Φ(w), v − w⟩."""
         raise NotImplementedError
 
-    def dual_square(self, g: NDArray, w: NDArray) -> float:
+    def dual_square(self, g: Array, w: Array) -> float:
         """The square of the dual norm of g, for points of the size of w."""
         raise NotImplementedError
 
@@ -59,16 +59,16 @@ class Euclidean(MirrorMap):
 
     metric: FeatureMetric
 
-    def linear(self, w: NDArray) -> float:
+    def linear(self, w: Array) -> float:
         return 0.0
 
-    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+    def move(self, w: Array, g: Array, step: float) -> Array:
         return self.metric.descend(self.objective, w, g, 1.0 / step)
 
-    def divergence(self, v: NDArray, w: NDArray) -> float:
+    def divergence(self, v: Array, w: Array) -> float:
         return 0.5 * self.metric.square(v - w)
 
-    def dual_square(self, g: NDArray, w: NDArray) -> float:
+    def dual_square(self, g: Array, w: Array) -> float:
         return self.metric.dual_square(g)
 
 
@@ -81,7 +81,7 @@ class Entropy(MirrorMap):
 
     first: float  # a weight where nothing better is known
 
-    def enter(self, w: NDArray) -> NDArray:
+    def enter(self, w: Array) -> Array:
         domain = self.objective.domain
         if isinstance(domain, Simplex):
             uniform = np.full(w.size, domain.bound / w.size)
@@ -89,7 +89,7 @@ class Entropy(MirrorMap):
         w = np.maximum(w, 0.0)
         return w + _PRIOR * (w.mean() if w.any() else self.first / _PRIOR)
 
-    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+    def move(self, w: Array, g: Array, step: float) -> Array:
         domain = self.objective.domain
         powers = -step * (g + lasso_share(self.objective.regularizer))
         if isinstance(domain, Simplex):
@@ -99,10 +99,10 @@ class Entropy(MirrorMap):
             return v * (domain.bound / float(v.sum()))
         return w * np.exp(np.minimum(powers, 1.0))  # none grows by more than e at once
 
-    def divergence(self, v: NDArray, w: NDArray) -> float:
+    def divergence(self, v: Array, w: Array) -> float:
         return relative_entropy(v, w)
 
-    def dual_square(self, g: NDArray, w: NDArray) -> float:
+    def dual_square(self, g: Array, w: Array) -> float:
         return float(w.sum()) * float(np.abs(g).max(initial=0.0)) ** 2
 
 
@@ -112,15 +112,15 @@ class Reflected(MirrorMap):
 
     mirror: PNorm
 
-    def move(self, w: NDArray, g: NDArray, step: float) -> NDArray:
+    def move(self, w: Array, g: Array, step: float) -> Array:
         alpha = lasso_share(self.objective.regularizer)
         penalty = L1(alpha) if alpha else None
         return self.mirror.nearest(self.mirror.dual(w) - step * g, penalty, step)
 
-    def divergence(self, v: NDArray, w: NDArray) -> float:
+    def divergence(self, v: Array, w: Array) -> float:
         return self.mirror.divergence(v, w)
 
-    def dual_square(self, g: NDArray, w: NDArray) -> float:
+    def dual_square(self, g: Array, w: Array) -> float:
         return self.mirror.dual_square(g)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
@@ -23,7 +23,7 @@ class MirrorProxState:
     """Where it is, the risk there, and how long steps are."""
 
     map: MirrorMap
-    w: NDArray
+    w: Array
     b: Any
     step: float = 0.0
 
@@ -65,7 +65,7 @@ class MirrorProx:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: NDArray, b: Any) -> MirrorProxState:
+    def start(self, risk: WeightRisk, w: Array, b: Any) -> MirrorProxState:
         mirror = mirror_map(risk, self.mirror)
         return MirrorProxState(mirror, mirror.enter(w), b)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
@@ -42,10 +42,10 @@ _LEVEL = 1e-9  # of the sum of slopes: what they may lack of level, for the veri
 class NewtonState:
     """Weights, their predictions, and the risk's slopes and curvatures there."""
 
-    w: NDArray
+    w: Array
     b: float
     kept: Predictions
-    g: NDArray  # gradient of the risk
+    g: Array  # gradient of the risk
     slopes: Column  # s_i ℓ'_i
     c: Column  # curvatures s_i ℓ''_i/m
     tilt: float = 0.0  # slope in b
@@ -94,13 +94,13 @@ class Newton:
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> NewtonState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> NewtonState:
         if not w.any():
             w, b = self._sampled(risk, w, b)
         source, kept = risk.source, Predictions.of(risk.source, w, b)
         return NewtonState(w.copy(), b, kept, np.zeros(risk.d), source.empty(), source.empty())
 
-    def _sampled(self, risk: RowRisk, w: NDArray, b: float) -> tuple[NDArray, float]:
+    def _sampled(self, risk: RowRisk, w: Array, b: float) -> tuple[Array, float]:
         """Weights from a sample of the examples, if there are enough of them."""
         sample = head_start(risk)
         if sample is None:
@@ -187,6 +187,6 @@ class Newton:
 
 
 @light
-def _divide(block: Block, c: NDArray, m: int) -> None:
+def _divide(block: Block, c: Array, m: int) -> None:
     """Write c: divided by m."""
     c /= m

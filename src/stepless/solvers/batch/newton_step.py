@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from stepless.arrays import Array
 from stepless.compiled import oracle
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, added, applied
@@ -41,15 +41,16 @@ class System:
     """
 
     def __init__(
-        self, source: Source, c: Column, damping: NDArray, ones: bool, thrifty: bool = True
+        self, source: Source, c: Column, damping: Array, ones: bool, thrifty: bool = True
     ) -> None:
         self.source = source
         self.c = c
         self.damping = damping
         self.ones = ones
         self.exact = False
-        self.factor = self.diagonal = None
-        self.scale: NDArray
+        self.factor: Array | None = None
+        self.scale: Array  # of the factor, or else
+        self.diagonal: Array
         if source.shape[1] <= _DENSE:
             some = self._some() if thrifty else c
             self.exact = some is c
@@ -62,11 +63,11 @@ class System:
                 )
             self.diagonal = diagonal + damping
 
-    def solve(self, right: NDArray) -> NDArray:
+    def solve(self, right: Array) -> Array:
         """Return the solution, or one near it."""
         return self._precondition(right) if self.exact else self._conjugate(right)
 
-    def _precondition(self, r: NDArray) -> NDArray:
+    def _precondition(self, r: Array) -> Array:
         if self.factor is None:
             return r / self.diagonal
         return self.scale * dpotrs(self.factor, self.scale * r, lower=0)[0]
@@ -81,7 +82,7 @@ class System:
             return self.c
         return self.source.column(_thinned, self.c, stride)
 
-    def _factored(self, c: Column) -> NDArray:
+    def _factored(self, c: Column) -> Array:
         """Factors of the matrix, scaled to a diagonal of ones: features differ by magnitudes."""
         H = self.source.gram(c, self.ones)
         diagonal = np.einsum("ii->i", H)
@@ -97,7 +98,7 @@ class System:
                 return factor
             extra *= 10.0
 
-    def _product(self, v: NDArray) -> NDArray:
+    def _product(self, v: Array) -> Array:
         if not self.ones:
             return self.source.curved(self.c, v) + self.damping * v
         d = self.source.shape[1]
@@ -106,7 +107,7 @@ class System:
         tilt = added(self.source.map(applied, np.add.reduce, pull))
         return np.append(self.source.combination(pull), tilt) + self.damping * v
 
-    def _conjugate(self, right: NDArray) -> NDArray:
+    def _conjugate(self, right: Array) -> Array:
         x, r = np.zeros_like(right), right
         v = z = self._precondition(r)
         rz = float(r @ z)
@@ -123,7 +124,7 @@ class System:
         return x
 
 
-def ridge(risk: RowRisk) -> NDArray:
+def ridge(risk: RowRisk) -> Array:
     """λ for each weight, and 0 for an intercept."""
     diagonal = np.full(risk.d + risk.objective.intercept, risk.objective.strength)
     diagonal[risk.d :] = 0.0
@@ -179,7 +180,7 @@ class Predictions:
     way: float = 0.0  # the sum of that before and after each move
 
     @classmethod
-    def of(cls, source: Source, w: NDArray, b: float) -> Predictions:
+    def of(cls, source: Source, w: Array, b: float) -> Predictions:
         p = source.column(oracle.predictions, w, b)
         return cls(p, _highest(source.map(_largest, p)))
 
@@ -187,7 +188,7 @@ class Predictions:
         """Follow a move of the intercept."""
         self._measure(source.update(self.p, _follow, 1.0, b))
 
-    def follow(self, source: Source, move: Column, t: float, w: NDArray, b: float) -> None:
+    def follow(self, source: Source, move: Column, t: float, w: Array, b: float) -> None:
         """Follow t times a move to w and b; after a long way, begin anew."""
         self._measure(source.update(self.p, _follow, move, t))
         if self.way > _WAY * self.reach:
@@ -199,7 +200,7 @@ class Predictions:
         self.way += before + self.reach
 
 
-def moved(risk: RowRisk, delta: NDArray) -> tuple[NDArray, float, Column]:
+def moved(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:
     """How weights, intercept and predictions move by a system's solution."""
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), 0.0
     if risk.objective.intercept:
@@ -207,7 +208,7 @@ def moved(risk: RowRisk, delta: NDArray) -> tuple[NDArray, float, Column]:
     return turn, turn_b, risk.source.column(oracle.predictions, turn, turn_b)
 
 
-def fenchel(objective: Objective, height: float, spread: float, residual: NDArray) -> float:
+def fenchel(objective: Objective, height: float, spread: float, residual: Array) -> float:
     """A lower bound on J*, by slopes a_i, one an example, and J at a point of predictions p_i.
 
     J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ), g = Σ s_i a_i x_i/m: Fenchel's
@@ -219,7 +220,7 @@ def fenchel(objective: Objective, height: float, spread: float, residual: NDArra
 
 
 @light
-def unweighted(block: Block, slopes: NDArray, scale: float = 1.0) -> NDArray:
+def unweighted(block: Block, slopes: Array, scale: float = 1.0) -> Array:
     """The a_i of s_i a_i/scale; 0 where s_i is."""
     return np.divide(scale * slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
 
@@ -229,19 +230,19 @@ def _highest(parts: list[float]) -> float:
 
 
 @light
-def _largest(block: Block, p: NDArray) -> float:
+def _largest(block: Block, p: Array) -> float:
     return float(np.abs(p).max(initial=0.0))
 
 
 @light
-def _follow(block: Block, p: NDArray, move: NDArray | float, t: float) -> float:
+def _follow(block: Block, p: Array, move: Array | float, t: float) -> float:
     """Write p: t times a move farther, of each or of all; return the largest |p_i|."""
     p += t * move
     return _largest(block, p)
 
 
 @light
-def _thinned(block: Block, c: NDArray, stride: int) -> NDArray:
+def _thinned(block: Block, c: Array, stride: int) -> Array:
     """One in so many of what is not 0, as many times."""
     rows = np.flatnonzero(c)[::stride]
     some = np.zeros(c.size)
@@ -249,7 +250,7 @@ def _thinned(block: Block, c: NDArray, stride: int) -> NDArray:
     return some
 
 
-def _weighted(block: Block, c: NDArray, w: NDArray, b: float) -> NDArray:
+def _weighted(block: Block, c: Array, w: Array, b: float) -> Array:
     """c_i(⟨w, x_i⟩ + b)."""
     return c * oracle.predictions(block, w, b)
 

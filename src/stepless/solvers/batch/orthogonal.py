@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from stepless.arrays import Array
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, applied
 from stepless.data.triangle import independent, triangle, upper
@@ -36,7 +36,7 @@ class Orthogonal:
         self.scale = np.linalg.norm(R, axis=0)
         self.R = R / self.scale
 
-    def solve(self, right: NDArray) -> NDArray:
+    def solve(self, right: Array) -> Array:
         """Return the solution."""
         d, whole = self.centre.size, np.zeros(right.size)
         r = right.copy()
@@ -68,7 +68,7 @@ def lifted(risk: RowRisk, c: Column, share: float) -> Column:
 
 
 def unpenalized(
-    height: float, spread: float, gradient: NDArray, system: System | Orthogonal | None
+    height: float, spread: float, gradient: Array, system: System | Orthogonal | None
 ) -> float:
     """A lower bound on J* that a point's slopes claim without a penalty (`proof.reach`: Curved).
 
@@ -82,11 +82,11 @@ def unpenalized(
 
 
 @light
-def _largest(block: Block, c: NDArray, m: int) -> float:
+def _largest(block: Block, c: Array, m: int) -> float:
     """The largest ℓ''_i."""
     return float(unweighted(block, c, m).max(initial=0.0))
 
 
 @light
-def _lift(block: Block, c: NDArray, least: float) -> NDArray:
+def _lift(block: Block, c: Array, least: float) -> Array:
     return np.where(c > 0.0, c, least * block.s)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
 from stepless.objective import Loss, Objective
@@ -26,7 +26,7 @@ class Piecewise:
 
     corners: Column
     first: Column  # slopes below all corners, with weights and 1/m
-    base: NDArray
+    base: Array
     tilt: float
     mass: float  # Σσ
 
@@ -44,17 +44,17 @@ class Piecewise:
         return Slopes(risk.source.column(unweighted, total, risk.m))
 
 
-def _corners(block: Block, loss: Loss, m: int) -> tuple[NDArray, NDArray]:
+def _corners(block: Block, loss: Loss, m: int) -> tuple[Array, Array]:
     _, k, rise = loss.corners(block.y)
     return np.ascontiguousarray(k), np.ascontiguousarray(block.s / m * rise)
 
 
-def _first_slopes(block: Block, loss: Loss, m: int) -> NDArray:
+def _first_slopes(block: Block, loss: Loss, m: int) -> Array:
     return block.s / m * loss.corners(block.y)[0]
 
 
 @light
-def _extent(block: Block, corners: tuple[NDArray, NDArray], first: NDArray) -> tuple[float, float]:
+def _extent(block: Block, corners: tuple[Array, Array], first: Array) -> tuple[float, float]:
     """The sums of slopes below all corners and of σ."""
     return float(first.sum()), float(corners[1].sum())
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.certificates import Planes
 from stepless.objective import Penalized
 from stepless.risks.risk import Risk
@@ -22,14 +22,14 @@ class ProximalBundleState:
     """Planes, the best point and the next, and the proximal terms Σ τ_i‖w − w_i‖²/2 as two sums."""
 
     planes: Planes
-    w: NDArray
+    w: Array
     b: float
     radius: float
-    centre: NDArray  # p_t = Σ τ_i w_i
+    centre: Array  # p_t = Σ τ_i w_i
     curvature: float = 0.0  # τ_{1:t}
     rounds: int = 0  # t, of this phase
     length: int = 1  # of this phase
-    best: NDArray | None = None
+    best: Array | None = None
     lowest: float = math.inf
 
 
@@ -74,7 +74,7 @@ class ProximalBundle:
     def __init__(self, phases: bool = True) -> None:
         self.phases = phases
 
-    def start(self, risk: Risk, w: NDArray, b: float) -> ProximalBundleState:
+    def start(self, risk: Risk, w: Array, b: float) -> ProximalBundleState:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
         planes: Any = risk.planes(duals=2)
@@ -100,7 +100,7 @@ class ProximalBundle:
             state.w = lowest
         return Finding(w, tangent.b, objective, lower_bound=lower_bound, claim=planes)
 
-    def _move(self, strength: float, a: NDArray, state: ProximalBundleState) -> None:
+    def _move(self, strength: float, a: Array, state: ProximalBundleState) -> None:
         """w_{t+1} from the planes and the proximal terms."""
         planes, rho = state.planes, state.radius
         here = state.w

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import smoothing
 from stepless.compiled.light import light
 from stepless.data import Block, Column, added, applied
@@ -42,7 +42,7 @@ _STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model
 class SmoothedNewtonState:
     """Weights, their predictions, the smoothing, and its slopes and curvatures."""
 
-    w: NDArray
+    w: Array
     b: float
     kept: Predictions
     terms: Piecewise
@@ -52,7 +52,7 @@ class SmoothedNewtonState:
     slopes: Column
     fresh: Column  # room for the next slopes
     c: Column
-    g: NDArray
+    g: Array
     tilt: float = 0.0
     damping: float = _DAMPED
     cost: float = math.inf  # the smoothing's part of the gap
@@ -109,7 +109,7 @@ class SmoothedNewton:
     def lacks(self, objective: Objective) -> str | None:
         return lacks(objective)
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> SmoothedNewtonState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> SmoothedNewtonState:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
             _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
@@ -123,7 +123,7 @@ class SmoothedNewton:
         _fit_width(risk, state, max(0.25 * (value - promised), 0.5 * state.aim * value))
         return state
 
-    def _at(self, risk: RowRisk, w: NDArray, b: float, width: float) -> SmoothedNewtonState:
+    def _at(self, risk: RowRisk, w: Array, b: float, width: float) -> SmoothedNewtonState:
         terms, source, kept = Piecewise.of(risk), risk.source, Predictions.of(risk.source, w, b)
         return SmoothedNewtonState(
             w.copy(),
@@ -139,7 +139,7 @@ class SmoothedNewton:
             terms.base,
         )
 
-    def _sampled(self, sample: RowRisk, w: NDArray, b: float) -> tuple[SmoothedNewtonState, float]:
+    def _sampled(self, sample: RowRisk, w: Array, b: float) -> tuple[SmoothedNewtonState, float]:
         """Where a sample of the examples leads, and its risk there."""
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
         aim = state.aim = max(_ROUGH, sample.d / sample.m)
@@ -251,11 +251,11 @@ def _sharpen(risk: RowRisk, state: SmoothedNewtonState, objective: float, gap: f
 
 
 @light
-def _middle(block: Block, corners: tuple[NDArray, NDArray]) -> NDArray:
+def _middle(block: Block, corners: tuple[Array, Array]) -> Array:
     return np.full(corners[0].shape, 0.5)
 
 
 @light
-def _subtract_from(block: Block, before: NDArray, slopes: NDArray) -> None:
+def _subtract_from(block: Block, before: Array, slopes: Array) -> None:
     """Write before: slopes − before."""
     np.subtract(slopes, before, out=before)

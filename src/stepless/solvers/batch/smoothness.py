@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import proximal_step, vertices
 from stepless.objective import (
     L1,
@@ -37,8 +37,8 @@ class FeatureMetric:
     known. Where a domain's projection in one is not, all h_j are their mean.
     """
 
-    h: NDArray
-    mean: NDArray  # of each feature; 0 without an intercept
+    h: Array
+    mean: Array  # of each feature; 0 without an intercept
 
     @classmethod
     def of(cls, risk: WeightRisk) -> FeatureMetric:
@@ -49,11 +49,11 @@ class FeatureMetric:
             h = np.full_like(h, h.mean())
         return cls(h, risk.means)
 
-    def square(self, v: NDArray) -> float:
+    def square(self, v: Array) -> float:
         """‖v‖²."""
         return float(v @ (self.h * v))
 
-    def dual_square(self, g: NDArray) -> float:
+    def dual_square(self, g: Array) -> float:
         """‖g‖²_* = Σ g_j²/h_j."""
         return float(g @ (g / self.h))
 
@@ -61,7 +61,7 @@ class FeatureMetric:
         """The regularizer's in this norm."""
         return objective.strength / float(self.h.max())
 
-    def descend(self, objective: Penalized, w: NDArray, g: NDArray, L: float) -> NDArray:
+    def descend(self, objective: Penalized, w: Array, g: Array, L: float) -> Array:
         """argmin_v∈S ⟨g, v⟩ + Ω(v) + (L/2)‖v − w‖².
 
         Where Ω is μ-strongly convex that is its prox, projected in the metric LH + μ.
@@ -75,7 +75,7 @@ class FeatureMetric:
             vertices.enter(objective.domain, v)
         return v
 
-    def follow(self, objective: Penalized, b: Any, move: NDArray) -> Any:
+    def follow(self, objective: Penalized, b: Any, move: Array) -> Any:
         """Return the intercept that keeps the mean prediction when the weights move."""
         if not objective.intercept:
             return b
@@ -97,7 +97,7 @@ class Smoothness:
         steep = dual_square > 0.0 and tangent.value > 0.0
         return cls(dual_square / (2.0 * tangent.value) if steep else 1.0)
 
-    def admits(self, risk: Risk, tangent: Tangent, move: NDArray, value: float, at: float) -> bool:
+    def admits(self, risk: Risk, tangent: Tangent, move: Array, value: float, at: float) -> bool:
         """Whether the bound held for a move of squared length `at` to where the risk is `value`.
 
         L rises if not; it sinks a little if so, unless rounding alone may have decided.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.margins import MEAN, regularize_diagonal, regularize_full
 from stepless.objective import Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
@@ -76,7 +76,7 @@ class AROW(Learner):
         return memory
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
     ) -> None:
         memory, r = course.memory, course.knob
         if self.matrix == "full":
@@ -86,7 +86,7 @@ class AROW(Learner):
         else:
             regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
         memory, ones = course.memory, course.memory.bias.shape[0]
         if self.matrix == "full":
             w, b = np.split(memory.kept, [memory.kept.size - ones])

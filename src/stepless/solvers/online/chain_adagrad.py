@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import dual_averaging, mirror_descent
 from stepless.compiled.mirror_descent import LAST, VALUE
 from stepless.data.sequences import Sequences
@@ -25,13 +25,13 @@ class Tagged(NamedTuple):
     """Sequences and their tags, as a learner asks a source for examples."""
 
     sequences: Sequences
-    y: NDArray
+    y: Indices
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.sequences), self.sequences.X.shape[1]
 
-    def take(self, which: NDArray) -> Tagged:
+    def take(self, which: Indices) -> Tagged:
         """Return a copy of some sequences."""
         return Tagged(self.sequences.take(which), self.y[self.sequences.positions(which)])
 
@@ -93,7 +93,7 @@ class ChainAdaGrad(AdaGrad):
     def __init__(
         self,
         tags: int,
-        cost: NDArray | None = None,
+        cost: Array | None = None,
         update: Literal["rda", "cmd"] = "rda",
         *,
         eta: float | None = None,
@@ -115,7 +115,7 @@ class ChainAdaGrad(AdaGrad):
             return "needs a penalty that is a sum over weights, such as 'l2', to learn sequences"
         return super().lacks(objective)
 
-    def begin_stream(self, objective: Any, w: NDArray, b: Any = 0.0) -> Course:
+    def begin_stream(self, objective: Any, w: Array, b: Any = 0.0) -> Course:
         at = w.reshape(-1, self.tags).copy(), np.zeros(self.tags)
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, 1)))
 
@@ -124,7 +124,7 @@ class ChainAdaGrad(AdaGrad):
         w, b = course.start
         known = len(w) - self.tags - 2
 
-        def wider(rows: NDArray) -> NDArray:
+        def wider(rows: Array) -> Array:
             new = np.zeros((features - known, *rows.shape[1:]))
             return np.concatenate([rows[:known], new, rows[known:]])
 
@@ -141,11 +141,11 @@ class ChainAdaGrad(AdaGrad):
         X = source.sequences.X
         return scale_of_rows(X, np.ones(X.shape[0]))
 
-    def cost_of(self, objective: Any, early: Any, scores: NDArray) -> Cost:
+    def cost_of(self, objective: Any, early: Any, scores: Array) -> Cost:
         return Cost(0.0, float(scores[len(scores) // 2 :].sum()))
 
     def run(
-        self, problem: Any, objective: Any, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Any, course: Course, order: Indices, scores: Array
     ) -> None:
         (sequences, y), setting = problem, self._prepared(objective, course)
         kept, clock, K = course.memory.kept, course.memory.clock, self.tags
@@ -159,7 +159,7 @@ class ChainAdaGrad(AdaGrad):
         at = np.zeros_like(w) if self.update == "rda" else w
         return self.engine(objective).fresh(self._prepared(objective, course), at, b)
 
-    def weights(self, objective: Any, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Any, course: Course) -> tuple[Array, Array]:
         (start, b), memory = course.start, course.memory
         w, rule = np.empty_like(start), self._rule(self._prepared(objective, course))
         _read(w, memory.kept, start, rule, np.arange(len(w)), memory.clock)

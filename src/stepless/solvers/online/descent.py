@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import descent
 from stepless.compiled.descent import Rule
 from stepless.compiled.rows import longest
@@ -53,14 +53,14 @@ class Extent:
 class Walk:
     """State of an online solver: weights, motion, extent, and what is kept of the iterates."""
 
-    w: NDArray
-    motion: NDArray
+    w: Array
+    motion: Array
     extent: Extent
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
     clock: int = 0  # examples learned
     rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
-    kept: NDArray = field(default_factory=lambda: np.zeros((0, 0)))  # of it
+    kept: Array = field(default_factory=lambda: np.zeros((0, 0)))  # of it
     lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
@@ -92,13 +92,13 @@ class Descent(Walker):
         lack = needs_euclidean(objective)
         return lack or needs_steps(objective.loss, "; use a bundle solver")
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> Walk:
+    def start(self, risk: RowRisk, w: Array, b: float) -> Walk:
         origin = risk.tangent(np.zeros(risk.d), 0.0)
         top, heaviest = longest(risk.source.X, risk.source.s)
         extent = Extent(float(top), float(heaviest), origin.value)
         return self._at(w, b if w.any() else origin.b, risk.objective, extent)
 
-    def _at(self, w: NDArray, b: float, objective: Objective, extent: Extent) -> Walk:
+    def _at(self, w: Array, b: float, objective: Objective, extent: Extent) -> Walk:
         motion, square = np.zeros(descent.SIZE), float(w @ w)
         motion[descent.SCALE], motion[descent.SQUARE], motion[descent.BIAS] = 1.0, square, b
         motion[descent.RADIUS] = max(self.first_radius(objective, extent), math.sqrt(square))
@@ -120,12 +120,12 @@ class Descent(Walker):
         """Say whether the solver's theorem has been satisfied."""
         return False
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> Walk:
+    def begin_stream(self, objective: Objective, w: Array, b: float) -> Walk:
         walk = self._at(w, b, objective, Extent(0.0, 0.0, UNKNOWN))
         walk.motion[descent.STREAM] = 1.0
         return walk
 
-    def _meet(self, risk: RowRisk, walk: Walk, first: NDArray) -> bool:
+    def _meet(self, risk: RowRisk, walk: Walk, first: Indices) -> bool:
         row, motion = risk.source.take(first), walk.motion
         b, new = first_intercept(risk.objective, walk.w, motion[descent.BIAS], row.y[0])
         motion[descent.BIAS] = motion[descent.FIRST] = b
@@ -154,7 +154,7 @@ class Descent(Walker):
         self.begin(walk, self.rule(risk.objective, walk.extent), rounds)
         walk.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
 
-    def _descend(self, risk: RowRisk, walk: Walk, order: NDArray) -> NDArray:
+    def _descend(self, risk: RowRisk, walk: Walk, order: Indices) -> Array:
         slopes, scores = np.empty(self.batch), np.empty(order.size)
         given = risk.problem, self.rule(risk.objective, walk.extent), order
         descent.descend(*given, walk.w, walk.motion, walk.kept, slopes, scores)
@@ -204,7 +204,7 @@ class Descent(Walker):
         rule = self.rule(risk.objective, walk.extent)
         return replace(finding, finished=self.finished(walk, rule))
 
-    def _point(self, objective: Objective, walk: Walk) -> tuple[NDArray, float]:
+    def _point(self, objective: Objective, walk: Walk) -> tuple[Array, float]:
         motion = walk.motion
         if self.iterate == "last":
             return motion[descent.SCALE] * walk.w, motion[descent.BIAS]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.rows import spread
 from stepless.objective import FiniteSum, Free, L2Ball, Objective, SquaredL2, Zero
@@ -25,14 +25,14 @@ _NOISE = 1e-13  # an eigenvalue of Σ ggᵀ, relative to the largest, that may b
 class Block:
     """Some of the weights, Σ ggᵀ of these, its trace, and H's eigenvectors and eigenvalues − δ."""
 
-    places: NDArray
-    G: NDArray
-    vectors: NDArray
-    roots: NDArray
+    places: Indices
+    G: Array
+    vectors: Array
+    roots: Array
     trace: float = 0.0
     renewed: float = 0.0  # the trace when the root was taken
 
-    def take(self, g: NDArray) -> None:
+    def take(self, g: Array) -> None:
         """Add ggᵀ; renew the root if it is due."""
         self.G += np.outer(g, g)
         self.trace += float(g @ g)
@@ -67,7 +67,7 @@ class FullMatrix:
             return "knows the domains free and ball with a full matrix; use matrix='diagonal'"
         return None
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         blocks = [
             Block(at, np.zeros((at.size, at.size)), np.eye(at.size), np.zeros(at.size))
             for at in self._places(*w.shape)
@@ -79,7 +79,7 @@ class FullMatrix:
             memory.kept[0], memory.bias[1] = pulls[0].ravel(), pulls[1]
         return memory
 
-    def _places(self, d: int, K: int) -> list[NDArray]:
+    def _places(self, d: int, K: int) -> list[Indices]:
         everything = np.arange(d * K).reshape(d, K)
         if not self.by_blocks:
             return [everything.ravel()]
@@ -91,7 +91,7 @@ class FullMatrix:
         return [everything[names == name].ravel() for name in np.unique(names)]
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         loss, X, y, s = problem
         d, K = X.shape[1], loss.outputs()
@@ -106,7 +106,7 @@ class FullMatrix:
                 self._move(setting, memory, np.outer(x, g).ravel(), memory.clock + n + 1)
                 self._move_bias(setting, memory, g, memory.clock + n + 1)
 
-    def _move(self, setting: Setting, memory: Memory, g: NDArray, t: int) -> None:
+    def _move(self, setting: Setting, memory: Memory, g: Array, t: int) -> None:
         assert isinstance(memory, MatrixMemory)
         (regularizer, domain), eta = setting.penalty, setting.etas[0]
         delta, curved = setting.metrics[0].delta, regularizer.strong_convexity()
@@ -136,7 +136,7 @@ class FullMatrix:
             w[block.places] = block.vectors @ v[first : first + block.places.size]
             first += block.places.size
 
-    def _move_bias(self, setting: Setting, memory: Memory, a: NDArray, t: int) -> None:
+    def _move_bias(self, setting: Setting, memory: Memory, a: Array, t: int) -> None:
         metric, eta = setting.metrics[1], setting.etas[1]
         memory.bias[1] += a
         for c in range(a.size):
@@ -147,6 +147,6 @@ class FullMatrix:
             else:
                 memory.bias[0, c] -= step * a[c]
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         K = memory.bias.shape[1]
         return memory.kept[1].reshape(-1, K).copy(), memory.bias[0].copy()

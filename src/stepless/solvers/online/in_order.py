@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
@@ -32,7 +32,7 @@ class InOrder:
     def lacks(self, objective: Objective) -> str | None:
         return self.solver.lacks(objective)
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Any:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> Any:
         return self.solver.start(risk, w, b)
 
     def step(self, risk: RowRisk, state: Any, rng: np.random.Generator) -> Finding:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from stepless.arrays import Array
 
 Iterate = Literal["last", "random", "average", "suffix"]
 ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
 
-Point = tuple[NDArray, Any]  # weights and intercept, or intercepts
+Point = tuple[Array, Any]  # weights and intercept, or intercepts
 
 
 def checked(iterate: Iterate, batch: int | None) -> None:

@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import expansion
 from stepless.compiled.expansion import Rule
 from stepless.compiled.shuffle import random_order
@@ -28,8 +28,8 @@ _AT_ONCE = 256  # examples whose kernels are computed together: matrices multipl
 class KernelPGSState:
     """Coefficients of θ, one an example, and motion."""
 
-    beta: NDArray
-    motion: NDArray
+    beta: Array
+    motion: Array
     first: float  # R(0), the intercept at its best: Ω(f*) is no larger
     cuts: KernelCuts
 
@@ -80,7 +80,7 @@ class KernelPGS:
         """What of this objective the solver cannot handle, with a remedy; None if it can."""
         return needs_one_output(objective.loss, "") or needs_steps(objective.loss, "")
 
-    def start(self, risk: KernelRisk, w: NDArray | None = None, b: float = 0.0) -> KernelPGSState:
+    def start(self, risk: KernelRisk, w: Array | None = None, b: float = 0.0) -> KernelPGSState:
         """A state at f = 0: no round has been before the first."""
         origin, cuts = np.zeros(risk.m), KernelCuts(risk)
         tangent = risk.tangent(origin, 0.0)
@@ -96,7 +96,7 @@ class KernelPGS:
         found = self.walk(risk, state, random_order(risk.m, rng))
         return state.cuts.look(risk, found.w, found.b, found.plane, self.budget)
 
-    def walk(self, risk: KernelRisk, state: KernelPGSState, order: NDArray) -> Finding:
+    def walk(self, risk: KernelRisk, state: KernelPGSState, order: Indices) -> Finding:
         """Pass over the examples in a given order; `w` of what is found are f's coefficients."""
         m, motion, slopes = risk.m, state.motion, np.empty(order.size)
         motion[expansion.OFFSET :] = 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices, Mask
 from stepless.compiled.joint import value
 from stepless.compiled.rows import extent
 from stepless.compiled.shuffle import random_order
@@ -55,9 +55,9 @@ class Scale:
 class Course:
     """State of a learner: its memory, its knob, the early examples as long as they are needed."""
 
-    start: tuple[NDArray, NDArray]
+    start: tuple[Array, Array]
     memory: Memory
-    scores: NDArray  # of the early examples, before learning
+    scores: Array  # of the early examples, before learning
     knob: float = math.nan
     scale: Scale = Scale()
     early: Source | None = None
@@ -97,21 +97,21 @@ class Learner:
         raise NotImplementedError
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
     ) -> None:
         """Learn the rows of an order, and write the predictions before each (m × K)."""
         raise NotImplementedError
 
-    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
         """Return the weights (d × K) and intercepts (K) of now."""
         raise NotImplementedError
 
     # -- a pass ----------------------------------------------------------------------------------
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Course:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> Course:
         return self.begin_stream(risk.objective, w, b)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> Course:
+    def begin_stream(self, objective: Objective, w: Array, b: Any) -> Course:
         K = objective.outputs
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
         return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
@@ -119,7 +119,7 @@ class Learner:
     def step(self, risk: RowRisk, course: Course, rng: np.random.Generator) -> Finding:
         return self.walk(risk, course, random_order(risk.m, rng), rng)
 
-    def walk(self, risk: RowRisk, course: Course, order: NDArray, rng: Any = None) -> Finding:
+    def walk(self, risk: RowRisk, course: Course, order: Indices, rng: Any = None) -> Finding:
         """Pass over the examples in a given order."""
         scores = self.learn(risk, course, order)
         w, b = self.weights(risk.objective, course)
@@ -131,9 +131,9 @@ class Learner:
         self,
         risk: RowRisk,
         course: Course,
-        order: NDArray,
+        order: Indices,
         rng: np.random.Generator | None = None,
-    ) -> NDArray:
+    ) -> Array:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         objective = risk.objective
         scores = np.empty((order.size, objective.outputs))
@@ -160,7 +160,7 @@ class Learner:
         return scores
 
     def _advance(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
     ) -> None:
         self.run(problem, objective, course, order, scores)
         course.memory.clock += order.size
@@ -219,7 +219,7 @@ class Learner:
         """Return how large the examples are."""
         return scale_of_rows(source.X, source.s)
 
-    def cost_of(self, objective: Objective, early: Source, scores: NDArray) -> Cost:
+    def cost_of(self, objective: Objective, early: Source, scores: Array) -> Cost:
         """Return what the latter half of these scores cost.
 
         What a large step costs at the beginning it will not cost again.
@@ -239,14 +239,14 @@ def _better(cost: Cost, best: Cost) -> bool:
     return cost.loss < _HAIR * best.loss
 
 
-def mistaken(scores: NDArray, y: NDArray) -> NDArray:
+def mistaken(scores: Array, y: Array) -> Mask:
     """Which examples are put in a wrong class: by sign, or by the highest of several scores."""
     if scores.shape[1] == 1:
         return scores[:, 0] * y <= 0.0
     return scores.argmax(axis=1) != y
 
 
-def scale_of_rows(X: Design, s: NDArray) -> Scale:
+def scale_of_rows(X: Design, s: Array) -> Scale:
     """Return how large the rows of a design are, by these weights."""
     square, entry, longest = extent(X, s)
     # Where there is nothing to see, any size will do.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -86,17 +86,17 @@ class OnlineToBatch:
     def lacks(self, objective: Objective) -> str | None:
         return self.solver.lacks(objective)
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Gathered:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> Gathered:
         return self.begin_stream(risk.objective, w, b)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: Any) -> Gathered:
+    def begin_stream(self, objective: Objective, w: Array, b: Any) -> Gathered:
         return Gathered(self.solver.begin_stream(objective, w, b))
 
     def step(self, risk: RowRisk, state: Gathered, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
 
     def walk(
-        self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator
+        self, risk: RowRisk, state: Gathered, order: Indices, rng: np.random.Generator
     ) -> Finding:
         """Pass over the examples in a given order; the intercept is the best at the point."""
         self.learn(risk, state, order, rng)
@@ -105,8 +105,8 @@ class OnlineToBatch:
         return touched(risk, w.ravel(), tangent)
 
     def learn(
-        self, risk: RowRisk, state: Gathered, order: NDArray, rng: np.random.Generator
-    ) -> NDArray:
+        self, risk: RowRisk, state: Gathered, order: Indices, rng: np.random.Generator
+    ) -> Array:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         if state.seed < 0:
             state.seed = int(rng.integers(2**63))

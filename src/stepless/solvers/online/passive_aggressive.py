@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.margins import correct
 from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
 from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
@@ -70,12 +70,12 @@ class PassiveAggressive(Learner):
         return Memory(w.copy(), b.copy() if objective.intercept else np.zeros(0))
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
     ) -> None:
         memory, C = course.memory, course.knob
         cap, soft = (C, 0.0) if self.variant == "I" else (math.inf, 0.5 / C)
         correct(problem, cap, soft, order, memory.kept, memory.bias, scores)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
         w, b = course.memory.kept, course.memory.bias
         return w.copy(), b.copy() if b.size else np.zeros(w.shape[1])

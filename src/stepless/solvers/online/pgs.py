@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import primal_gradient
 from stepless.compiled.links import Linear, Power, Separate
 from stepless.compiled.primal_gradient import Rule
@@ -28,13 +28,13 @@ _HALVINGS = 200
 class PGSState:
     """Dual weights, motion, and what is kept of the iterates."""
 
-    kept: NDArray
-    motion: NDArray
+    kept: Array
+    motion: Array
     first: float  # R(0), the intercept at its best: Ω(w*) is no larger
     level: float  # that intercept
     passes: int = 0
     iterates: Iterates = field(default_factory=Iterates)
-    picked: NDArray = field(default_factory=lambda: np.zeros(0))  # the iterate that is drawn
+    picked: Array = field(default_factory=lambda: np.zeros(0))  # the iterate that is drawn
     clock: int = 0  # examples learned
     rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
     lost: float = 0.0  # R(0) of a stream, as far as it is known
@@ -107,7 +107,7 @@ class PGS(Walker):
             )
         return None
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> PGSState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> PGSState:
         origin = risk.tangent(np.zeros(risk.d), 0.0)
         far = _bound(risk.objective, origin.value) * longest(risk.source.X, risk.source.s)[0]
         # as if the start had been reached by a pass: a round alone would count for nothing
@@ -117,9 +117,7 @@ class PGS(Walker):
         state.level, state.motion[primal_gradient.REACH] = origin.b, min(1.0, max(far, 1e-30))
         return state
 
-    def _at(
-        self, w: NDArray, b: float, objective: Objective, first: float, rounds: int
-    ) -> PGSState:
+    def _at(self, w: Array, b: float, objective: Objective, first: float, rounds: int) -> PGSState:
         """A state as if these weights had been reached in so many rounds."""
         kept = np.zeros((w.size, 2 if self.iterate == "last" else 4))
         motion = np.zeros(primal_gradient.SIZE)
@@ -132,14 +130,14 @@ class PGS(Walker):
         picked = np.zeros(w.size if self.iterate == "random" else 0)
         return PGSState(kept, motion, first, b, picked=picked)
 
-    def begin_stream(self, objective: Objective, w: NDArray, b: float) -> PGSState:
+    def begin_stream(self, objective: Objective, w: Array, b: float) -> PGSState:
         strength = objective.strength or 1.0
         # so many rounds that the next has a step of 1: what was fitted before is not lost at once
         state = self._at(w, b, objective, UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
         state.motion[primal_gradient.STREAM] = 1.0
         return state
 
-    def _meet(self, risk: RowRisk, state: PGSState, first: NDArray) -> bool:
+    def _meet(self, risk: RowRisk, state: PGSState, first: Indices) -> bool:
         i, motion, (loss, _, y, s) = first[0], state.motion, risk.problem
         theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
         b, new = first_intercept(risk.objective, theta, b, y[i])
@@ -168,7 +166,7 @@ class PGS(Walker):
         state.motion[primal_gradient.BIASES] = state.motion[primal_gradient.PASSED] = 0.0
         state.kept[:, primal_gradient.SUM :] = 0.0
 
-    def _descend(self, risk: RowRisk, state: PGSState, order: NDArray) -> NDArray:
+    def _descend(self, risk: RowRisk, state: PGSState, order: Indices) -> Array:
         batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
         slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
         touched = np.zeros((2, risk.d), dtype=np.uint32)
@@ -189,7 +187,7 @@ class PGS(Walker):
             state.iterates.keep(self.iterate, summed, state.rounds, drawn, rng)
         state.rounds = 0
 
-    def _point(self, objective: Objective, state: PGSState) -> tuple[NDArray, float]:
+    def _point(self, objective: Objective, state: PGSState) -> tuple[Array, float]:
         if self.iterate != "last":
             if state.rounds == 0:
                 return state.iterates.point()
@@ -252,7 +250,7 @@ def _reach(penalty: Regularizer, first: float) -> float:
     return high
 
 
-def gradient_of(penalty: Regularizer, w: NDArray) -> NDArray:
+def gradient_of(penalty: Regularizer, w: Array) -> Array:
     """∇Ω(w): the u with ∇Ω*(u) = w."""
     match penalty:
         case SquaredL2():

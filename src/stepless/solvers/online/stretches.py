@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array
 from stepless.objective import Objective
 
 
@@ -38,7 +37,7 @@ def stretches(clock: int, count: int) -> Iterator[Part]:
         done = stop
 
 
-def first_intercept(objective: Objective, w: NDArray, b: Any, y: float) -> tuple[float, bool]:
+def first_intercept(objective: Objective, w: Array, b: Any, y: float) -> tuple[float, bool]:
     """Return the intercept with which a stream's first example is learned; whether it is new.
 
     Where targets are numbers it is the first one, which may be far from 0, unless weights are given

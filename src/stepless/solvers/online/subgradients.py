@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numpy.typing import NDArray
-
+from stepless.arrays import Array, Indices
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
 from stepless.solvers.online.learner import Course, Learner
@@ -65,12 +64,12 @@ class Subgradients(Learner):
         return self.engine(objective).fresh(self._prepared(objective, course), *course.start)
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: NDArray, scores: NDArray
+        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
     ) -> None:
         setting = self._prepared(objective, course)
         self.engine(objective).run(problem, setting, course.memory, order, scores)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
         return self.engine(objective).weights(self._prepared(objective, course), course.memory)
 
 

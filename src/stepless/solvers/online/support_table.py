@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.expansion import seat
 from stepless.data.gram import Gram
 
@@ -16,7 +16,7 @@ class SupportTable:
     place up to those that come; the table grows when all are taken.
     """
 
-    def __init__(self, gram: Gram, beta: NDArray) -> None:
+    def __init__(self, gram: Gram, beta: Array) -> None:
         self._gram = gram
         self._place = np.full(gram.size, -1)
         self._make(0)
@@ -29,7 +29,7 @@ class SupportTable:
         self.table = np.zeros((places, places))  # kernels meet coefficients of 0: all are numbers
         self.beta = np.zeros(places)
 
-    def admit(self, coming: NDArray) -> NDArray:
+    def admit(self, coming: Indices) -> Indices:
         """Give a place to each example that has none; return the places of all of these."""
         new = coming[self._place[coming] < 0]
         places = np.flatnonzero(self.examples < 0)
@@ -54,7 +54,7 @@ class SupportTable:
         self._place[self.examples[idle]] = -1
         self.examples[idle] = -1
 
-    def store(self, beta: NDArray) -> None:
+    def store(self, beta: Array) -> None:
         """Write `beta`: the coefficients of all examples."""
         beta[:] = 0.0
         taken = self.examples >= 0

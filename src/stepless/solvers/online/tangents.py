@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import oracle
 from stepless.data import Column, added
 from stepless.plane import Plane
@@ -13,7 +13,7 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 
-def found(risk: RowRisk, w: NDArray, b: float, order: NDArray, scores: NDArray) -> Finding:
+def found(risk: RowRisk, w: Array, b: float, order: Indices, scores: Array) -> Finding:
     """The point (w, b), its objective, and the mean of the losses' tangents at these scores.
 
     They are what a pass predicted, in its order. A tangent lies under its loss wherever it is

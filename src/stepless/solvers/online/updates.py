@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import dual_averaging, eager, forward_backward, mirror_descent
 from stepless.compiled.metrics import DiagonalMetric
 from stepless.objective import Domain, FiniteSum, Regularizer
@@ -21,7 +21,7 @@ class Setting:
     metrics: tuple[DiagonalMetric, DiagonalMetric]
     etas: tuple[float, float]
 
-    def pulls(self, w: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
+    def pulls(self, w: Array, b: Array) -> tuple[Array, Array]:
         """Return the Σg with which dual averaging stands at these weights before the first round.
 
         They count the less the more curvature the examples add.
@@ -35,28 +35,28 @@ class Setting:
 class Memory:
     """What a learner has made of the examples so far; what the arrays hold is the update's."""
 
-    kept: NDArray
-    bias: NDArray
-    common: NDArray = field(default_factory=lambda: np.zeros(0))
+    kept: Array
+    bias: Array
+    common: Array = field(default_factory=lambda: np.zeros(0))
     clock: int = 0
 
 
 class Update(Protocol):
     """A memory of nothing; learning; the weights (d × K) and intercepts (K) of now."""
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory: ...
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory: ...
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None: ...
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]: ...
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]: ...
 
 
 class Averaging:
     """Dual averaging, lazily: any penalty of rows, a domain that is a product of intervals."""
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         memory = Memory(np.zeros((*w.shape, 2)), np.zeros((b.size, 2)))
         at = dual_averaging.SUM
         if w.any() or b.any():
@@ -64,13 +64,13 @@ class Averaging:
         return memory
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
         dual_averaging.average(problem, *rule, order, *arrays, memory.clock, scores)
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         (metric, bias_metric), (eta, bias_eta) = setting.metrics, setting.etas
         w = np.empty(memory.kept.shape[:2])
         dual_averaging.averaged(setting.penalty, metric, eta, memory.kept, memory.clock, w)
@@ -82,20 +82,20 @@ class Averaging:
 class Mirror:
     """Composite mirror descent, lazily: penalty and domain of each weight by itself."""
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         memory = Memory(np.zeros((*w.shape, 3)), np.zeros((b.size, 3)))
         at = mirror_descent.VALUE
         memory.kept[:, :, at], memory.bias[:, at] = w, b
         return memory
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
         mirror_descent.descend(problem, *rule, order, *arrays, memory.clock, scores)
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         w = np.empty(memory.kept.shape[:2])
         rule = setting.penalty[0], setting.metrics[0], setting.etas[0]
         mirror_descent.descended(*rule, memory.kept, memory.clock, w)
@@ -108,17 +108,17 @@ class Splitting:
     def __init__(self, elastic: tuple[float, float]) -> None:
         self.elastic = elastic
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         return Memory(w.copy(), b.copy(), np.array([1.0, 0.0]))
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         rule = self.elastic, setting.penalty[1], setting.etas
         arrays = memory.kept, memory.bias, memory.common
         forward_backward.split(problem, *rule, order, *arrays, memory.clock, scores)
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         v, (scale, shift) = memory.kept, memory.common
         w = np.copysign(np.maximum(scale * np.abs(v) - shift, 0.0), v)
         return w, memory.bias.copy()
@@ -130,7 +130,7 @@ class Eager:
     def __init__(self, averaging: bool) -> None:
         self.averaging = averaging
 
-    def fresh(self, setting: Setting, w: NDArray, b: NDArray) -> Memory:
+    def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         memory = Memory(np.zeros((2, *w.shape)), np.zeros((3, b.size)), w.copy())
         eager.enter(setting.penalty[1], memory.common)
         memory.bias[0] = b
@@ -139,11 +139,11 @@ class Eager:
         return memory
 
     def run(
-        self, problem: FiniteSum, setting: Setting, memory: Memory, order: NDArray, scores: NDArray
+        self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         rule = setting.penalty, setting.metrics, setting.etas, self.averaging, order
         arrays = memory.common, memory.kept, memory.bias, memory.clock
         eager.proceed(problem, *rule, *arrays, scores)
 
-    def weights(self, setting: Setting, memory: Memory) -> tuple[NDArray, NDArray]:
+    def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         return memory.common.copy(), memory.bias[0].copy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -30,7 +30,7 @@ class Walker:
     def step(self, risk: RowRisk, state: Any, rng: np.random.Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
 
-    def walk(self, risk: RowRisk, state: Any, order: NDArray, rng: np.random.Generator) -> Finding:
+    def walk(self, risk: RowRisk, state: Any, order: Indices, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
         self._open(risk, state, order.size, rng)
         scores = self._descend(risk, state, order)
@@ -39,7 +39,7 @@ class Walker:
         finding = found(risk, *self._point(risk.objective, state), order, scores)
         return self._judged(risk, state, finding)
 
-    def learn(self, risk: RowRisk, state: Any, order: NDArray, rng: np.random.Generator) -> NDArray:
+    def learn(self, risk: RowRisk, state: Any, order: Indices, rng: np.random.Generator) -> Array:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         scores, new = np.empty(order.size), False
         for rows, begins, ends in stretches(state.clock, order.size):
@@ -55,12 +55,12 @@ class Walker:
             scores[0] = 0.0
         return scores.reshape(-1, 1)
 
-    def weights(self, objective: Objective, state: Any) -> tuple[NDArray, NDArray]:
+    def weights(self, objective: Objective, state: Any) -> tuple[Array, Array]:
         """Return the weights (d × 1) and the intercept of now."""
         w, b = self._point(objective, state)
         return w.reshape(-1, 1), np.array([b])
 
-    def _meet(self, risk: RowRisk, state: Any, first: NDArray) -> bool:
+    def _meet(self, risk: RowRisk, state: Any, first: Indices) -> bool:
         """Begin a stream with its first example; say whether the intercept begins there too."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class Walker:
         """Begin a pass, or a stretch of a stream, over so many examples."""
         raise NotImplementedError
 
-    def _descend(self, risk: RowRisk, state: Any, order: NDArray) -> NDArray:
+    def _descend(self, risk: RowRisk, state: Any, order: Indices) -> Array:
         """Learn the rows of an order; return the predictions before each was learned."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ class Walker:
         """End a pass, or a stretch of a stream."""
         raise NotImplementedError
 
-    def _point(self, objective: Objective, state: Any) -> tuple[NDArray, float]:
+    def _point(self, objective: Objective, state: Any) -> tuple[Array, float]:
         """The weights and the intercept that are offered now."""
         raise NotImplementedError
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import clipped_descent
 from stepless.compiled.clipped_descent import Stage
 from stepless.compiled.rows import fullest, steepest
@@ -29,27 +29,27 @@ class ClippedSGDState:
     """A stage under way, and what is known of the optimum."""
 
     scale: Scale
-    centre: NDArray  # ŵ_k
+    centre: Array  # ŵ_k
     b: float
     reach: float  # Δ_k
     height: float  # J(ŵ_k)
     best: float  # objective so far
     bound: float  # under all objectives, from single planes
     steepness: float  # mean ‖v‖² of clipped gradients, expected in this stage
-    v: NDArray
-    total: NDArray
-    motion: NDArray
+    v: Array
+    total: Array
+    motion: Array
     passes: int = 0  # of the stage
     stages: int = 0  # that are over
 
     @property
-    def mean(self) -> NDArray:
+    def mean(self) -> Array:
         """Mean of the stage's iterates so far."""
         at, kernel = self.motion, clipped_descent
         total = at[kernel.SHIFTS] * self.centre + at[kernel.SCALES] * self.v + self.total
         return total / at[kernel.ROUNDS]
 
-    def begin(self, centre: NDArray) -> None:
+    def begin(self, centre: Array) -> None:
         """Begin a stage there."""
         self.centre, self.passes = centre, 0
         self.v, self.total = np.zeros_like(centre), np.zeros_like(centre)
@@ -135,7 +135,7 @@ class ClippedSGD:
             "choose a larger target, or target=None"
         )
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> ClippedSGDState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> ClippedSGDState:
         objective, tangent = risk.objective, risk.tangent(w, b)
         best, bound = _between(objective, w, tangent.value, tangent.plane)
         largest, _ = steepest(risk.source.X, risk.source.s)
@@ -174,7 +174,7 @@ class ClippedSGD:
             return None
         return Theorem(state.scale, self.target)
 
-    def _order(self, m: int, rng: np.random.Generator) -> NDArray:
+    def _order(self, m: int, rng: np.random.Generator) -> Indices:
         if self.schedule == "theory":
             return rng.integers(m, size=m, dtype=np.uint32)
         return random_order(m, rng)
@@ -191,7 +191,7 @@ class ClippedSGD:
         return Stage(state.scale.strength, step, clip, reach, ball)
 
     def _shrink(
-        self, state: ClippedSGDState, w: NDArray, objective: float, theorem: Theorem | None
+        self, state: ClippedSGDState, w: Array, objective: float, theorem: Theorem | None
     ) -> None:
         """End a stage at its mean w."""
         if theorem is not None:
@@ -220,7 +220,7 @@ class ClippedSGD:
         return theorem is not None and state.stages >= theorem.stages
 
 
-def _between(objective: Objective, w: NDArray, risk: float, plane: Plane) -> tuple[float, float]:
+def _between(objective: Objective, w: Array, risk: float, plane: Plane) -> tuple[float, float]:
     """Return J at w, and a number below all of J, from the plane there."""
     slope = float(np.sqrt(plane.a @ plane.a))
     return objective.penalty(w) + risk, max(objective.floor(slope, plane.offset), 0.0)

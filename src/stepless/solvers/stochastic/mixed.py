@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array, Indices
 from stepless.compiled import mixed, mixed_lagged
 from stepless.compiled.mixed import Epoch
 from stepless.compiled.rows import steepest
@@ -29,15 +29,15 @@ _LEVER = 0.5  # an intercept is a feature half as large as the longest example
 class Centre:
     """A point, its objective and full gradient, and each example's prediction and slope there."""
 
-    w: NDArray
+    w: Array
     b: float
     objective: float
-    pull: NDArray  # μ = ∇F(w), of all but what is left to the prox
-    z: NDArray
-    a: NDArray
+    pull: Array  # μ = ∇F(w), of all but what is left to the prox
+    z: Array
+    a: Array
 
     @classmethod
-    def at(cls, risk: RowRisk, w: NDArray, anchor: Anchor) -> Centre:
+    def at(cls, risk: RowRisk, w: Array, anchor: Anchor) -> Centre:
         objective = risk.objective.penalty(w) + anchor.tangent.value
         pull = anchor.g + parts(risk.objective)[0] * w
         return cls(w.copy(), anchor.tangent.b, objective, pull, anchor.z.whole, anchor.a.whole)
@@ -57,9 +57,9 @@ class Walk:
     """Where an epoch is: its numbers and the arrays of its kernel."""
 
     epoch: Epoch
-    pull: NDArray  # the centre's, and that of the added ridge
-    kept: NDArray
-    motion: NDArray
+    pull: Array  # the centre's, and that of the added ridge
+    kept: Array
+    motion: Array
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Mixed:
         """Return the next epoch."""
         raise NotImplementedError
 
-    def start(self, risk: RowRisk, w: NDArray, b: float) -> MixedState:
+    def start(self, risk: RowRisk, w: Array, b: float) -> MixedState:
         square, longest = steepest(risk.source.X, risk.source.s)
         lever = _LEVER * longest if risk.objective.intercept else 0.0
         square += lever * lever * risk.source.s.max()
@@ -129,14 +129,12 @@ class Mixed:
         w, b = _mean(risk, state.centre, state.walk)
         return Finding(w, b) if state.left else self._arrive(risk, state, state.walk, w, b)
 
-    def _draw(self, m: int, count: int, rng: np.random.Generator) -> NDArray:
+    def _draw(self, m: int, count: int, rng: np.random.Generator) -> Indices:
         if self.schedule == "theory":
             return rng.integers(m, size=count, dtype=np.uint32)
         return random_order(m, rng)[:count]
 
-    def _arrive(
-        self, risk: RowRisk, state: MixedState, walk: Walk, w: NDArray, b: float
-    ) -> Finding:
+    def _arrive(self, risk: RowRisk, state: MixedState, walk: Walk, w: Array, b: float) -> Finding:
         """End an epoch at the mean of its iterates."""
         anchor = risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)
@@ -198,7 +196,7 @@ def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eag
     return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
 
 
-def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: NDArray) -> None:
+def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: Indices) -> None:
     anchor = centre.z, centre.a
     kind, epoch, motion = _kind(risk.objective, walk.epoch), walk.epoch, walk.motion
     _, rest = parts(risk.objective)
@@ -214,7 +212,7 @@ def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: NDArray) -> None:
         mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
 
 
-def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[NDArray, float]:
+def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[Array, float]:
     """Return the mean of the epoch's iterates so far, the present one included."""
     motion, kept, epoch = walk.motion, walk.kept, walk.epoch
     count = motion[mixed.COUNT] + 1.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.compiled import one_projection as kernel
 from stepless.compiled.one_projection import Rule
 from stepless.compiled.rows import longest
@@ -40,12 +40,12 @@ class Scale:
 class Phases:
     """State: the iterate and its motion, the sum of a phase's iterates, and what was offered."""
 
-    w: NDArray
-    total: NDArray
-    motion: NDArray
+    w: Array
+    total: Array
+    motion: Array
     scale: Scale
     rule: Rule
-    offered: tuple[NDArray, Any, float]  # weights, intercept, objective
+    offered: tuple[Array, Any, float]  # weights, intercept, objective
     rounds: int  # of this phase, planned
     ceiling: float = 0.0  # λ₀
     projections: int = 0  # of means, and of a start outside
@@ -91,7 +91,7 @@ class OneProjection:
         """The numbers of a phase."""
         raise NotImplementedError
 
-    def start(self, risk: RowRisk, w: NDArray, b: Any) -> Phases:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> Phases:
         objective, domain, home = risk.objective, risk.objective.domain, w.copy()
         outside = domain.excess(home) > 0.0
         if outside:
@@ -115,7 +115,7 @@ class OneProjection:
         phases.rule = self.rule(objective, phases)
         return phases
 
-    def _scale(self, risk: RowRisk, w: NDArray, b: float, value: float, slope: NDArray) -> Scale:
+    def _scale(self, risk: RowRisk, w: Array, b: float, value: float, slope: Array) -> Scale:
         objective, domain, strength = risk.objective, risk.objective.domain, risk.objective.strength
         # λ‖w*‖²/2 ≤ J(w*) ≤ J at the start
         within = math.sqrt(2.0 * value / strength) if strength else math.inf

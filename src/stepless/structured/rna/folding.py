@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepless.arrays import Array
 from stepless.structured.model import StructuredModel
 from stepless.structured.rna import loops, programme
 from stepless.structured.rna.dot_bracket import dot_bracket, encoded, mates
@@ -52,7 +52,7 @@ class Folding(StructuredModel):
             raise ValueError(f"costs of pairs must be ≥ 0, not missed={missed}, wrong={wrong}")
         self.missed, self.wrong = missed, wrong
 
-    def features(self, x: str, y: str) -> NDArray:
+    def features(self, x: str, y: str) -> Array:
         counts = np.empty(loops.ENTRIES)
         programme.count(counts, encoded(x), mates(y, len(x)))
         return counts @ loops.MADE_OF
@@ -63,17 +63,17 @@ class Folding(StructuredModel):
         wrong = int(((said > 0) & (true != said)).sum()) // 2
         return self.missed * missed + self.wrong * wrong
 
-    def most_violated(self, w: NDArray, x: str, y: str) -> str:
+    def most_violated(self, w: Array, x: str, y: str) -> str:
         truth = mates(y, len(x))
         worst, score = self._best(w, x, truth)
         # a truth that no folding can be may be ahead of all of them
         own = float(self.features(x, y) @ w)
         return y if own >= score + self.missed * (np.count_nonzero(truth) // 2) else worst
 
-    def predict(self, w: NDArray, x: str) -> str:
+    def predict(self, w: Array, x: str) -> str:
         return self._best(w, x, None)[0]
 
-    def _best(self, w: NDArray, x: str, truth: Any) -> tuple[str, float]:
+    def _best(self, w: Array, x: str, truth: Any) -> tuple[str, float]:
         bases = encoded(x)
         mate = np.zeros(bases.size, dtype=np.int64)
         missed, wrong = (0.0, 0.0) if truth is None else (self.missed, self.wrong)
