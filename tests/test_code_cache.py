@@ -17,7 +17,7 @@ from stepless.jit import compiled
 
 UNIT = {unit}
 
-@compiled
+@compiled()
 def helper(x):
     return {factor} * x
 

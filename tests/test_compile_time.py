@@ -8,7 +8,7 @@ from stepless.jit import compiled
 def test_what_is_compiled_counts_once_with_its_parts(monkeypatch, tmp_path):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # nothing is found there
 
-    @compiled
+    @compiled()
     def square(x):
         return x * x
 

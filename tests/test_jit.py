@@ -16,7 +16,7 @@ from stepless.jit import FAST, compiled
 from stepless.term import Term
 
 
-@compiled
+@compiled()
 def _square(x):
     return x * x
 
@@ -69,7 +69,7 @@ def test_wrong_arguments_are_typing_errors():
 
 
 def test_errors_of_fragments_come_through():
-    @compiled
+    @compiled()
     def refuse(x):
         if x < 0.0:
             raise ValueError("it is negative")
@@ -91,7 +91,7 @@ def test_fragments_of_fragments_and_of_terms():
         def times(self, x):
             return self.by * _square(x)
 
-    @compiled
+    @compiled()
     def twice(term, x):
         return term.times(x) + term.times(-x)
 
@@ -222,7 +222,7 @@ CANCELLING = np.array([1.0, 1e100, 1.0, -1e100])
 
 @pytest.mark.parametrize("first", ["fast", "exact"])
 def test_an_exact_part_is_exact_whoever_compiles_it_first(first):
-    @compiled
+    @compiled()
     def add(total, lost, term):
         grown = total + term
         rest = (total - grown) + term if abs(total) >= abs(term) else (term - grown) + total

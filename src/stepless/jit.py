@@ -40,12 +40,12 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiled(
-    lengths: Any = None,
+    lengths: str | None = None,
     *,
     fastmath: set[str] | None = None,
     inline: bool = True,
     plain: Callable[..., bool] | None = None,
-) -> Any:
+) -> Callable[[Callable[..., Any]], Loop]:
     """Compile a function when it is first called, for the types that it is called with.
 
     It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
@@ -75,8 +75,6 @@ def compiled(
         ...
     ValueError: dot: arrays do not fit together: x[d] y[d], but x has shape (3,), y (2,)
     """
-    if callable(lengths):
-        return compiled(fastmath=fastmath, inline=inline, plain=plain)(lengths)
 
     def decorate(function: Any) -> Any:
         return function if config.DISABLE_JIT else Loop(function, lengths, fastmath, inline, plain)

@@ -102,7 +102,7 @@ def _enter(gram, lift, W, k, j, R, rhs, slope):
     return pivot / square
 
 
-@compiled
+@compiled()
 def _leave(W, k, e, R, rhs):
     """Take the e-th plane out of W: its column out of R, the rows below rotated to a triangle."""
     for i in range(e):

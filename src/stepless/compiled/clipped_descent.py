@@ -113,7 +113,7 @@ def _project(scale, shift, vv, vc, cc, reach, ball):
     return ratio * scale, (inner - ratio * scale * vc) / cc - 1.0
 
 
-@compiled
+@compiled()
 def _square(scale, shift, vv, vc, cc):
     """‖scale·v + shift·c‖²."""
     return scale * scale * vv + 2.0 * scale * shift * vc + shift * shift * cc

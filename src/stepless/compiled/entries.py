@@ -26,7 +26,7 @@ def digest(block, start):
     return total
 
 
-@compiled
+@compiled()
 def _mixed(word):
     """Steele, Lea and Flood's (2014): one-to-one, and every bit comes to depend on every other."""
     word = (word ^ (word >> np.uint64(30))) * _FIRST

@@ -133,7 +133,7 @@ def leave(table, beta, mass):
     return max(mass, 0.0)
 
 
-@compiled
+@compiled()
 def count_of(beta):
     """Return how many coefficients differ from 0."""
     count = 0

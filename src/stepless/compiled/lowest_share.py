@@ -58,6 +58,6 @@ def lowest_share(shares, values, weights, mass):
     return pivot
 
 
-@compiled
+@compiled()
 def _median(a, b, c):
     return max(min(a, b), min(max(a, b), c))

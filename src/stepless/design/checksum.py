@@ -39,7 +39,7 @@ def _of_words(words):
     return _mixed(one, one >> np.uint64(32))
 
 
-@compiled
+@compiled()
 def _mixed(chain, word):
     # turned, so that high bits come to count as well: products carry only upwards
     turned = chain ^ np.uint64(word)

@@ -102,7 +102,7 @@ def _dot(x: Array, y: Array) -> float:
     return total
 
 
-@compiled
+@compiled()
 def _largest(x: Array) -> float:
     top = 0.0
     for j in range(x.size):
@@ -125,7 +125,7 @@ def _split(Q: Array, count: int, normal: Array, shares: Array, z: Array) -> None
                 z[j] -= share * Q[k, j]
 
 
-@compiled
+@compiled()
 def _join(Q: Array, R: Array, count: int, shares: Array, z: Array) -> None:
     """Write Q and R: one more row, of these shares and this rest."""
     length = math.sqrt(_dot(z, z))
@@ -136,7 +136,7 @@ def _join(Q: Array, R: Array, count: int, shares: Array, z: Array) -> None:
         Q[count, j] = z[j] / length
 
 
-@compiled
+@compiled()
 def _back(R: Array, count: int, t: Array, x: Array) -> None:
     """Write x with Rx = t."""
     for k in range(count - 1, -1, -1):
@@ -146,7 +146,7 @@ def _back(R: Array, count: int, t: Array, x: Array) -> None:
         x[k] /= R[k, k]
 
 
-@compiled
+@compiled()
 def _settle(w: Array, A: Array, b: Array, rows: Indices, count: int, Q: Array, R: Array) -> None:
     """Replace w by the nearest point with equality in these rows: w − Qᵀ R⁻ᵀ(Aw − b)."""
     t = np.empty(count)

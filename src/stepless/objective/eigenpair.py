@@ -59,7 +59,7 @@ def lowest(X: Array, u: Array) -> float:
     return _lowest_of_all(X, u)
 
 
-@compiled
+@compiled()
 def _begin(u: Array, v: Array) -> None:
     """Write into v a unit vector near u; a random one, always the same, if u is 0."""
     state = np.uint64(0x9E3779B97F4A7C15)
@@ -73,7 +73,7 @@ def _begin(u: Array, v: Array) -> None:
         v /= math.sqrt(v @ v)
 
 
-@compiled
+@compiled()
 def _ritz(a: Array, b: Array, s: Array) -> float:
     """Write s, the lowest eigenvector of the tridiagonal matrix (a, b); return its eigenvalue."""
     low, high = math.inf, -math.inf
@@ -103,7 +103,7 @@ def _ritz(a: Array, b: Array, s: Array) -> float:
     return theta
 
 
-@compiled
+@compiled()
 def _positive(a: Array, b: Array, shift: float) -> bool:
     """Whether the tridiagonal matrix (a, b) less the shift is positive definite."""
     pivot = 1.0
@@ -114,7 +114,7 @@ def _positive(a: Array, b: Array, shift: float) -> bool:
     return True
 
 
-@compiled
+@compiled()
 def _lowest_of_all(X: Array, u: Array) -> float:
     values, vectors = np.linalg.eigh(X)
     assign(u, vectors[:, 0])

@@ -95,7 +95,7 @@ def length(w: Array) -> float:
     return math.sqrt(sum_ + lost)
 
 
-@compiled
+@compiled()
 def _add(sum_: float, lost: float, term: float) -> tuple[float, float]:
     """Add a term ≥ 0 to a sum, and what rounding took away to what was lost (Neumaier)."""
     grown = sum_ + term

@@ -232,7 +232,7 @@ def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
     return sum_, size
 
 
-@compiled
+@compiled()
 def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
     # where Ω has no minimum above this slope, it lies at an end of the interval
     at = min(max(regularizer.conjugate_gradient(-a), low), high)

@@ -29,7 +29,7 @@ def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float64(types.float64, types.float64, types.float64), codegen
 
 
-@compiled
+@compiled()
 def two_sum(a, b):
     """Return the rounded sum and its error."""
     total = a + b
@@ -37,7 +37,7 @@ def two_sum(a, b):
     return total, (a - (total - late)) + (b - late)
 
 
-@compiled
+@compiled()
 def two_product(a, b):
     """Return the rounded product and its error."""
     product = a * b

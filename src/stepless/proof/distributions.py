@@ -49,7 +49,7 @@ def heights(block, loss, w, b, rounding, ulps):
     return high, low, doubt * UNIT * ulps + TINY
 
 
-@compiled
+@compiled()
 def predict(X, i, w, b, z):
     """Write z: each output's ⟨w, x_i⟩ + b, what it lacks, and the sum of its terms' sizes."""
     K = b.size
@@ -99,7 +99,7 @@ def admitted(block, loss, slopes, shown, ulps):
     return p, tilt, counts, (high, low, doubt * UNIT * ulps + TINY)
 
 
-@compiled
+@compiled()
 def others(p, own):
     """Σ p_c of all c but y, a number and what it lacks; p is scaled down where it is above 1."""
     K = p.size
@@ -120,7 +120,7 @@ def others(p, own):
     return 0.0, 0.0
 
 
-@compiled
+@compiled()
 def include(sum_, s, number, lacks):
     """Add to a sum: s times a number and what it lacks."""
     term, error = two_product(s, number)
@@ -165,7 +165,7 @@ def combination(block, g, p, share, rest):
                     g[j, c, 1] += error + lack + a[1, c] * x
 
 
-@compiled
+@compiled()
 def scaled(a, c, s, number, lacks):
     """Write a's column c: s times a number and what it lacks."""
     a[0, c], error = two_product(s, number)

@@ -152,7 +152,7 @@ def balance(M: Array, step: Array, ridge: float, g: Array, beta: float, r2: floa
             return e
 
 
-@compiled
+@compiled()
 def _meet(height: float, square: float) -> float:
     """τ > 0 with τ(height + τ) = square."""
     return 2.0 * square / (height + math.sqrt(height * height + 4.0 * square))

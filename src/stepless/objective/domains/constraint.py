@@ -88,11 +88,11 @@ def approach(domain, w):
 
 
 # A method that is called twice in one kernel would be inlined twice.
-@compiled
+@compiled()
 def _excess(domain, w):
     return domain.excess(w)
 
 
-@compiled
+@compiled()
 def _outward(domain, w, g):
     return domain.outward(w, g)

@@ -63,7 +63,7 @@ def path_score(z: Any, T: Any, y: Any) -> float:
     return total
 
 
-@compiled
+@compiled()
 def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
     """Write path, the labeling of the highest score (Viterbi); return that score.
 
@@ -176,7 +176,7 @@ def scores_are_near(z: Any, apart: float) -> bool:
     return True
 
 
-@compiled
+@compiled()
 def marginals_by_logarithms(
     p: Any, joint: Any, forth: Any, far: Any, z: Any, T: Any, s: float
 ) -> float:
@@ -214,7 +214,7 @@ def marginals_by_logarithms(
     return log_sum
 
 
-@compiled
+@compiled()
 def _log_sum(terms: Any) -> float:
     top = terms[0]
     for k in range(1, terms.size):

@@ -91,7 +91,7 @@ def _mean(measure: Callable[[Array, Array], float], y: Any, z: Any, group: Any, 
     return float(np.mean(found))
 
 
-@compiled
+@compiled()
 def _tied(y: Any, z: Any, first: Any) -> Any:
     """Where the documents that have the first one's score end, and how many are relevant."""
     last = first

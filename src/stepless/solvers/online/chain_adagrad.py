@@ -229,7 +229,7 @@ def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
                 w[row, c] = penalty[0].prox(w[row, c], t * step)  # DHS (3)
 
 
-@compiled
+@compiled()
 def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
     """Change rows of kept by their subgradients in round t, which are then 0 again."""
     penalty, metric, eta, averaging = rule

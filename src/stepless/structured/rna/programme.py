@@ -44,13 +44,13 @@ _HAIRPIN, _MULTILOOP, _STACK, _BULGE, _INTERIOR, _ONE_BASE, _ONE_BY_ONE = range(
 _EXTERIOR, _PAIRED, _BRANCHES, _BRANCH = range(4)  # what is left to trace
 
 
-@compiled
+@compiled()
 def _mismatch(x, i, j):
     """Which entry is of the bases inside of the pair (i, j)."""
     return MISMATCH + (KIND[x[i], x[j]] * _N + x[i + 1]) * _N + x[j - 1]
 
 
-@compiled
+@compiled()
 def _edge(theta, x, i, j):
     """Worth of the pair (i, j) in a multiloop or the exterior loop, seen from it."""
     kind = KIND[x[i], x[j]]
@@ -61,7 +61,7 @@ def _edge(theta, x, i, j):
     )
 
 
-@compiled
+@compiled()
 def _sides(theta):
     """Worth of an interior loop by the lengths of its sides, but for its pairs and bases."""
     worth = np.full((LONGEST, LONGEST), -np.inf)
@@ -113,7 +113,7 @@ def fold(mate, theta, x, truth, missed, wrong):
     return F[n]
 
 
-@compiled
+@compiled()
 def _raise(best, scores, worth):
     """Raise best to scores + worth where that is more."""
     for k in range(min(best.size, scores.size)):
@@ -122,7 +122,7 @@ def _raise(best, scores, worth):
             best[k] = score
 
 
-@compiled
+@compiled()
 def _bulges(best, theta, x, D, i):
     """Write the best bulge inside of (i, j), for all j, without what that pair adds.
 
@@ -137,7 +137,7 @@ def _bulges(best, theta, x, D, i):
             _raise(best[i + u + 2 :], D[i + 1, i + 1 :], theta[BULGE + u])
 
 
-@compiled
+@compiled()
 def _interiors(best, sides, E, i):
     """Write the best interior loop inside of (i, j), for all j, without what that pair adds.
 
@@ -150,7 +150,7 @@ def _interiors(best, sides, E, i):
             _raise(best[k + v + 1 :], E[k, k:], sides[u, v])
 
 
-@compiled
+@compiled()
 def _inside(theta, sides, x, C, D, E, bulge, wide, branches, i, j):
     """The score of the best loop closed by (i, j), with all that is within, and its kind.
 
@@ -181,7 +181,7 @@ def _inside(theta, sides, x, C, D, E, bulge, wide, branches, i, j):
     return best, loop
 
 
-@compiled
+@compiled()
 def _outermost(theta, x, C, F, j):
     """The best of the first j bases, and with what the last of them pairs, 0 for nothing."""
     best, at = F[j - 1] + theta[OUTER_UNPAIRED], 0
@@ -193,7 +193,7 @@ def _outermost(theta, x, C, F, j):
     return best, at
 
 
-@compiled
+@compiled()
 def _push(left, size, what, i, j):
     """Write what is left to trace on top of the pile; return its new size."""
     left[size, 0] = what
@@ -202,7 +202,7 @@ def _push(left, size, what, i, j):
     return size + 1
 
 
-@compiled
+@compiled()
 def _trace(mate, theta, sides, x, C, D, E, M, T, F):
     """Write mate: the choices that made the best score, made again."""
     n = x.size - 2
@@ -239,7 +239,7 @@ def _trace(mate, theta, sides, x, C, D, E, M, T, F):
             size = _push(left, size, _BRANCH if longer else _PAIRED, i, j - 1 if longer else j)
 
 
-@compiled
+@compiled()
 def _inner(theta, sides, x, C, D, E, M, T, i, j):
     """The inner pair of the best loop inside of (i, j), or where a multiloop's last branch begins.
 
@@ -263,7 +263,7 @@ def _inner(theta, sides, x, C, D, E, M, T, i, j):
     return at, to, last if loop == _MULTILOOP else 0
 
 
-@compiled
+@compiled()
 def _last_branch(M, T, i, j):
     """The best of two branches or more in bases i to j, and where the last of them begins."""
     best, at = -np.inf, 0
@@ -274,7 +274,7 @@ def _last_branch(M, T, i, j):
     return best, at
 
 
-@compiled
+@compiled()
 def _best_bulge(theta, x, D, i, j):
     """What `_bulges` finds for (i, j), and its inner pair."""
     best, at, to = -np.inf, 0, 0
@@ -289,7 +289,7 @@ def _best_bulge(theta, x, D, i, j):
     return best, at, to
 
 
-@compiled
+@compiled()
 def _best_interior(sides, E, i, j):
     """What `_interiors` finds for (i, j), and its inner pair."""
     best, at, to = -np.inf, 0, 0
@@ -322,7 +322,7 @@ def count(counts, x, mate):
             _count_loop(counts, x, mate, i, mate[i])
 
 
-@compiled
+@compiled()
 def _count_edge(counts, x, i, j):
     kind = KIND[x[i], x[j]]
     counts[CLOSING + kind] += 1.0
@@ -330,7 +330,7 @@ def _count_edge(counts, x, i, j):
     counts[BEFORE + kind * _N + x[j - 1]] += 1.0
 
 
-@compiled
+@compiled()
 def _count_loop(counts, x, mate, i, j):
     """The loop that the pair (i, j) closes; lengths that no folding has count as the nearest."""
     branches, unpaired, k = 0, 0, 0
