@@ -18,9 +18,15 @@ from scipy import sparse
 
 from benchmarks.fuzzing import mutation, plain
 from stepless.cli.prices import read_prices
-from stepless.data import DataError, csv_chunks, read_columns, read_svmlight, svmlight_chunks
-from stepless.data import svmlight as whole
-from stepless.data import svmlight_stream as stream
+from stepless.data import (
+    DataError,
+    csv_chunks,
+    read_columns,
+    read_svmlight,
+    svmlight as whole,
+    svmlight_chunks,
+    svmlight_stream as stream,
+)
 from stepless.data.hashing import LARGEST, Hashing
 
 PACKERS = [gzip.compress, bz2.compress, lzma.compress]

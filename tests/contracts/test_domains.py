@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stepless import ContractError, Domain, check_domain
-from stepless.objective import DOMAINS, Free, L1Ball, L2Ball, Nonnegative, Simplex
-from stepless.objective import Box as TrueBox
+from stepless.objective import DOMAINS, Box as TrueBox, Free, L1Ball, L2Ball, Nonnegative, Simplex
 
 SIZES = [(1e-6,), (0.3,), (1.0,), (1e5,)]
 PARAMETERS = {

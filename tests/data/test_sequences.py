@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from stepless.data import Sequences, Vocabulary
-from stepless.data import sequences as module
+from stepless.data import Sequences, Vocabulary, sequences as module
 
 
 def dense(words):

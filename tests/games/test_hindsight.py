@@ -10,8 +10,7 @@ from scipy import sparse
 from games.argmin import _Cones, _enter
 from stepless.games import ExampleLoss, Growth, Linear, Quadratic, best_fixed
 from stepless.games.costs import Cost
-from stepless.games.hindsight import best as search
-from stepless.games.hindsight import newton
+from stepless.games.hindsight import best as search, newton
 from stepless.objective import (
     L1,
     Absolute,

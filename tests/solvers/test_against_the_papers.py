@@ -20,8 +20,7 @@ from stepless.solvers import (
     ProximalBundle,
     Subgradient,
 )
-from transcriptions import batch as svl
-from transcriptions import online as dlf
+from transcriptions import batch as svl, online as dlf
 
 LOSSES = {"hinge": Hinge(), "logistic": Logistic(), "squared": Squared()}
 

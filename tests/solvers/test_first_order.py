@@ -10,8 +10,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize as scipy_minimize
 from sklearn.datasets import load_iris
-from sklearn.linear_model import ElasticNet as SklearnElasticNet
-from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.linear_model import ElasticNet as SklearnElasticNet, Lasso, LogisticRegression
 
 from stepless import LinearClassifier, LinearRisk, Objective, Source, Stopping
 from stepless.certificates import Certifier

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
-from . import adagrad as ada
-from . import batch
+from . import adagrad as ada, batch
 
 LOGISTIC = batch.scalar_loss("logistic")
 LINEAR = (lambda p, y: y * p, lambda p, y: y)

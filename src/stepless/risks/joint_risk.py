@@ -14,8 +14,7 @@ from stepless.compiled import joint
 from stepless.data import Block, Column, Source, added
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
-from stepless.proof import Interval
-from stepless.proof import joint as proof
+from stepless.proof import Interval, joint as proof
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.linear_risk import LinearRisk, blank
 from stepless.risks.risk import RowRisk

@@ -1,7 +1,6 @@
 """Losses of rankings by trying all of them."""
 
-from itertools import pairwise as successive
-from itertools import permutations
+from itertools import pairwise as successive, permutations
 
 import numpy as np
 

@@ -9,8 +9,7 @@ from scipy import sparse
 
 from risks.ranking import brute_force
 from stepless import L1, SOLVERS, ElasticNet, SquaredL2, Stopping
-from stepless.data import Source
-from stepless.data import source as data_source
+from stepless.data import Source, source as data_source
 from stepless.minimize import minimize
 from stepless.risks.metrics import metric_of
 from stepless.risks.ranking import (
