@@ -18,6 +18,7 @@ from stepless.stopping import Stopping
 from stepless.trace import Event, relative
 
 _NOTHING = 2.0**-50  # of the risk at 0
+_POSITIVE = 2.0**-40  # of the objective: a claimed bound below this may be rounding alone
 _TIGHT = 0.99  # of the gap asked for: what points may be left out for
 _LOOSER = 0.1  # and of the gap that there is, where that is larger
 
@@ -60,7 +61,8 @@ class Verdict:
 
     def nothing(self, event: Event) -> bool:
         """Whether nothing but rounding keeps the objective from 0."""
-        if event.passes == 1 or event.lower_bound > 0.0 or self._certifier is None:
+        positive = event.lower_bound > _POSITIVE * event.objective
+        if event.passes == 1 or positive or self._certifier is None:
             return False
         if self._at_zero is None:
             self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
