@@ -14,9 +14,16 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from stepless import LOSSES
+
 # ------------------------------------------------------------------------------ losses and risk
 
 DEFAULTS = {"delta": 1.0, "epsilon": 0.1, "tau": 0.5, "gamma": 1.0}
+# Losses whose optimum is that of a quadratic programme, see `_conjugate_of`; the others are smooth.
+QUADRATIC = (
+    *("hinge", "squared_hinge", "squared", "absolute", "huber"),
+    *("epsilon_insensitive", "quantile"),
+)
 
 
 def scalar_loss(name, **params):
@@ -75,6 +82,9 @@ def scalar_loss(name, **params):
             lambda z, y: math.exp(z) - y,
         ),
     }
+    if name not in losses:  # a smooth loss that nobody has transcribed: plain Python, then scipy
+        loss = LOSSES[name]()
+        return loss.value, loss.slope
     return losses[name]
 
 
@@ -306,10 +316,8 @@ def optimum(X, y, loss_name, lam, s=None, intercept=False, **params):
     weights = np.ones(len(y)) if s is None else np.asarray(s, dtype=float)
     X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
     weights = weights / weights.sum()
-    if loss_name in ("logistic", "smoothed_hinge", "poisson"):
-        solve = _smooth_optimum
-    else:
-        solve = _quadratic_optimum
+    quadratic = loss_name in QUADRATIC
+    solve = _quadratic_optimum if quadratic else _smooth_optimum
     J, w, b, gap = solve(X, y, weights, loss_name, lam, intercept, {**DEFAULTS, **params})
     if not gap <= 1e-8 * J:
         raise ArithmeticError(f"optimum of {loss_name}, lam={lam}: {J} is only known to {gap}")
@@ -478,7 +486,7 @@ def _smooth_optimum(X, y, weights, name, lam, intercept, params):
     """
     m, d = X.shape
     gamma = params["gamma"] if name == "smoothed_hinge" else 1.0
-    if name != "poisson" and not np.all(np.abs(y) == 1):
+    if name in ("logistic", "smoothed_hinge") and not np.all(np.abs(y) == 1):
         raise ValueError("labels must be -1 or 1")
     Z = np.column_stack([X, np.ones(m)]) if intercept else X
     ridge = np.append(np.full(d, lam), 0.0) if intercept else np.full(d, lam)
@@ -490,6 +498,10 @@ def _smooth_optimum(X, y, weights, name, lam, intercept, params):
         z = Z @ v
         if name == "poisson":
             first, second = np.exp(z) - y, np.exp(z)
+        elif name not in ("logistic", "smoothed_hinge"):
+            loss = LOSSES[name]()
+            first = np.array([loss.slope(*pair) for pair in zip(z.tolist(), y.tolist())])
+            second = np.array([loss.curvature(*pair) for pair in zip(z.tolist(), y.tolist())])
         else:
             u = -y * z if name == "logistic" else gamma * (1 - y * z)
             first = -y * expit(u)
