@@ -14,6 +14,7 @@ _ROUNDS = 200
 _INSIDE = 0.9  # of the way to where a weight would be 0
 _ENOUGH = 1e-26  # Newton's decrement, relative: it is squared at every step
 _FALL = 1e-4  # of what the slope promises, which a step must keep
+_NEAR = 1e-8  # a decrement, relative, at which full steps converge and values are too rough to tell
 
 
 def least_in_polytope(
@@ -28,24 +29,26 @@ def least_in_polytope(
     def value(w: Array) -> float:
         return mass * float(w @ np.log(w / scale) - w.sum()) + float(w @ (0.5 * ridge * w - theta))
 
-    w, here = start, value(start)
+    w, here, before = start, value(start), math.inf
     for _ in range(_ROUNDS):
         g = mass * np.log(w / scale) + ridge * w - theta
         h = mass / w + ridge
         move = _nearest_in(domain, w - g / h, h) - w
         decrement = float(move @ (h * move))
-        if decrement <= _ENOUGH * mass * mass:
+        near = decrement <= _NEAR * mass * mass
+        if decrement <= _ENOUGH * mass * mass or (near and decrement >= before):
             break
+        before = decrement if near else math.inf
         falling = move < 0.0
         step = min(1.0, _INSIDE * float((w[falling] / -move[falling]).min(initial=math.inf)))
         slope = float(g @ move)
         while True:
             onward = w + step * move
             there = value(onward)
-            if there <= here + _FALL * step * slope or step < _FALL:
+            if near or there <= here + _FALL * step * slope or step < _FALL:
                 break
             step *= 0.5
-        if there > here:  # by rounding: nothing is left to gain
+        if there > here and not near:  # by rounding: nothing is left to gain
             break
         w, here = onward, there
     return w
