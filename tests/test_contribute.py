@@ -1,0 +1,81 @@
+"""The pages for contributors, each carried out on a copy of the tree."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "contribute").glob("add_*.md"))
+BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ENOUGH = 4  # files that a page may touch, besides tests and the changelog
+
+
+def edited(text, patch):
+    """Apply a patch without line numbers: what it keeps and removes must stand there once."""
+    lines = patch.splitlines(keepends=True)
+    old = "".join(line[1:] for line in lines if line[0] in " -")
+    new = "".join(line[1:] for line in lines if line[0] in " +")
+    assert text.count(old) == 1, f"this is not in the file exactly once:\n{old}"
+    return text.replace(old, new)
+
+
+def run(command, tree):
+    env = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(tree / "src"),
+        "NUMBA_CACHE_DIR": str(tree / "cache"),
+    }
+    done = subprocess.run(
+        ["bash", "-euc", command], cwd=tree, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_steps_work_as_printed(page, tmp_path):
+    ignored = shutil.ignore_patterns("__pycache__", ".*", "pictures")
+    for name in ("src", "tests", "docs", "benchmarks", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    touched, ran = set(), 0
+    for language, path, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        target = tmp_path / path
+        match language, bool(path):
+            case "python", True:
+                assert not target.exists(), f"{path} is there already"
+                target.write_text(text, encoding="utf-8")
+                touched.add(path)
+            case "diff", True:
+                target.write_text(
+                    edited(target.read_text(encoding="utf-8"), text), encoding="utf-8"
+                )
+                touched.add(path)
+            case "sh", False:
+                run(text, tmp_path)
+                ran += 1
+            case _:
+                pytest.fail(f"nobody knows what to do with a block of {language} {path}")
+    assert ran
+    counted = {p for p in touched if not p.startswith("tests/") and p != "CHANGELOG.md"}
+    assert 0 < len(counted) <= ENOUGH
+    assert f"{len(counted)} files" in page.read_text(encoding="utf-8")
+
+
+def test_there_is_a_page_for_each_kind_and_contributing_names_them():
+    assert [page.stem for page in PAGES] == [
+        "add_a_loss",
+        "add_a_penalty",
+        "add_a_player",
+        "add_a_solver",
+        "add_an_option",
+    ]
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for page in ROOT.glob("docs/contribute/*.md"):
+        assert f"docs/contribute/{page.name}" in text
