@@ -1,21 +1,22 @@
-"""The loss of a linear prediction."""
+"""Losses of linear predictions as costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total, column_sums
+from stepless.games.costs.cost import Cost, CostSum, column_sums
 from stepless.jit import compiled
 from stepless.objective import Loss
 
 
 class ExampleLoss(Cost):
-    """f(w) = s ℓ(⟨w, x⟩, y) for a loss of the house or of one's own, s = 1 unless it is given.
+    """f(w) = s ℓ(⟨w, x⟩, y) for any loss, built in or user-defined; s is 1 unless given.
 
     Examples
     --------
@@ -49,16 +50,16 @@ class ExampleLoss(Cost):
         return self.weight * float(self.loss.slope(float(self.x @ w), self.y)) * self.x
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        losses = {f.loss for f in costs}  # type: ignore[attr-defined]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        losses = {f.loss for f in costs}
         if len(losses) > 1:
-            return Total(costs)
+            return CostSum(costs)
         X, y, s = (np.array([getattr(f, a) for f in costs]) for a in ("x", "y", "weight"))
-        return ExamplesTotal(losses.pop(), X, y, s)
+        return ExampleLossSum(losses.pop(), X, y, s)
 
 
-class ExamplesTotal(Total):
-    """Σ s_t ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
+class ExampleLossSum(CostSum):
+    """Σ s_t ℓ(⟨w, x_t⟩, y_t), one row of X per round."""
 
     def __init__(self, loss: Loss, X: Array, y: Array, s: Array) -> None:
         self.loss, self.X, self.y, self.s = loss, X, y, s
@@ -85,7 +86,7 @@ class ExamplesTotal(Total):
     def gradients(self, W: Array) -> Array:
         return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
         return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
 
     def _values(self, z: Array) -> Array:

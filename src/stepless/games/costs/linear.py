@@ -1,18 +1,19 @@
-"""A cost for every weight."""
+"""Linear costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total, column_sums
+from stepless.games.costs.cost import Cost, CostSum, column_sums
 
 
 class Linear(Cost):
-    """f(w) = ⟨c, w⟩: what experts lose, and what any array stands for that a stream yields.
+    """f(w) = ⟨c, w⟩: the losses of experts; an array in a stream of costs stands for this.
 
     Examples
     --------
@@ -38,12 +39,12 @@ class Linear(Cost):
         return self.c
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        return LinearTotal(np.array([f.c for f in costs]))  # type: ignore[attr-defined]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        return LinearSum(np.array([f.c for f in costs]))
 
 
-class LinearTotal(Total):
-    """Σ⟨c_t, w⟩, a row of C a round."""
+class LinearSum(CostSum):
+    """Σ⟨c_t, w⟩, one row of C per round."""
 
     def __init__(self, C: Array) -> None:
         self.C = C
@@ -62,10 +63,11 @@ class LinearTotal(Total):
         return self.C @ w
 
     def values(self, W: Array) -> Array:
-        return np.einsum("tj,tj->t", self.C, W)
+        values: Array = np.einsum("tj,tj->t", self.C, W)
+        return values
 
     def gradients(self, W: Array) -> Array:
         return self.C
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
         return 0.0, np.abs(self.C).sum(axis=0)
