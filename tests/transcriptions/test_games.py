@@ -507,7 +507,7 @@ def test_ftpl_plays_the_same(kind):
 def test_ftrl_plays_the_same(kind, seed):
     S, player = {"ball": BALL, "box": BOX, "simplex": SIMPLEX}[kind], FTRL(mirror="euclidean")
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3)
-    steps = inverse([0.0, *player.inverse_steps[:-1]], 1.0)  # any where no height is known yet
+    steps = inverse([0.0, *player.inverse_steps[:-1]], 1.0)  # any while there is no step size
     same(games.ftrl(rounds_of(seed), S, 3, steps).w, plays)
 
 
@@ -532,7 +532,7 @@ def test_omd_and_exponentiated_gradients_play_the_same(kind, seed):
 
 
 def test_omd_of_the_paper_is_played_while_the_height_stays():
-    """Zero gradients do not raise the height: then the paper's update and the player's agree."""
+    """Zero gradients do not raise the inverse step size: then the paper's update and the player's agree."""
     costs = [games.Linear([1.0, -2.0, 0.5])] + [games.Linear(np.zeros(3))] * 5
     player = OMD()
     plays = follow(player, Simplex(), costs, 3)
@@ -618,7 +618,7 @@ def mirror_of(kind):
 @pytest.mark.parametrize("seed", [0, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["ball", "box", "entropy"])
 def test_mirror_prox_with_heights_that_grow_plays_the_same(kind, seed):
-    """Alg. 5, where z is drawn to z_0 in the dual by as much as the height grows."""
+    """Alg. 5, where z is drawn to z_0 in the dual by as much as the inverse step size grows."""
     mirror, domain, name = mirror_of(kind)
     player = MirrorProx(name)
     plays = follow(player, domain, rounds_of(seed), 3)
@@ -638,7 +638,7 @@ def test_mirror_prox_with_heights_that_grow_plays_the_same(kind, seed):
 @pytest.mark.parametrize("seed", [0, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["ball", "box", "entropy"])
 def test_iftrl_with_heights_that_grow_plays_the_same(kind, seed):
-    """Alg. 3, the leader's problem having the next height."""
+    """Alg. 3, the leader's problem having the next inverse step size."""
     mirror, domain, name = mirror_of(kind)
     player = IFTRL(name)
     plays = follow(player, domain, rounds_of(seed), 3)

@@ -20,14 +20,11 @@ _ALIKE = 1e-12  # relative: by how much rounding may make a gradient longer than
 
 
 class Bound(Protocol):
-    """A regret bound, evaluated while the rounds are replayed."""
+    """A theorem of DHS: `after` takes in x_t and g_t, and returns the bound after round t."""
 
-    @property
-    def theorem(self) -> str:
-        """The theorem, with its number in DHS."""
+    theorem: str
 
-    def after(self, x: Array, g: Array) -> float:
-        """Take in x_t and g_t, and return the bound after round t."""
+    def after(self, x: Array, g: Array) -> float: ...
 
 
 class StronglyConvexMirror:
@@ -79,16 +76,16 @@ class Averaging:
     def __init__(self, best: Array, eta: float, metric: DiagonalMetric | BlockMetric) -> None:
         self.best, self.eta, self.metric, self.delta = best, eta, metric, metric.delta
         self.theorem = metric.theorem
-        self.dual_squares = 0.0  # Σ ⟨g, H⁻¹g⟩
+        self.duals = 0.0  # Σ ⟨g, H⁻¹g⟩
 
     def after(self, x: Array, g: Array) -> float:
         eta, delta, metric = self.eta, self.delta, self.metric
-        self.dual_squares += metric.square(g, -1)
+        self.duals += metric.square(g, -1)
         metric.add(g)
         if metric.largest_norm(g) > delta * (1.0 + _ALIKE):
             self.theorem = "Corollary 3"
         if self.theorem == "Corollary 3":  # (11)
-            return metric.square(self.best, 1) / (2.0 * eta) + 0.5 * eta * self.dual_squares
+            return metric.square(self.best, 1) / (2.0 * eta) + 0.5 * eta * self.duals
         trace = metric.trace()
         distance = delta * float(self.best @ self.best) + metric.largest_square(self.best) * trace
         return distance / (2.0 * eta) + eta * trace
@@ -118,7 +115,15 @@ class MirrorDescent:
         return (self.delta_part + self.width * trace) / (2.0 * self.eta) + self.eta * trace
 
 
-class PlainAveraging:
+class PlainBound:
+    """A bound for ψ_t = ½√t ‖x‖²."""
+
+    def __init__(self, best: Array, eta: float) -> None:
+        self.best, self.eta, self.t = best, eta, 0
+        self.duals = self.width = 0.0
+
+
+class PlainAveraging(PlainBound):
     """√t ‖x*‖²/(2η) + (η/2) Σ_τ ‖g_τ‖²/√max(τ − 1, 1): Cor. 3 with ψ_t = ½√t ‖x‖², ψ_0 = ψ_1.
 
     Eq. (9), whose 1/(2√T) stands where the sum of the 1/(2√τ) belongs.
@@ -126,33 +131,21 @@ class PlainAveraging:
 
     theorem = "eq. (9)"
 
-    def __init__(self, best: Array, eta: float) -> None:
-        self.best, self.eta = best, eta
-        self.t = 0
-        self.dual_squares = 0.0
-
     def after(self, x: Array, g: Array) -> float:
-        self.dual_squares += float(g @ g) / math.sqrt(max(self.t, 1))
+        self.duals += float(g @ g) / math.sqrt(max(self.t, 1))
         self.t += 1
         square = float(self.best @ self.best)
-        return math.sqrt(self.t) * square / (2.0 * self.eta) + 0.5 * self.eta * self.dual_squares
+        return math.sqrt(self.t) * square / (2.0 * self.eta) + 0.5 * self.eta * self.duals
 
 
-class PlainMirror:
+class PlainMirror(PlainBound):
     """√t max_τ ‖x* − x_τ‖²/(2η) + (η/2) Σ_τ ‖g_τ‖²/√τ: Cor. 4 with ψ_t = ½√t ‖x‖², eq. (8)."""
 
     theorem = "eq. (8)"
 
-    def __init__(self, best: Array, eta: float) -> None:
-        self.best, self.eta = best, eta
-        self.t = 0
-        self.dual_squares = self.width = 0.0
-
     def after(self, x: Array, g: Array) -> float:
         self.t += 1
-        self.dual_squares += float(g @ g) / math.sqrt(self.t)
+        self.duals += float(g @ g) / math.sqrt(self.t)
         away = self.best - x
         self.width = max(self.width, float(away @ away))
-        return (
-            math.sqrt(self.t) * self.width / (2.0 * self.eta) + 0.5 * self.eta * self.dual_squares
-        )
+        return math.sqrt(self.t) * self.width / (2.0 * self.eta) + 0.5 * self.eta * self.duals

@@ -11,16 +11,9 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.vertices import enter
-from stepless.games.costs import (
-    Cost,
-    CostSum,
-    Growth,
-    NoGradient,
-    UndefinedCost,
-    UserCost,
-    as_cost,
-    total,
-)
+from stepless.games.costs import Cost, CostSum, Growth, as_cost, total
+from stepless.games.costs.conversion import NoGradient, UserCost
+from stepless.games.costs.cost import UndefinedCost
 from stepless.games.costs.growth import RUIN
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed, refuse_empty
@@ -193,7 +186,7 @@ class Game:
         cost_sum, run = total(costs), Run(np.array(plays), np.array(gradients))
         suffered = np.array(losses) if values_only else _suffered(cost_sum, costs, run.plays)
         if self.penalty is not None:
-            suffered += np.array([penalty_value(self.penalty, w[:, None]) for w in run.plays])
+            suffered += np.array([penalty_value(self.penalty, w) for w in run.plays])
         worst = int(np.argmin(np.isfinite(suffered)))
         _refuse(worst + 1, costs[worst], suffered[worst])
         return GameRecord(costs, cost_sum, run, suffered, player.games_begun)

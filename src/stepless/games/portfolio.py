@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,14 +10,11 @@ from numpy.typing import ArrayLike
 from stepless.arrays import Array
 from stepless.games.costs import Growth
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 _ROUNDING = 1e-9  # how far weights and their sum may be off
 _ITERATIONS = 60  # at most, of a Newton's method that ends after a few
 
 
-def relatives(prices: ArrayLike | DataFrame, names: Sequence[str] | None = None) -> Array:
+def relatives(prices: ArrayLike, names: Sequence[str] | None = None) -> Array:
     """Return price relatives p_{t+1}/p_t, one row per day and one column per asset.
 
     Parameters
@@ -49,7 +45,7 @@ def relatives(prices: ArrayLike | DataFrame, names: Sequence[str] | None = None)
     return quotients
 
 
-def growths(table: ArrayLike | DataFrame, names: Sequence[str] | None = None) -> list[Growth]:
+def growths(table: ArrayLike, names: Sequence[str] | None = None) -> list[Growth]:
     """Return one cost −log⟨r_t, w⟩ per row of a table of price relatives.
 
     Examples
@@ -119,9 +115,7 @@ def _share_left(v: Array, w: Array, cost: float) -> float:
     return share
 
 
-def _table(
-    table: ArrayLike | DataFrame, names: Sequence[str] | None, what: str
-) -> tuple[Array, list[str]]:
+def _table(table: ArrayLike, names: Sequence[str] | None, what: str) -> tuple[Array, list[str]]:
     """Return a table of positive numbers and its columns' names; refuse any other."""
     if names is None:
         names = getattr(table, "columns", None)

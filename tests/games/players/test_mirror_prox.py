@@ -192,7 +192,7 @@ def test_portfolios():
 
 
 def test_costs_that_turn_every_round_leave_a_root():
-    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    """No more than 2D√V for any linear costs, with adaptive step sizes."""
     player = MirrorProx()
     run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
     V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()

@@ -8,8 +8,7 @@ from games.argmin import argmin
 from games.rounds import played, worst
 from stepless import L1, Box, L2Ball, Simplex
 from stepless.games.costs import Linear
-from stepless.games.players.added_curvature import balancing_curvature
-from stepless.games.players.proximal import Proximal
+from stepless.games.players.proximal import Proximal, balancing_curvature
 from transcriptions import online
 
 DOMAINS = [Simplex(), L2Ball(2.0), Box(-1.0, 0.5)]

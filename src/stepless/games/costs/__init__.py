@@ -1,6 +1,6 @@
 """Costs: the convex functions that rounds show, one per file."""
 
-from stepless.games.costs.conversion import NoGradient, UserCost, ValuesOnly, as_cost
+from stepless.games.costs.conversion import NoGradient, ValuesOnly, as_cost
 from stepless.games.costs.cost import Cost, CostSum, UndefinedCost, total
 from stepless.games.costs.example_loss import ExampleLoss
 from stepless.games.costs.growth import Growth
@@ -18,7 +18,6 @@ __all__ = [
     "Quadratic",
     "Saddle",
     "UndefinedCost",
-    "UserCost",
     "ValuesOnly",
     "as_cost",
     "total",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +13,10 @@ from stepless.games.costs.cost import Cost, UndefinedCost
 from stepless.games.costs.linear import Linear
 
 
-class Differentiable(Protocol):
-    """An object with `value` and `gradient`, whatever these return."""
-
-    def value(self, w: Array) -> object: ...
-
-    def gradient(self, w: Array) -> object: ...
-
-
 class UserCost(Cost):
     """A user-defined cost: any object with `value` and `gradient`."""
 
-    def __init__(self, f: Differentiable) -> None:
+    def __init__(self, f: Any) -> None:
         self.f = f
         self.strength = float(getattr(f, "strength", 0.0))
         self.smoothness = float(getattr(f, "smoothness", math.inf))

@@ -94,6 +94,31 @@ class CostSum:
         return np.array([f.gradient(w) for f in self.costs])
 
 
+class PredictionSum(CostSum):
+    """Σ φ_t(⟨x_t, w⟩), one row x_t of X per round; a subclass has `apply`."""
+
+    def __init__(self, X: Array) -> None:
+        self.X = X
+
+    @abstractmethod
+    def apply(self, z: Array) -> Array:
+        """φ_t(z_t) for every round."""
+
+    def value(self, w: Array) -> float:
+        return float(self.losses(w).sum())
+
+    def losses(self, w: Array) -> Array:
+        return self.apply(self.X @ w)
+
+    def values(self, W: Array) -> Array:
+        return self.apply(self.predictions(W))
+
+    def predictions(self, W: Array) -> Array:
+        """⟨x_t, w_t⟩ for every round; w_t is row t of W."""
+        z: Array = np.einsum("tj,tj->t", self.X, W)
+        return z
+
+
 class MixedSum(CostSum):
     """The sum of costs of several classes: for each class, its rounds and their sum."""
 

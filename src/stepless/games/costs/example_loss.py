@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, CostSum, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, column_sums
 from stepless.jit import compiled
 from stepless.objective import Loss
 
@@ -58,14 +58,17 @@ class ExampleLoss(Cost):
         return ExampleLossSum(losses.pop(), X, y, s)
 
 
-class ExampleLossSum(CostSum):
+class ExampleLossSum(PredictionSum):
     """Σ s_t ℓ(⟨w, x_t⟩, y_t), one row of X per round."""
 
     def __init__(self, loss: Loss, X: Array, y: Array, s: Array) -> None:
-        self.loss, self.X, self.y, self.s = loss, X, y, s
+        super().__init__(X)
+        self.loss, self.y, self.s = loss, y, s
 
-    def value(self, w: Array) -> float:
-        return float(self.losses(w).sum())
+    def apply(self, z: Array) -> Array:
+        values = np.empty(self.y.size)
+        _values(self.loss, z, self.y, values)
+        return self.s * values
 
     def gradient(self, w: Array) -> Array:
         return column_sums(self._slopes(self.X @ w)[:, None] * self.X)
@@ -77,22 +80,11 @@ class ExampleLossSum(CostSum):
         _curvatures(self.loss, self.X @ w, self.y, curvatures)
         return (self.X.T * (self.s * curvatures)) @ self.X
 
-    def losses(self, w: Array) -> Array:
-        return self._values(self.X @ w)
-
-    def values(self, W: Array) -> Array:
-        return self._values(np.einsum("tj,tj->t", self.X, W))
-
     def gradients(self, W: Array) -> Array:
-        return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
+        return self._slopes(self.predictions(W))[:, None] * self.X
 
     def magnitudes(self, w: Array) -> tuple[float, Array]:
         return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
-
-    def _values(self, z: Array) -> Array:
-        values = np.empty(self.y.size)
-        _values(self.loss, z, self.y, values)
-        return self.s * values
 
     def _slopes(self, z: Array) -> Array:
         slopes = np.empty(self.y.size)

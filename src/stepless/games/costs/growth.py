@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, CostSum, UndefinedCost, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, UndefinedCost, column_sums
 from stepless.jit import compiled
 
 RUIN = "a portfolio without any wealth left costs infinitely much: use a Simplex as the domain"
@@ -57,14 +57,11 @@ class Growth(Cost):
         return GrowthSum(np.array([f.r for f in costs]))
 
 
-class GrowthSum(CostSum):
-    """−Σ log⟨r_t, w⟩, one row of R per day."""
+class GrowthSum(PredictionSum):
+    """−Σ log⟨r_t, w⟩, one row r_t of X per day."""
 
-    def __init__(self, R: Array) -> None:
-        self.R = R
-
-    def value(self, w: Array) -> float:
-        return float(self.losses(w).sum())
+    def apply(self, z: Array) -> Array:
+        return -np.log(z, where=z > 0.0, out=np.full(z.size, -np.inf))
 
     def gradient(self, w: Array) -> Array:
         return -column_sums(self._scaled(w))
@@ -73,29 +70,18 @@ class GrowthSum(CostSum):
         scaled = self._scaled(w)
         return scaled.T @ scaled
 
-    def losses(self, w: Array) -> Array:
-        return _minus_log(self.R @ w)
-
-    def values(self, W: Array) -> Array:
-        return _minus_log(np.einsum("tj,tj->t", self.R, W))
-
     def gradients(self, W: Array) -> Array:
-        wealth = np.einsum("tj,tj->t", self.R, W)[:, None]
-        return self.R / -np.where(wealth > 0.0, wealth, np.nan)
+        wealth = self.predictions(W)[:, None]
+        return self.X / -np.where(wealth > 0.0, wealth, np.nan)
 
     def magnitudes(self, w: Array) -> tuple[float, Array]:
         return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
 
     def _scaled(self, w: Array) -> Array:
-        wealth = self.R @ w
+        wealth = self.X @ w
         if not (wealth > 0.0).all():
             raise UndefinedCost(RUIN)
-        return self.R / wealth[:, None]
-
-
-def _minus_log(wealth: Array) -> Array:
-    """−log(wealth), infinite if nothing is left."""
-    return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))
+        return self.X / wealth[:, None]
 
 
 @compiled("r[_]")

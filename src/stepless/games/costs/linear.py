@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, CostSum, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, column_sums
 
 
 class Linear(Cost):
@@ -43,12 +43,15 @@ class Linear(Cost):
         return LinearSum(np.array([f.c for f in costs]))
 
 
-class LinearSum(CostSum):
-    """Σ⟨c_t, w⟩, one row of C per round."""
+class LinearSum(PredictionSum):
+    """Σ⟨c_t, w⟩, one row c_t of X per round."""
 
     def __init__(self, C: Array) -> None:
-        self.C = C
+        super().__init__(C)
         self.c = column_sums(C)
+
+    def apply(self, z: Array) -> Array:
+        return z
 
     def value(self, w: Array) -> float:
         return float(self.c @ w)
@@ -59,15 +62,8 @@ class LinearSum(CostSum):
     def hessian(self, w: Array) -> Array:
         return np.zeros((w.size, w.size))
 
-    def losses(self, w: Array) -> Array:
-        return self.C @ w
-
-    def values(self, W: Array) -> Array:
-        values: Array = np.einsum("tj,tj->t", self.C, W)
-        return values
-
     def gradients(self, W: Array) -> Array:
-        return self.C
+        return self.X
 
     def magnitudes(self, w: Array) -> tuple[float, Array]:
-        return 0.0, np.abs(self.C).sum(axis=0)
+        return 0.0, np.abs(self.X).sum(axis=0)

@@ -48,9 +48,7 @@ def accelerate(problem: HindsightProblem, w: Array, steps: int, goal: float) -> 
             if lowest - bound <= goal:
                 break
         if step % _STALLED == 0:
-            if before - lowest <= problem.rounding * problem.magnitude(
-                best
-            ):  # rounding is all that is left
+            if before - lowest <= problem.rounding * problem.magnitude(best):
                 break
             before = lowest
     return best
@@ -62,7 +60,7 @@ def _first_curvature(problem: HindsightProblem, w: Array) -> float:
     steep = float(np.linalg.norm(g))
     v = problem.step(w, g, steep or 1.0)
     length = float(np.linalg.norm(v - w))
-    change = (
-        float(np.linalg.norm(problem.gradient(v) - g)) if math.isfinite(problem.f(v)) else steep
-    )
+    change = steep
+    if math.isfinite(problem.f(v)):
+        change = float(np.linalg.norm(problem.gradient(v) - g))
     return max(change / length if length > 0.0 else 0.0, 1e-6 * steep, 1e-300)

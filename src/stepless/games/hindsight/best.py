@@ -89,7 +89,7 @@ def best_fixed(
         return _solve(HindsightProblem(costs, cost_sum, domain, d, penalty))
 
     w, bound = within(domain, constraints, d, solve) if constraints else solve(domain)
-    losses = cost_sum.losses(w) + _fixed(penalty, w)
+    losses = cost_sum.losses(w) + penalty_value(penalty, w)
     return Best(w, losses, max(math.fsum(losses) - bound, 0.0))
 
 
@@ -154,10 +154,6 @@ def _best_seen(
     center = np.zeros(d)
     domain.project(center)
     trials = [center, *(w for w in seen if all(c.excess(w) <= 0.0 for c in constraints))]
-    losses = [np.array([f.value(w) for f in costs]) + _fixed(penalty, w) for w in trials]
+    losses = [np.array([f.value(w) for f in costs]) + penalty_value(penalty, w) for w in trials]
     k = int(np.argmin([math.fsum(each) for each in losses]))
     return Best(trials[k], losses[k], math.inf)
-
-
-def _fixed(penalty: Regularizer | None, w: Array) -> float:
-    return 0.0 if penalty is None else float(penalty_value(penalty, w[:, None]))

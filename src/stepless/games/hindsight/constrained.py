@@ -33,14 +33,13 @@ def within(
     radius = min(domain.radius(), math.sqrt(d) * domain.reach(), *balls)
     A = np.vstack([np.empty((0, d)), *(rows for rows, _ in flat)])
     b = np.concatenate([np.empty(0), *(heights for _, heights in flat)])
-    w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
-    for _ in range(_MOST_CUTS):
+    for _ in range(_MOST_CUTS + 1):
+        w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
         cuts = [_cut(S, w) for S in others if S.excess(w) > _TIGHT * radius]
         if not cuts:
             break
         A = np.vstack([A, *(g for g, _ in cuts)])
         b = np.append(b, [height for _, height in cuts])
-        w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
     return _inside(domain, constraints, w), bound
 
 

@@ -85,7 +85,7 @@ class HindsightProblem:
 
     def omega(self, w: Array) -> float:
         """Ω(w), unless it is part of f."""
-        return 0.0 if self.penalty is None else float(penalty_value(self.penalty, w[:, None]))
+        return penalty_value(self.penalty, w)
 
     def magnitude(self, w: Array) -> float:
         """Sum of the absolute values of all terms of f(w), to which rounding is relative."""
@@ -120,9 +120,8 @@ class HindsightProblem:
             return -math.inf
         least = self._least(w, g) if penalized else self._floor(g)
         f, errors = self.f(w), self.gradient_errors(w)
-        slack = (
-            self._support(errors) + float(errors @ np.abs(w)) + self.rounding * self.magnitude(w)
-        )
+        slack = self._support(errors) + float(errors @ np.abs(w))
+        slack += self.rounding * self.magnitude(w)
         slack += 4.0 * self.d * _ULP * (self._support(np.abs(g)) + abs(f))
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
@@ -154,7 +153,11 @@ class HindsightProblem:
         return self.domain.support(errors)
 
 
+def penalty_value(penalty: Regularizer | None, w: Array) -> float:
+    """Ω(w), 0 if there is no penalty."""
+    return 0.0 if penalty is None else float(_total(penalty, w[:, None]))
+
+
 @compiled("w[_,_]")
-def penalty_value(penalty, w):  # type: ignore[no-untyped-def]
-    """Ω(w)."""
+def _total(penalty, w):  # type: ignore[no-untyped-def]
     return penalty.total(w)

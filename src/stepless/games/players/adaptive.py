@@ -7,10 +7,8 @@ import math
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.games.costs import Cost
-from stepless.games.players.added_curvature import AddedCurvature, balancing_curvature
 from stepless.games.players.player import Run
-from stepless.games.players.tangential import tangential_part
+from stepless.games.players.proximal import AddedCurvature, balancing_curvature
 from stepless.objective import Simplex
 
 
@@ -51,13 +49,12 @@ class Adaptive(AddedCurvature):
         self.first = self.w
         self.reach = self._reach() or 1.0  # of a single point: every tangential gradient is 0
 
-    def learn(self, g: Array, cost: Cost) -> None:
-        self.declare(cost)
-        g = tangential_part(self.domain, g)
+    def curvature(self, square: float) -> float:
+        return balancing_curvature(self.inverse_step, 8.0 / 3.0 * square / self.reach**2)
+
+    def descend(self, g: Array, tau: float) -> float:
         away = self.w - self.first
-        tau = balancing_curvature(self.inverse_step, 8.0 / 3.0 * float(g @ g) / self.reach**2)
-        self.add(tau)
-        self.steps.append(self.descend(g + tau * away) - tau * float(away @ away))  # (4)
+        return super().descend(g + tau * away, tau) - tau * float(away @ away)  # (4)
 
     def bound(self, run: Run, u: Array) -> Array:
         away = u - self.first

@@ -71,9 +71,7 @@ class FTRL(Player):
         square = self.square(g)
         before = self.inverse_step
         self.energy += square
-        self.inverse_step = math.sqrt(
-            self.energy / (self.map.spread or 1.0)
-        )  # Γ = 0: S is one point
+        self.inverse_step = math.sqrt(self.energy / (self.map.spread or 1.0))  # Γ = 0: one point
         self.inverse_steps.append(self.inverse_step)
         self.squares.append(square)
         if self.inverse_step > 0.0:

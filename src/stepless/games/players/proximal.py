@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
+
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.games.costs import Cost
-from stepless.games.players.added_curvature import AddedCurvature, balancing_curvature
-from stepless.games.players.player import Run
-from stepless.games.players.refusals import refuse_nonpositive
+from stepless.games.players.player import Player, Run
+from stepless.games.players.refusals import refuse_negative, refuse_nonpositive
 from stepless.games.players.tangential import tangential_part
 from stepless.solvers.online.proximal import best_bound
+
+
+class AddedCurvature(Player):
+    """A player of steps g_t/S_t, S_t = λ_{1:t} + τ_{1:t}: the costs' curvature and what it adds."""
+
+    takes_penalty = False
+
+    def __init__(self, strength: float | None = None) -> None:
+        refuse_negative(strength=strength)
+        self.strength = strength
+
+    def begin(self) -> None:
+        self.w = self.center()
+        self.inverse_step = 0.0  # S_t
+        self.added: list[float] = []  # τ
+        self.steps: list[float] = []  # what each step adds to twice the bound
+
+    def learn(self, g: Array, cost: Cost) -> None:
+        g = tangential_part(self.domain, g)
+        self.inverse_step += cost.strength if self.strength is None else self.strength
+        tau = self.curvature(float(g @ g))
+        self.inverse_step += tau
+        self.added.append(tau)
+        self.steps.append(self.descend(g, tau))
+
+    @abstractmethod
+    def curvature(self, square: float) -> float:
+        """τ_t, given ‖g_t‖²."""
+
+    def descend(self, g: Array, tau: float) -> float:
+        """Move to Π_S(w − g/S_t), and return ‖g‖²/S_t."""
+        square = float(g @ g)
+        if not square > 0.0:
+            return 0.0
+        self.w = self.inside(self.w - g / self.inverse_step)
+        return square / self.inverse_step
 
 
 class Proximal(AddedCurvature):
@@ -68,14 +106,7 @@ class Proximal(AddedCurvature):
         super().begin()
         self.reach = self.radius or 0.5 * self.diameter
 
-    def learn(self, g: Array, cost: Cost) -> None:
-        g = tangential_part(self.domain, g)
-        self.declare(cost)
-        self.add(self.curvature(float(g @ g)))
-        self.steps.append(self.descend(g))
-
     def curvature(self, square: float) -> float:
-        """τ_t."""
         if self.lipschitz is None or self.horizon is None:
             return balancing_curvature(self.inverse_step, square / self.reach**2)
         if self.t > 1:
@@ -84,3 +115,8 @@ class Proximal(AddedCurvature):
 
     def bound(self, run: Run, u: Array) -> Array:
         return 0.5 * np.cumsum(np.array(self.added) * run.distances(u) + self.steps)  # (5)
+
+
+def balancing_curvature(S: float, c: float) -> float:
+    """½(−S + √(S² + c)), without cancellation: τ with τ(S + τ) = c/4."""
+    return 0.5 * c / (S + math.sqrt(S * S + c)) if c > 0.0 else 0.0

@@ -17,7 +17,7 @@ def tangential_part(domain: Domain, g: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> along(Simplex(), np.array([3.0, 5.0]))
+    >>> tangential_part(Simplex(), np.array([3.0, 5.0]))
     array([-1.,  1.])
     """
     if not isinstance(domain, Simplex):
