@@ -177,7 +177,7 @@ def test_nothing_has_no_sign(folder):
             "saddle-mirror-prox cannot hold a portfolio: it needs costs of class Saddle",
         ),
         (",", "--players needs a name: uniform, adagrad"),
-        ("foo", "there is no player 'foo': choose one of adagrad, adap"),
+        ("foo", "there is no player 'foo': choose one of uniform, adagr"),
     ],
 )
 def test_who_cannot_play(folder, players, sentence):

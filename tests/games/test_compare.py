@@ -65,7 +65,7 @@ def test_values_alone_leave_the_best_of_what_all_played():
 def test_who_does_not_exist():
     with pytest.raises(ValueError, match="there is no player 'ogdd': did you mean 'ogd'"):
         compare_players(C, ["ogdd"], Simplex())
-    with pytest.raises(ValueError, match="there is no player 'foo': choose one of adagrad, adap"):
+    with pytest.raises(ValueError, match="there is no player 'foo': choose one of uniform, adagr"):
         compare_players(C, ["foo"], Simplex())
     with pytest.raises(TypeError, match=r"a player is an object such as OGD\(\), not int"):
         compare_players(C, [3], Simplex())

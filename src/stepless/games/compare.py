@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,9 +162,12 @@ def _by_name(players: Sequence[str | Player]) -> dict[str, Player]:
 
 
 def _player_of(name: str) -> Player:
-    if name not in (*ALIASES, *PLAYERS):
-        raise UnknownName("player", name, (*ALIASES, *PLAYERS))
-    return PLAYERS[ALIASES.get(name, name)]()
+    known = [*ALIASES, *PLAYERS]
+    if name in known:
+        return PLAYERS[ALIASES.get(name, name)]()
+    if difflib.get_close_matches(name.lower(), known):
+        raise UnknownName("player", name, known)
+    raise ValueError(f"there is no player {name!r}: choose one of {', '.join(known)}")
 
 
 def _number(value: float) -> str:
