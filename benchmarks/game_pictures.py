@@ -1,4 +1,4 @@
-"""The pictures of docs/games.md, drawn by its own code."""
+"""The pictures of docs/games.md, drawn by its own code, and its table of players."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 
 import matplotlib
 
+from stepless.games import PLAYERS
+
 PAGE = Path(__file__).parents[1] / "docs" / "games.md"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TABLE = re.compile(r"^\| name \| class \|.*?\n\n", re.MULTILINE | re.DOTALL)
+_THEOREM = re.compile(r"^    Theorem +(.+?):", re.MULTILINE)
 _PICTURE = re.compile(r"^!\[.*?\]\(pictures/(.*?)\)$", re.MULTILINE)
 
 
@@ -39,5 +43,20 @@ def draw(folder: Path) -> list[str]:
     return drawn
 
 
+def with_table(page: str) -> str:
+    """Return the page with its table of players made anew from `PLAYERS` and their docstrings."""
+    rows = ["| name | class | what it does | theorem |", "|---|---|---|---|"]
+    for name, kind in PLAYERS.items():
+        text = str(kind.__doc__)
+        theorem = _THEOREM.search(text)
+        if theorem is None:
+            raise ValueError(f"the docstring of {kind.__name__} needs a line 'Theorem  …:'")
+        cells = (f"`{name}`", f"`{kind.__name__}`", text.partition(".\n")[0], theorem[1])
+        rows.append(f"| {' | '.join(cells)}{', in expectation' * kind.expected} |")
+    table = "\n".join(rows) + "\n\n"
+    return _TABLE.sub(lambda _: table, page)
+
+
 if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     draw(PAGE.parent / "pictures")

@@ -171,13 +171,13 @@ def test_nothing_has_no_sign(folder):
     ("players", "sentence"),
     [
         ("eg,eg", "--players has eg twice: name it once"),
-        ("soft-constraints", "soft-constraints holds no portfolio, for it needs constraints"),
+        ("soft-constraints", "soft-constraints cannot hold a portfolio: it needs constraints"),
         (
             "saddle-mirror-prox",
-            "saddle-mirror-prox holds no portfolio, for it needs costs that are",
+            "saddle-mirror-prox cannot hold a portfolio: it needs costs of class Saddle",
         ),
         (",", "--players needs a name: uniform, adagrad"),
-        ("foo", "there is no player 'foo': choose one of uniform, adagrad"),
+        ("foo", "there is no player 'foo': choose one of uniform, adagr"),
     ],
 )
 def test_who_cannot_play(folder, players, sentence):

@@ -54,7 +54,7 @@ def estimated(player, domain, d, rounds, seed):
     u = corners(domain, d)[seed % 4]
     plays, gradients, linear = [], [], []
     for t in range(rounds):
-        z, target = player.z, u + player.share * (player.heart - u)
+        z, target = player.z, u + player.share * (player.interior_point - u)
         size = 10.0 ** (3 * (t // 20 % 3) * (seed % 2)) * rng.uniform(0.0, 1.0)
         away = np.sign(player.s @ (z - target)) if seed % 3 else rng.choice([-1.0, 1.0])
         values = np.zeros(np.atleast_2d(player.play()).shape[0])

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from stepless.games import ExampleLoss, Growth, Linear, Quadratic
-from stepless.games.costs import Total, ValuesOnly, as_cost, total
-from stepless.games.costs.shown import Own
+from stepless.games.costs import CostSum, ValuesOnly, as_cost, total
+from stepless.games.costs.conversion import UserCost
 from stepless.objective import Hinge, Logistic, Poisson, Squared
 
 D, T = 3, 20
@@ -27,14 +27,14 @@ def streams():
         "hinge": [ExampleLoss(Hinge(), c, -1.0) for c in C],
         "several": [ExampleLoss(loss, c, 1.0) for c in C for loss in (Hinge(), Squared())],
         "mixed": [f for pair in zip(linear, quadratic, strict=True) for f in pair],
-        "own": [Own(f) for f in quadratic],
+        "own": [UserCost(f) for f in quadratic],
     }
 
 
 @pytest.mark.parametrize("kind", streams())
 def test_a_total_is_the_sum(kind):
     rng, costs = np.random.default_rng(1), streams()[kind]
-    whole, plain = total(costs), Total(costs)
+    whole, plain = total(costs), CostSum(costs)
     for _ in range(5):
         w = rng.uniform(0.1, 1.0, size=D)
         W = rng.uniform(0.1, 1.0, size=(len(costs), D))
@@ -46,7 +46,7 @@ def test_a_total_is_the_sum(kind):
         np.testing.assert_allclose(
             whole.gradient(w), approx_fprime(w, whole.value, 1e-8), atol=1e-4
         )
-        value, slopes = whole.sizes(w)
+        value, slopes = whole.magnitudes(w)
         # what cancels is no less than what is left of it
         assert value + slopes @ w >= abs(whole.value(w)) * (1.0 - 1e-12)
         assert (slopes >= np.abs(whole.gradient(w)) * (1.0 - 1e-12)).all()
@@ -82,7 +82,7 @@ def test_what_a_stream_may_yield():
     assert as_cost([1, 2]).value(w) == 5.0
     assert as_cost((1.0, 2.0)).d == 2
     own = as_cost(Half())
-    assert isinstance(own, Own)
+    assert isinstance(own, UserCost)
     assert (own.value(w), own.smoothness, own.strength) == (2.5, 1.0, 0.0)
     assert own.gradient(w).dtype == np.float64
     assert isinstance(as_cost(lambda w: w[0]), ValuesOnly)

@@ -151,7 +151,7 @@ GOOD = Linear([1.0, 0.0, 0.0])
         ([GOOD, [math.inf, 0.0, 0.0]], r"round 2: the gradient is not finite: entry 0 is inf"),
         ([GOOD, [1.0, 2.0]], r"round 2: the cost is one of 2 weights, but the game has 3"),
         ([GOOD, Odd([1.0, 0.0, 0.0], math.nan)], r"round 2: the cost of the decision is nan"),
-        ([GOOD, lambda w: 0.0], r"round 2: ogd needs gradients, but only values are shown"),
+        ([GOOD, lambda w: 0.0], r"round 2: ogd needs gradients, but the cost has values only"),
         ([GOOD, None], r"round 2: a round needs an array of costs"),
         ([GOOD, ["a", "b", "c"]], r"round 2: could not convert string to float"),
         ([GOOD, np.eye(3)], r"round 2: a linear cost is one number for each weight"),
@@ -248,7 +248,7 @@ def test_constraints_that_nothing_obeys(domain, constraint):
 
 
 def test_constraints_without_an_excess():
-    with pytest.raises(ValueError, match="needs `excess`, which Simplex has not: use it as the"):
+    with pytest.raises(ValueError, match="needs `excess`, which Simplex lacks: use it as the"):
         Game(OGD(), L2Ball(1.0), constraints=[Simplex()])
 
 
@@ -272,8 +272,11 @@ def test_constraints_of_another_size():
             lambda: Game(OGD(), Simplex(), constraints=L1Ball(1.0)),
             r"constraints are a list: write \[L1Ball\(bound=1\.0\)\]",
         ),
-        (lambda: Game(OGD(), Simplex()).run(None), "a stream of costs, one a round, not NoneType"),
-        (lambda: Game(OGD(), Simplex()).run(C, best=C[0]), "a Best, not ndarray"),
+        (
+            lambda: Game(OGD(), Simplex()).run(None),
+            "a stream of costs, one per round, not NoneType",
+        ),
+        (lambda: Game(OGD(), Simplex()).run(C, best=C[0]), "a Best, from `hindsight`, not ndarray"),
     ],
 )
 def test_what_is_something_else(make, told):

@@ -127,9 +127,9 @@ def test_a_stream_is_learned_in_chunks():
 @pytest.mark.parametrize(
     ("objective", "sentence"),
     [
-        (Objective(Hinge(), Zero(), L2Ball(1.0)), "no free intercept; say fit_intercept=False"),
+        (Objective(Hinge(), Zero(), L2Ball(1.0)), "no free intercept; use fit_intercept=False"),
         (Objective(Hinge(), Zero(), Free(), intercept=False), "needs a bounded domain"),
-        (Objective(Hinge(), L1(0.1), L2Ball(1.0), intercept=False), "ogd knows no penalty apart"),
+        (Objective(Hinge(), L1(0.1), L2Ball(1.0), intercept=False), "ogd takes no penalty"),
         (Objective(MulticlassHinge(3), Zero(), L2Ball(1.0), intercept=False), "several classes"),
     ],
 )

@@ -475,7 +475,7 @@ def test_ogd_plays_the_same(kind, seed):
     )
     player = OGD()
     plays = follow(player, DOMAINS[kind], rounds, 3)
-    same(games.ogd(rounds_of(seed), S, plays[0], inverse(player.heights)).w, plays)
+    same(games.ogd(rounds_of(seed), S, plays[0], inverse(player.inverse_steps)).w, plays)
 
 
 def test_ogd_with_a_known_slope_takes_the_printed_steps():
@@ -507,7 +507,7 @@ def test_ftpl_plays_the_same(kind):
 def test_ftrl_plays_the_same(kind, seed):
     S, player = {"ball": BALL, "box": BOX, "simplex": SIMPLEX}[kind], FTRL(mirror="euclidean")
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3)
-    steps = inverse([0.0, *player.heights[:-1]], 1.0)  # any where no height is known yet
+    steps = inverse([0.0, *player.inverse_steps[:-1]], 1.0)  # any while there is no step size
     same(games.ftrl(rounds_of(seed), S, 3, steps).w, plays)
 
 
@@ -524,7 +524,7 @@ def test_omd_and_exponentiated_gradients_play_the_same(kind, seed):
     rounds = rounds_of(seed, against=False)
     costs = [r(np.zeros(3)) for r in rounds]
     plays = follow(player, domain, costs, 3)
-    heights = [0.0, *player.heights]
+    heights = [0.0, *player.inverse_steps]
     w = mirror.first
     for t, f in enumerate(costs):
         same(plays[t], w)
@@ -532,11 +532,11 @@ def test_omd_and_exponentiated_gradients_play_the_same(kind, seed):
 
 
 def test_omd_of_the_paper_is_played_while_the_height_stays():
-    """Zero gradients do not raise the height: then the paper's update and the player's agree."""
+    """Zero gradients do not raise the inverse step size: then the paper's update and the player's agree."""
     costs = [games.Linear([1.0, -2.0, 0.5])] + [games.Linear(np.zeros(3))] * 5
     player = OMD()
     plays = follow(player, Simplex(), costs, 3)
-    run = games.omd(costs, games.Entropy(3), np.full(6, 1 / player.heights[0]))
+    run = games.omd(costs, games.Entropy(3), np.full(6, 1 / player.inverse_steps[0]))
     same(run.w, plays)
 
 
@@ -544,7 +544,9 @@ def test_omd_of_the_paper_is_played_while_the_height_stays():
 def test_hedge_plays_the_same(seed):
     player = Hedge()
     plays = follow(player, Simplex(), rounds_of(seed), 3)
-    run = games.hedge(rounds_of(seed), 3, inverse(player.heights, 1e9))  # 0: the leaders share
+    run = games.hedge(
+        rounds_of(seed), 3, inverse(player.inverse_steps, 1e9)
+    )  # 0: the leaders share
     same(run.w, plays)
 
 
@@ -588,8 +590,8 @@ def within(costs, kind):
 def test_iftrl_plays_the_same(kind, seed):
     S, L, player = {"ball": BALL, "box": BOX}[kind], 1.0, IFTRL("euclidean", 1.0, 6.0)
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3)
-    assert len(set(player.heights)) == 1
-    same(games.iftrl(rounds_of(seed), S, 3, L, L / player.heights[0]).w, plays)
+    assert len(set(player.inverse_steps)) == 1
+    same(games.iftrl(rounds_of(seed), S, 3, L, L / player.inverse_steps[0]).w, plays)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -600,7 +602,7 @@ def test_mirror_prox_plays_the_same(kind, seed, update):
     mirror, domain, name = mirror_of(kind)
     player = MirrorProx(name, L, V, update)
     plays = follow(player, domain, rounds_of(seed), 3)
-    height = player.prox.heights[0]
+    height = player.iterates.inverse_steps[0]
     algorithm = games.omp if update == "projected" else games.simplified_omp
     same(algorithm(rounds_of(seed), mirror, L, L / height).w, plays)
 
@@ -616,11 +618,11 @@ def mirror_of(kind):
 @pytest.mark.parametrize("seed", [0, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["ball", "box", "entropy"])
 def test_mirror_prox_with_heights_that_grow_plays_the_same(kind, seed):
-    """Alg. 5, where z is drawn to z_0 in the dual by as much as the height grows."""
+    """Alg. 5, where z is drawn to z_0 in the dual by as much as the inverse step size grows."""
     mirror, domain, name = mirror_of(kind)
     player = MirrorProx(name)
     plays = follow(player, domain, rounds_of(seed), 3)
-    heights = player.prox.heights
+    heights = player.iterates.inverse_steps
     z, g = mirror.first, np.zeros(3)
     for t, round_ in enumerate(rounds_of(seed)):
         h = heights[t]
@@ -636,11 +638,11 @@ def test_mirror_prox_with_heights_that_grow_plays_the_same(kind, seed):
 @pytest.mark.parametrize("seed", [0, 2, 3, 4])
 @pytest.mark.parametrize("kind", ["ball", "box", "entropy"])
 def test_iftrl_with_heights_that_grow_plays_the_same(kind, seed):
-    """Alg. 3, the leader's problem having the next height."""
+    """Alg. 3, the leader's problem having the next inverse step size."""
     mirror, domain, name = mirror_of(kind)
     player = IFTRL(name)
     plays = follow(player, domain, rounds_of(seed), 3)
-    heights = player.heights
+    heights = player.inverse_steps
     w = z = mirror.first
     total = np.zeros(3)
     for t, round_ in enumerate(rounds_of(seed)):
@@ -659,7 +661,7 @@ def test_composite_mirror_prox_plays_the_same(kind, seed):
     S, L, l1 = {"ball": BALL, "box": BOX}[kind], 1.0, 0.2
     player = CompositeMirrorProx("euclidean", L, 5.0)
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3, penalty=L1(l1))
-    eta = L / player.prox.heights[0]
+    eta = L / player.iterates.inverse_steps[0]
     mirror = games.Euclidean(S, 3)
     same(games.simplified_omp(rounds_of(seed), mirror, L, eta, l1, projected=True).w, plays)
 
@@ -672,7 +674,7 @@ def test_saddle_mirror_prox_plays_the_same(seed):
     costs = [Saddle(A, over, own(f), own(phi)) for f, A, phi in rounds]
     plays = follow(player, L2Ball(1.0), costs, d)
     mirrors = games.Euclidean(BALL, d), games.Euclidean(("box", -0.5, 0.5), m)
-    run = games.saddle_omp(rounds, *mirrors, 1 / player.prox.heights[0])
+    run = games.saddle_omp(rounds, *mirrors, 1 / player.iterates.inverse_steps[0])
     same(run.w, plays)
 
 
@@ -689,7 +691,7 @@ def test_strictly_convex_mirror_prox_plays_the_same(kind, seed):
     S, beta = {"ball": BALL, "box": BOX}[kind], 0.3
     player = StrictlyConvexMirrorProx(curvature=beta)
     plays = follow(player, DOMAINS[kind], rounds_of(seed), 3)
-    run = games.strictly_convex_omp(rounds_of(seed), S, 3, player.strict, player.heights)
+    run = games.strictly_convex_omp(rounds_of(seed), S, 3, player.strict, player.inverse_steps)
     same(run.w, plays)
 
 
@@ -715,7 +717,7 @@ def test_bandit_of_one_point_plays_the_same(kind):
     player, rounds = BanditOnePoint(), rounds_of(5, d)
     points, told = bandit(player, domain, rounds, d)
     directions, deltas, shares = (np.array(x) for x in zip(*told, strict=True))
-    steps = d / deltas * inverse(player.heights)
+    steps = d / deltas * inverse(player.inverse_steps)
     replay = games.one_point  # the offsets are means of values that the replay itself must see
     offsets = np.zeros(ROUNDS)
     for t in range(1, ROUNDS):
@@ -734,7 +736,7 @@ def test_bandit_of_two_points_plays_the_same(kind):
     points, told = bandit(player, domain, rounds_of(5, d), d)
     directions, deltas, shares = (np.array(x) for x in zip(*told, strict=True))
     run = games.two_point(
-        rounds_of(5, d), S, directions, 1 / np.array(player.heights), deltas, shares
+        rounds_of(5, d), S, directions, 1 / np.array(player.inverse_steps), deltas, shares
     )
     same(run.w, points.mean(axis=1))
 
@@ -746,7 +748,7 @@ def test_bandit_mirror_prox_plays_the_same(kind, seed):
     player = BanditMirrorProx()
     points, told = bandit(player, domain, rounds_of(seed, d), d)
     _, deltas, shares = zip(*told, strict=True)
-    heights = np.array(player.heights)
+    heights = np.array(player.inverse_steps)
     before = np.concatenate([[0.0], heights[:-1]])
     run = games.bandit_omp(rounds_of(seed, d), S, d, before, heights, shares, deltas)
     same(run.w, points[:, 0])

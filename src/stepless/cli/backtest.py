@@ -11,7 +11,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.cli.form import names_of
-from stepless.games import Comparison, compare_players, growths, wealth
+from stepless.games import Comparison, Growth, compare_players, growths, wealth
 from stepless.games.compare import in_columns
 from stepless.games.players import ALIASES, PLAYERS
 from stepless.objective import Simplex
@@ -21,10 +21,6 @@ from stepless.visible import visible
 
 _HEAVIEST = 5  # assets that are named
 _TRACE = 5e-4  # a share below is shown as 0
-_ELSEWHERE = {  # who holds no portfolio, and what it needs
-    "saddle-mirror-prox": "costs that are a maximum",
-    "soft-constraints": "constraints",
-}
 
 
 class Backtest(NamedTuple):
@@ -41,15 +37,24 @@ class Backtest(NamedTuple):
 def chosen(listed: str) -> tuple[str, ...]:
     """The players that are named, with commas between; ValueError where one holds no portfolio."""
     players = names_of(listed)
+    unable = {name: need for name in PLAYERS if (need := _unmet_need(name))}
     if not players:
-        able = [name for name in (*ALIASES, *PLAYERS) if name not in _ELSEWHERE]
+        able = [name for name in (*ALIASES, *PLAYERS) if name not in unable]
         raise ValueError(f"--players needs a name: {', '.join(able)}")
     for name in players:
-        if name in _ELSEWHERE:
-            raise ValueError(f"{name} holds no portfolio, for it needs {_ELSEWHERE[name]}")
+        if name in unable:
+            raise ValueError(f"{name} cannot hold a portfolio: it needs {unable[name]}")
         if players.count(name) > 1:
             raise ValueError(f"--players has {name} twice: name it once")
     return players
+
+
+def _unmet_need(name: str) -> str:
+    """Return what a player needs beyond prices, in words; nothing if it can hold a portfolio."""
+    kind = PLAYERS[name]
+    if not issubclass(Growth, kind.cost_class):
+        return f"costs of class {kind.cost_class.__name__}"
+    return "constraints" if kind.needs_constraints else ""
 
 
 def run(names: list[str], relatives: Array, players: tuple[str, ...], cost: float) -> Backtest:

@@ -1,4 +1,4 @@
-"""Online convex games on arbitrary functions: players, costs, ledgers of regret."""
+"""Online convex games: players, costs, ledgers of regret."""
 
 from stepless.games import players
 from stepless.games.compare import Comparison, compare_players

@@ -1,4 +1,4 @@
-"""Several players on the same costs."""
+"""Comparison of several players on the same costs."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stepless.compiled.blas import single_threaded_blas
 from stepless.games.game import Game, rounds_of
 from stepless.games.hindsight import Best
 from stepless.games.ledger import Ledger
 from stepless.games.players import ALIASES, PLAYERS, Player
-from stepless.games.players.refusals import refuse_nobody
+from stepless.games.players.refusals import refuse_non_player
 from stepless.objective import Domain, Regularizer
 from stepless.registry import UnknownName
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Mapping[str, Ledger]):
-    """What several players lost on the same costs; the ledger of each, by its name.
+    """The ledgers of several players on the same costs, by the players' names.
 
     Attributes
     ----------
     ledgers
-        Of each player, in the order in which they were named.
+        The ledger of each player, in the order given.
     seconds
-        That each took to play.
+        The playing time of each.
     best
-        The best fixed decision, which all are compared with.
+        The best fixed decision, with which all are compared.
     """
 
     ledgers: dict[str, Ledger]
@@ -55,8 +59,8 @@ class Comparison(Mapping[str, Ledger]):
         rows.append(("best fixed", _number(optimum), f"≥ {_number(-self.best.gap)}", "", "", ""))
         return "\n".join(in_columns(rows, left=(0, 5)))
 
-    def to_frame(self) -> Any:
-        """Return a row a player as a pandas DataFrame; needs pandas."""
+    def to_frame(self) -> DataFrame:
+        """Return one row per player as a pandas DataFrame; needs pandas."""
         from pandas import DataFrame, Index
 
         columns = {
@@ -66,15 +70,16 @@ class Comparison(Mapping[str, Ledger]):
         columns["seconds"] = list(self.seconds.values())
         return DataFrame(columns, index=Index(list(self.ledgers), name="player"))
 
-    def plot(self, axes: Any = None, bounds: bool = False) -> Any:
-        """Draw everybody's regret, and bound if asked; needs matplotlib (``stepless[plot]``)."""
+    def plot(self, axes: Axes | None = None, bounds: bool = False) -> Axes:
+        """Draw all regrets, and bounds if asked; needs matplotlib (``stepless[plot]``)."""
         for ledger in self.ledgers.values():
             axes = ledger.plot(axes, bounds)
+        assert axes is not None
         return axes
 
 
 def compare_players(
-    stream: Iterable[Any],
+    stream: Iterable[object],
     players: Sequence[str | Player],
     domain: Domain,
     *,
@@ -88,11 +93,11 @@ def compare_players(
     Parameters
     ----------
     stream
-        A cost a round, or whatever `as_cost` takes for one; of a DataFrame, its rows.
+        One cost per round, or what `as_cost` converts to one; the rows of a DataFrame.
     players
         Names, as in `PLAYERS` and `ALIASES`, or players.
     domain, d, penalty, constraints, seed
-        As of a `Game`.
+        As those of `Game`.
 
     Examples
     --------
@@ -103,13 +108,13 @@ def compare_players(
     >>> compared["ogd"].holds, bool(compared["ogd"].regret[-1] > 0.0)
     (True, True)
     """
-    called = _called(players)
+    named = _by_name(players)
     costs = list(rounds_of(stream))
     games, records, seconds = {}, {}, {}
     with single_threaded_blas():  # a round's matrices are too small for threads
-        for name, player in called.items():
+        for name, player in named.items():
             game = Game(player, domain, d=d, penalty=penalty, constraints=constraints, seed=seed)
-            game.play(costs[:1])  # kernels are compiled before the clock starts
+            game.play(costs[:1])  # loops are compiled before the clock starts
             began = perf_counter()
             games[name], records[name] = game, game.play(costs)
             seconds[name] = perf_counter() - began
@@ -119,7 +124,7 @@ def compare_players(
 
 
 def in_columns(rows: Sequence[Sequence[str]], left: tuple[int, ...]) -> list[str]:
-    """Lay out rows of cells as lines, with these columns to the left and the others to the right.
+    """Lay out rows of cells as lines, these columns aligned to the left, the others to the right.
 
     Examples
     --------
@@ -136,27 +141,27 @@ def in_columns(rows: Sequence[Sequence[str]], left: tuple[int, ...]) -> list[str
     ]
 
 
-def _called(players: Sequence[str | Player]) -> dict[str, Player]:
-    """Players by name; by what they were made with where two have the same one."""
+def _by_name(players: Sequence[str | Player]) -> dict[str, Player]:
+    """Return players by name; those of the same name by their parameters, too."""
     if isinstance(players, str):
         players = [players]
     if not players:
         raise ValueError(f"name a player: {', '.join(PLAYERS)}")
     for player in players:
         if not isinstance(player, str):
-            refuse_nobody(player)
+            refuse_non_player(player)
     names = [player if isinstance(player, str) else player.name for player in players]
-    called: dict[str, Player] = {}
+    named: dict[str, Player] = {}
     for name, given in zip(names, players, strict=True):
-        player = _named(given) if isinstance(given, str) else given
-        told = name if names.count(name) == 1 else repr(player)
-        if told in called:
-            raise ValueError(f"{told} is named twice: give one of the two other parameters")
-        called[told] = player
-    return called
+        player = _player_of(given) if isinstance(given, str) else given
+        label = name if names.count(name) == 1 else repr(player)
+        if label in named:
+            raise ValueError(f"{label} is named twice: give one of the two other parameters")
+        named[label] = player
+    return named
 
 
-def _named(name: str) -> Player:
+def _player_of(name: str) -> Player:
     known = [*ALIASES, *PLAYERS]
     if name in known:
         return PLAYERS[ALIASES.get(name, name)]()

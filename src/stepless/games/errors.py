@@ -1,10 +1,10 @@
-"""What went wrong in a game, and in which round."""
+"""The error of a round that cannot be played."""
 
 from __future__ import annotations
 
 
 class GameError(ValueError):
-    """A round that cannot be played, in one sentence.
+    """A round that cannot be played; the message is one sentence with the round's number.
 
     Examples
     --------

@@ -1,67 +1,68 @@
-"""A player, a domain, and rounds."""
+"""Games: rounds of a player over a domain."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.vertices import enter
-from stepless.games.costs import Cost, Growth, NoGradient, Total, Undefined, as_cost, total
+from stepless.games.costs import Cost, CostSum, Growth, as_cost, total
+from stepless.games.costs.conversion import NoGradient, UserCost
+from stepless.games.costs.cost import UndefinedCost
 from stepless.games.costs.growth import RUIN
-from stepless.games.costs.shown import Own
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed, refuse_empty
-from stepless.games.hindsight.task import total_of
+from stepless.games.hindsight.problem import penalty_value
 from stepless.games.ledger import Ledger
 from stepless.games.players import PLAYERS, Player, Run
-from stepless.games.players.refusals import refuse_nobody, told
+from stepless.games.players.refusals import described, refuse_non_player
 from stepless.objective import Domain, Regularizer
 from stepless.own import check_own_terms, is_own
 
-_OUTSIDE = 1e-9  # relative: how far a decision may lie out of the domain by rounding
-_SAMPLE = 16  # decisions of a game from which the best is chosen where only values are shown
-_COARSE = 1e-6  # relative: how far a user's own sums may be off
+_OUTSIDE = 1e-9  # relative: how far a decision may lie outside of the domain by rounding
+_SAMPLE = 16  # decisions of a game from which the best is chosen if only values are shown
+_COARSE = 1e-6  # relative: the rounding error that a user-defined cost may have
 
 
 @dataclass(frozen=True)
-class Record:
-    """What happened in a game: the costs, the decisions, and what they cost."""
+class GameRecord:
+    """The costs, decisions and losses of a game."""
 
     costs: Sequence[Cost]
-    whole: Total
+    cost_sum: CostSum
     run: Run
     losses: Array
-    entry: int  # which of the player's games it was
+    game: int  # its number among the player's games
 
-    def steps(self) -> Array:
+    def variations(self) -> Array:
         """‖∇f_t(w_{t−1}) − ∇f_{t−1}(w_{t−1})‖², f_0 = 0; NaN if there are only values."""
-        W = self.run.plays
+        W, f = self.run.plays, self.cost_sum
         try:
-            here, before = self.whole.gradients(W), self.whole.gradients(np.vstack([W[:1], W[:-1]]))
+            here, before = f.gradients(W), f.gradients(np.vstack([W[:1], W[:-1]]))
         except NoGradient:
             return np.full(len(W), math.nan)
         change = before - np.vstack([np.zeros_like(W[:1]), here[:-1]])
-        return np.einsum("tj,tj->t", change, change)
+        squares: Array = np.einsum("tj,tj->t", change, change)
+        return squares
 
     def sample(self) -> Array:
-        """A few decisions, spread over the game, and their mean."""
+        """Return a few decisions, evenly spaced in the game, and the mean of all."""
         plays = self.run.plays
-        return np.vstack([plays[self._spread()], plays.mean(axis=0)])
+        return np.vstack([plays[self._sampled_rounds()], plays.mean(axis=0)])
 
-    def refuse_unsound(self, best: Array) -> None:
-        """Refuse a user's own cost of a few rounds whose tangents, there and at the best, cross it.
+    def refuse_nonconvex(self, best: Array) -> None:
+        """Refuse a user-defined cost that lies below one of its tangents, in a few rounds.
 
-        Regret and gap count on their lying below.
+        Tangents are taken at the decision and at the best one: regret and gap rely on them.
         """
-        for t in self._spread():
+        for t in self._sampled_rounds():
             f, w = self.costs[t], self.run.plays[t]
-            if not isinstance(f, Own) and not is_own(getattr(f, "loss", f)):
+            if not isinstance(f, UserCost) and not is_own(getattr(f, "loss", f)):
                 continue
             for u, v in ((w, best), (best, w)):
                 here, there, rise = f.value(u), f.value(v), f.gradient(u) * (v - u)
@@ -74,8 +75,8 @@ class Record:
                         f"{here + float(rise.sum()):.6g}, above",
                     )
 
-    def _spread(self) -> Array:
-        """A few rounds, spread over the game."""
+    def _sampled_rounds(self) -> Array:
+        """Return a few rounds, evenly spaced in the game."""
         rounds = len(self.run.plays)
         return np.linspace(0, rounds - 1, min(_SAMPLE, rounds)).astype(int)
 
@@ -86,18 +87,18 @@ class Game:
     Parameters
     ----------
     player
-        Who decides.
+        The player.
     domain
-        Where decisions may lie.
+        The set of decisions.
     d
-        How many weights a decision has; if it is not given, what the first cost says. Given, the
-        player stands at its first decision before the first cost is asked for.
+        Number of weights of a decision; by default, that of the first cost. If it is given, the
+        player has its first decision before the stream is asked for a cost.
     penalty
         A fixed part of every round's cost, such as ``L1(0.1)``.
     constraints
-        Sets in which decisions should lie in the long run: the ledger sums what they exceed.
+        Sets in which decisions should lie in the long run: the ledger sums the violations.
     seed
-        Of the player's own dice: the same seed, the same game.
+        Seed of the player's random draws: the same seed gives the same game.
 
     Examples
     --------
@@ -119,105 +120,94 @@ class Game:
         constraints: Sequence[Domain] = (),
         seed: int = 0,
     ) -> None:
-        refuse_nobody(player)
+        refuse_non_player(player)
         if isinstance(constraints, Domain):  # which is a tuple, of numbers
             raise TypeError(f"constraints are a list: write [{constraints!r}]")
         constraints = tuple(constraints)
         for given in (domain, *constraints):
             if not isinstance(given, Domain):
-                raise TypeError(f"a domain is an object such as Simplex(), not {told(given)}")
+                raise TypeError(f"a domain is an object such as Simplex(), not {described(given)}")
         for constraint in constraints:
             if not constraint.offers("excess"):
                 raise ValueError(
-                    f"a constraint needs `excess`, which {type(constraint).__name__} has not: "
+                    f"a constraint needs `excess`, which {type(constraint).__name__} lacks: "
                     "use it as the domain"
                 )
         self.player, self.domain, self.d = player, domain, d
         self.penalty, self.constraints, self.seed = penalty, constraints, seed
 
-    def run(self, stream: Iterable[Any], best: Best | None = None) -> Ledger:
-        """Play all rounds of a stream: costs, or whatever `as_cost` takes for one.
+    def run(self, stream: Iterable[object], best: Best | None = None) -> Ledger:
+        """Play all rounds of a stream of costs, and return the ledger.
 
         Parameters
         ----------
         stream
-            A cost a round; of a DataFrame, its rows.
+            One cost per round, or what `as_cost` converts to one; the rows of a DataFrame.
         best
             The best fixed decision, if it is known already.
         """
         if not isinstance(best, Best | None):
-            raise TypeError(f"best is what `hindsight` returned, a Best, not {told(best)}")
+            raise TypeError(f"best must be a Best, from `hindsight`, not {described(best)}")
         with single_threaded_blas():  # a round's matrices are too small for threads
             record = self.play(stream)
             return self.ledger(record, self.hindsight(record) if best is None else best)
 
-    def play(self, stream: Iterable[Any]) -> Record:
-        """Play all rounds, and write down what happened."""
+    def play(self, stream: Iterable[object]) -> GameRecord:
+        """Play all rounds, and record them."""
         costs: list[Cost] = []
         plays: list[Array] = []
+        points: list[Array] = []  # of players that are not built in
         gradients: list[Array] = []
         losses: list[float] = []
-        player, d = self.player, self.d
-        blind = player.feedback == "values"
-        ours = type(player) in PLAYERS.values()  # who replace w, and stay inside: it is tested
-        asked: list[Array] = []
-        if d is not None:  # an opponent may want to see the first decision
-            self._enter(d)
-        for t, shown in enumerate(rounds_of(stream), 1):
-            cost = _cost(t, shown)
-            if d is None:
-                if cost.d is None:
-                    raise ValueError(
-                        "the costs do not say how many weights a decision has: give Game d="
-                    )
-                d = cost.d
-                self._enter(d)
-            if cost.d is not None and cost.d != d:
-                raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
+        player = self.player
+        values_only = player.feedback == "values"
+        # Tests check that built-in players replace w and stay inside; others may write into it.
+        built_in = type(player) in PLAYERS.values()
+        for t, cost in self._rounds(stream):
             w = player.play()
-            if not ours:
-                w = np.array(w)  # it may be written into
-                asked.append(w)
+            if not built_in:
+                w = np.array(w)
+                points.append(w)
             costs.append(cost)
-            if blind:
+            if values_only:
                 values = _values(t, cost, w)
-                plays.append(player.w if ours else player.w.copy())
+                plays.append(player.w if built_in else player.w.copy())
                 losses.append(player.suffer(values))
                 player.observe(values)
             else:
                 plays.append(w)
                 player.observe(cost)
-            gradients.append(player.g if ours else player.g.copy())
+            gradients.append(player.g if built_in else player.g.copy())
         if not costs:
             raise ValueError("a game needs a round: the stream is empty")
-        for t, (w, points) in enumerate(zip(plays, asked, strict=False), 1):
-            for v in (w, *np.atleast_2d(points)):
+        for t, (w, asked) in enumerate(zip(plays, points, strict=False), 1):
+            for v in (w, *np.atleast_2d(asked)):
                 self._refuse_outside(t, v, "plays")
-        whole, run = total(costs), Run(np.array(plays), np.array(gradients))
-        suffered = np.array(losses) if blind else _suffered(whole, costs, run.plays)
+        cost_sum, run = total(costs), Run(np.array(plays), np.array(gradients))
+        suffered = np.array(losses) if values_only else _suffered(cost_sum, costs, run.plays)
         if self.penalty is not None:
-            suffered += np.array([total_of(self.penalty, w[:, None]) for w in run.plays])
+            suffered += np.array([penalty_value(self.penalty, w) for w in run.plays])
         worst = int(np.argmin(np.isfinite(suffered)))
         _refuse(worst + 1, costs[worst], suffered[worst])
-        return Record(costs, whole, run, suffered, player.entries)
+        return GameRecord(costs, cost_sum, run, suffered, player.games_begun)
 
-    def hindsight(self, *records: Record) -> Best:
-        """The best fixed decision of games on the same costs."""
+    def hindsight(self, *records: GameRecord) -> Best:
+        """Return the best fixed decision of games on the same costs."""
         costs = records[0].costs
         seen = [w for record in records for w in record.sample()]
         d = records[0].run.plays.shape[1]
         best = best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
         for record in records:
-            record.refuse_unsound(best.w)
+            record.refuse_nonconvex(best.w)
         return best
 
-    def ledger(self, record: Record, best: Best) -> Ledger:
-        """What the game cost against a fixed decision."""
+    def ledger(self, record: GameRecord, best: Best) -> Ledger:
+        """Compare a game with a fixed decision."""
         run, player = record.run, self.player
-        if player.entries != record.entry:
+        if player.games_begun != record.game:
             raise ValueError(
-                f"{player.name} has begun another game since, and its bound is of that one: "
-                "ask for a ledger before, or let another player play"
+                f"{player.name} has begun another game since, and can bound that one only: "
+                "ask for the ledger before, or use another player"
             )
         violation = np.array([[c.excess(w) for c in self.constraints] for w in run.plays])
         return Ledger(
@@ -227,12 +217,30 @@ class Game:
             bound=player.bound(run, best.w),
             theorem=player.theorem,
             expected=player.expected,
-            variation=np.cumsum(record.steps()),
+            variation=np.cumsum(record.variations()),
             plays=run.plays,
             best=best.w,
             gap=best.gap,
             violation=np.cumsum(violation, axis=0),
         )
+
+    def _rounds(self, stream: Iterable[object]) -> Iterator[tuple[int, Cost]]:
+        """Yield the number and the cost of each round; the player enters before the first."""
+        d = self.d
+        if d is not None:  # an opponent may want to see the first decision
+            self._enter(d)
+        for t, f in enumerate(rounds_of(stream), 1):
+            cost = _cost(t, f)
+            if d is None:
+                if cost.d is None:
+                    raise ValueError(
+                        "the costs do not say how many weights a decision has: give Game d="
+                    )
+                d = cost.d
+                self._enter(d)
+            if cost.d is not None and cost.d != d:
+                raise GameError(t, f"the cost is one of {cost.d} weights, but the game has {d}")
+            yield t, cost
 
     def _enter(self, d: int) -> None:
         check_own_terms(d, self.penalty, self.domain, *self.constraints)
@@ -261,56 +269,56 @@ class Game:
             )
 
 
-def rounds_of(stream: Any) -> Iterable[Any]:
-    """A stream's rounds: the rows of a DataFrame, which by itself yields the columns' names.
+def rounds_of(stream: object) -> Iterable[object]:
+    """Return a stream's rounds: for a DataFrame, whose iterator yields column names, its rows.
 
     Examples
     --------
     >>> rounds_of(3)
     Traceback (most recent call last):
     ...
-    TypeError: a game needs a stream of costs, one a round, not int
+    TypeError: a game needs a stream of costs, one per round, not int
     """
     if hasattr(stream, "to_numpy"):
         rows: Array = stream.to_numpy()
         return rows
     if not isinstance(stream, Iterable):
-        raise TypeError(f"a game needs a stream of costs, one a round, not {told(stream)}")
+        raise TypeError(f"a game needs a stream of costs, one per round, not {described(stream)}")
     return stream
 
 
-def _cost(t: int, shown: Any) -> Cost:
+def _cost(t: int, f: object) -> Cost:
     try:
-        return as_cost(shown)
+        return as_cost(f)
     except (TypeError, ValueError) as error:
         raise GameError(t, str(error)) from None
 
 
 def _values(t: int, cost: Cost, points: Array) -> Array:
-    """f_t at the points that a bandit asks for."""
+    """Return f_t at the points of a bandit."""
     try:
         values = np.array([cost.value(v) for v in np.atleast_2d(points)])
-    except Undefined as error:
+    except UndefinedCost as error:
         raise GameError(t, str(error)) from None
     _refuse(t, cost, values.sum())
     return values
 
 
-def _suffered(whole: Total, costs: Sequence[Cost], plays: Array) -> Array:
+def _suffered(cost_sum: CostSum, costs: Sequence[Cost], plays: Array) -> Array:
     """f_t(w_t) of each round."""
     try:
-        return whole.values(plays)
-    except Undefined:  # it is the sum that was asked: ask for the round
+        return cost_sum.values(plays)
+    except UndefinedCost:  # the sum does not know in which round
         each = enumerate(zip(costs, plays, strict=True), 1)
         return np.array([_values(t, cost, w)[0] for t, (cost, w) in each])
 
 
 def _refuse(t: int, cost: Cost, loss: float) -> None:
     if not math.isfinite(loss):
-        ruin = f": {RUIN}" if isinstance(cost, Growth) else ", which is no finite number"
+        ruin = f": {RUIN}" if isinstance(cost, Growth) else ", which is not finite"
         raise GameError(t, f"the cost of the decision is {loss}{ruin}")
 
 
 def _sums(losses: Array) -> Array:
-    """Sums up to each round; with more digits on the way, where the machine has them."""
+    """Sums up to each round, in extended precision if the machine has it."""
     return np.cumsum(losses, dtype=np.longdouble).astype(np.float64)

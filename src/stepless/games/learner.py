@@ -1,4 +1,4 @@
-"""A player who learns a linear model: every example is a round."""
+"""A solver that lets a player learn a linear model: every example is a round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepless.arrays import Array, Indices
 from stepless.compiled.rows import spread
 from stepless.games.costs import Cost, ExampleLoss
 from stepless.games.players import Player
-from stepless.games.players.refusals import refuse_nobody
+from stepless.games.players.refusals import refuse_non_player
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -27,7 +27,7 @@ class PlayerState:
     """The player, and the sum of all its decisions so far."""
 
     player: Player
-    ridge: float  # that is added to each cost
+    ridge: float  # strength of a ridge that is added to each cost
     plays: Array
     rounds: int = 0
 
@@ -47,25 +47,25 @@ class Ridged(Cost):
 
 
 class LearnerFromPlayer:
-    """A solver that lets a player decide, example after example, as they lie.
+    """A solver that lets a player decide, example after example, in their order.
 
-    Solves      min_w∈S Ω(w) + R(w), one example a round: f_t(w) = s_i ℓ(⟨w, x_i⟩, y_i) + Ω(w)
+    Solves      min_w∈S Ω(w) + R(w), one example per round: f_t(w) = s_i ℓ(⟨w, x_i⟩, y_i) + Ω(w)
     Algorithm   from online to batch, MAH §2.2.5: the mean of all decisions so far
     Guarantee   for examples drawn at random, E J(w̄_T) − J* ≤ E regret/T, and the player's theorem
                 bounds its regret
-    Cost        the player's, m times a pass, with O(d) more for each example
-    Needs       a bounded domain, no free intercept; a penalty that the player knows, or a ridge
+    Cost        the player's, m times per pass, with O(d) more per example
+    Needs       a bounded domain, no free intercept; a penalty that the player takes, or a ridge
     Differs     examples are taken in their order, pass after pass, so that each pass leaves a plane
-                for the certificate. The player begins where it does, whatever the start
+                for the certificate. The player has its own first decision, whatever the start
 
     Parameters
     ----------
     player
-        Who decides; a copy of it is used.
+        The player; a copy of it is used.
     iterate
-        Which weights a pass offers: the ``"average"`` of all decisions so far or the ``"last"``.
+        The weights of a pass: the ``"average"`` of all decisions so far or the ``"last"``.
     seed
-        Of the player's own dice.
+        Seed of the player's random draws.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class LearnerFromPlayer:
     def __init__(self, player: Player, iterate: Iterate = "average", seed: int = 0) -> None:
         if iterate not in ("average", "last"):
             raise ValueError(f"iterate must be 'average' or 'last', not {iterate!r}")
-        refuse_nobody(player)
+        refuse_non_player(player)
         self.player, self.iterate, self.seed = player, iterate, seed
         self.name = player.name
 
@@ -97,7 +97,7 @@ class LearnerFromPlayer:
             )
         if objective.intercept:
             return (
-                "has no free intercept; say fit_intercept=False, if need be with a feature that "
+                "has no free intercept; use fit_intercept=False, if need be with a feature that "
                 "is always 1"
             )
         try:
@@ -136,7 +136,7 @@ class LearnerFromPlayer:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         player, scores = state.player, np.empty((order.size, 1))
         loss, X, y, s = risk.problem
-        blind = player.feedback == "values"
+        values_only = player.feedback == "values"
         for k, i in enumerate(order.tolist()):
             x = np.empty(risk.d)
             spread(X, i, x)
@@ -145,9 +145,8 @@ class LearnerFromPlayer:
             points, w = player.play(), player.w
             state.plays += w
             scores[k] = float(x @ w)
-            player.observe(
-                np.array([cost.value(v) for v in np.atleast_2d(points)]) if blind else cost
-            )
+            values = [cost.value(v) for v in np.atleast_2d(points)] if values_only else None
+            player.observe(cost if values is None else values)
         state.rounds += order.size
         return scores
 
@@ -161,7 +160,7 @@ class LearnerFromPlayer:
         return state.plays / state.rounds
 
     def _enter(self, objective: Objective, d: int) -> tuple[Player, float]:
-        """A copy of the player in the game; and the ridge, where it does not know it."""
+        """Return a copy of the player in the game, and the ridge if the player does not take it."""
         penalty = None if objective.regularizer.zero else objective.regularizer
         player = copy.deepcopy(self.player)
         try:
@@ -175,7 +174,7 @@ class LearnerFromPlayer:
 
 
 def _trial_size(objective: Objective) -> int:
-    """A number of weights that the domain admits."""
+    """Return a number of weights that the domain admits."""
     for name in ("A", "center"):
         array = getattr(objective.domain, name, None)
         if array is not None:

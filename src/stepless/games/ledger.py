@@ -1,55 +1,58 @@
-"""What a game cost, against the best fixed decision, and what a theorem allowed it to."""
+"""Ledgers: a game's losses, its regret and the bound that a theorem gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 
-_OFF = 1e-10  # of loss and bound: what sums of so many rounds may be off by
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+_ROUNDING = 1e-10  # relative to loss and bound: rounding error of the sums
 
 
-def nothing() -> Array:
-    """An array without entries, for a column that was not kept."""
+def empty_array() -> Array:
+    """Return an array without entries, for a column that was not kept."""
     return np.empty((0, 0))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Ledger:
-    """One round a row: cumulative loss, regret against one fixed decision u, the player's bound.
+    """Cumulative loss, regret against one fixed decision u, and bound: one row per round.
 
-    u is the best decision found for the whole game. In every round the regret so far is against
-    this same u, and so is the bound, which is a theorem for any point of the domain: the two can be
-    compared whether or not u is quite the optimum. That the true optimum, had it been found, would
-    leave no more regret than `certified_regret` in the end, u's certificate proves.
+    u is the best decision found for the whole game. Regret and bound of every round are against
+    this same u. The bound is a theorem for any point of the domain, so the two can be compared even
+    if u is not quite the optimum. u's certificate proves that the regret of the whole game against
+    the true optimum is at most `certified_regret`.
 
     Attributes
     ----------
     player
-        Who played.
+        The player's name.
     loss
-        Σ f_s(w_s) up to each round, every fixed penalty included.
+        Σ f_s(w_s) up to each round, including a fixed penalty.
     regret
-        `loss` less the same sum at u. Early on it may be negative: u knows the rounds to come.
+        `loss` less the same sum at u. It may be negative early on: u is chosen for all rounds.
     bound
-        What the theorem allows for `regret`, from what the player saw up to each round; infinite
-        where its conditions do not hold.
+        The theorem's bound on `regret`, from the rounds so far; infinite if its conditions fail.
     theorem, expected
-        Which one, and whether it speaks of the expectation over the player's own dice only.
+        The theorem, and True if it only bounds the expectation over the player's random draws.
     variation
-        Σ ‖∇f_s(w_{s−1}) − ∇f_{s−1}(w_{s−1})‖² up to each round, MAH (5.9); NaN where only values
-        were shown.
+        Σ ‖∇f_s(w_{s−1}) − ∇f_{s−1}(w_{s−1})‖² up to each round, MAH (5.9); NaN if only values were
+        shown.
     violation
-        Σ c_i(w_s) up to each round, a column for each constraint.
+        Σ c_i(w_s) up to each round, one column per constraint.
     plays
-        The decisions w_t, a row each.
+        The decisions w_t, one row per round.
     best
         u.
     gap
-        How far Σ f_t(u) can at most be above the optimum; infinite if nothing is known.
+        Upper bound on Σ f_t(u) less the optimum; infinite if nothing is known.
 
     Examples
     --------
@@ -66,10 +69,10 @@ class Ledger:
     theorem: str
     gap: float
     expected: bool = False
-    variation: Array = field(default_factory=nothing)
-    plays: Array = field(default_factory=nothing)
-    best: Array = field(default_factory=nothing)
-    violation: Array = field(default_factory=nothing)
+    variation: Array = field(default_factory=empty_array)
+    plays: Array = field(default_factory=empty_array)
+    best: Array = field(default_factory=empty_array)
+    violation: Array = field(default_factory=empty_array)
 
     @property
     def round(self) -> Indices:
@@ -78,13 +81,13 @@ class Ledger:
 
     @property
     def holds(self) -> bool:
-        """Whether the regret is within the bound, but for rounding, in every round."""
-        slack = _OFF * (np.abs(self.loss) + np.abs(self.bound))
+        """True if the regret is within the bound in every round, up to rounding."""
+        slack = _ROUNDING * (np.abs(self.loss) + np.abs(self.bound))
         return bool((self.regret <= self.bound + slack).all())
 
     @property
     def certified_regret(self) -> float:
-        """No less than the regret of all rounds against the true optimum."""
+        """Upper bound on the regret of all rounds against the true optimum."""
         return float(self.regret[-1]) + self.gap
 
     def __len__(self) -> int:
@@ -93,18 +96,19 @@ class Ledger:
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({len(self)} rounds of {self.player}: "
-            f"regret {self.regret[-1]:.6g}{self._allowed()}, "
+            f"regret {self.regret[-1]:.6g}{self._comparison()}, "
             f"certified ≤ {self.certified_regret:.6g})"
         )
 
-    def _allowed(self) -> str:
+    def _comparison(self) -> str:
+        """Compare the regret with the bound, in words."""
         if self.theorem == "none":
             return ", no theorem"
         sign = "≤" if self.holds else "above" if self.expected else "NOT ≤"
         mean = " in expectation" if self.expected else ""
         return f" {sign} {self.bound[-1]:.6g} by {self.theorem}{mean}"
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the columns as a pandas DataFrame, indexed by round; needs pandas."""
         from pandas import DataFrame, Index
 
@@ -114,7 +118,7 @@ class Ledger:
             columns[f"violation_{i}"] = column
         return DataFrame(columns, index=Index(self.round, name="round"))
 
-    def plot(self, axes: Any = None, bound: bool = True) -> Any:
+    def plot(self, axes: Axes | None = None, bound: bool = True) -> Axes:
         """Draw regret and bound over the rounds; needs matplotlib (``stepless[plot]``)."""
         if axes is None:
             from matplotlib import pyplot
@@ -122,13 +126,8 @@ class Ledger:
             axes = pyplot.subplots()[1]
         (line,) = axes.plot(self.round, self.regret, label=self.player)
         if bound and np.isfinite(self.bound).any():
-            axes.plot(
-                self.round,
-                self.bound,
-                color=line.get_color(),
-                linestyle="--",
-                label=self.theorem,
-            )
+            color = line.get_color()
+            axes.plot(self.round, self.bound, color=color, linestyle="--", label=self.theorem)
         axes.set(xlabel="round", ylabel="regret")
         axes.legend()
         return axes

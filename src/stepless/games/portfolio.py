@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,19 +10,19 @@ from numpy.typing import ArrayLike
 from stepless.arrays import Array
 from stepless.games.costs import Growth
 
-_OFF = 1e-9  # what weights may be off by
-_TRIALS = 60  # of a Newton's method that ends after a few
+_ROUNDING = 1e-9  # how far weights and their sum may be off
+_ITERATIONS = 60  # at most, of a Newton's method that ends after a few
 
 
-def relatives(prices: Any, names: Sequence[str] | None = None) -> Array:
-    """What a unit held in each asset is worth a day later: p_{t+1}/p_t, a row a day.
+def relatives(prices: ArrayLike, names: Sequence[str] | None = None) -> Array:
+    """Return price relatives p_{t+1}/p_t, one row per day and one column per asset.
 
     Parameters
     ----------
     prices
-        A row a day, a column an asset: an array or a DataFrame, whose columns are the names.
+        One row per day, one column per asset: an array, or a DataFrame whose columns are the names.
     names
-        Of the assets, for what is said of a bad price.
+        Names of the assets, for error messages.
 
     Examples
     --------
@@ -31,23 +30,23 @@ def relatives(prices: Any, names: Sequence[str] | None = None) -> Array:
     array([[2.  , 0.75],
            [0.5 , 1.  ]])
     """
-    prices, names = _table(prices, names, "price")
-    if len(prices) < 2:
-        raise ValueError(f"prices of two days at least are needed, not of {len(prices)}")
+    table, assets = _table(prices, names, "price")
+    if len(table) < 2:
+        raise ValueError(f"prices of at least two days are needed, not of {len(table)}")
     with np.errstate(over="ignore", under="ignore"):
-        quotients = prices[1:] / prices[:-1]
+        quotients: Array = table[1:] / table[:-1]
     good = (quotients > 0.0) & np.isfinite(quotients)
     if not good.all():
         t, j = np.argwhere(~good)[0]
         raise ValueError(
-            f"row {t + 1}, {names[j]}: {prices[t + 1, j]:g} after {prices[t, j]:g} is a quotient "
-            "that no number can hold"
+            f"row {t + 1}, {assets[j]}: the quotient of {table[t + 1, j]:g} and {table[t, j]:g} "
+            "is more or less than a float can hold"
         )
     return quotients
 
 
-def growths(table: Any, names: Sequence[str] | None = None) -> list[Growth]:
-    """A game of price relatives: a cost −log⟨r_t, w⟩ a day.
+def growths(table: ArrayLike, names: Sequence[str] | None = None) -> list[Growth]:
+    """Return one cost −log⟨r_t, w⟩ per row of a table of price relatives.
 
     Examples
     --------
@@ -62,21 +61,20 @@ def growths(table: Any, names: Sequence[str] | None = None) -> list[Growth]:
 
 
 def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> Array:
-    """What a unit has become after each day, if the weights of day t are w_t.
+    """Return what one unit has become after each day, if the weights of day t are w_t.
 
-    Trading costs a share of what is bought and of what is sold. From the weights v into which the
-    last day has turned the portfolio, a share ω of the wealth is left after rebalancing to w, the
-    exact solution of ω + cost·Σ_j |ωw_j − v_j| = 1: the costs are paid out of the portfolio itself.
-    The first purchase is free.
+    Trading costs a share of what is bought and of what is sold, paid out of the portfolio itself.
+    Price changes have turned the weights into v; rebalancing them to w leaves the share ω of the
+    wealth that solves ω + cost·Σ_j |ωw_j − v_j| = 1, exactly. The first purchase is free.
 
     Parameters
     ----------
     plays
-        Weights, not negative and of sum 1, a row a day.
+        Weights, nonnegative and of sum 1, one row per day.
     relatives
-        Price relatives, a row a day.
+        Price relatives, one row per day.
     cost
-        The share, from 0 to below 1: 0.001 for a tenth of a percent.
+        The share, at least 0 and below 1: 0.001 for a tenth of a percent.
 
     Examples
     --------
@@ -87,25 +85,26 @@ def wealth(plays: ArrayLike, relatives: ArrayLike, cost: float = 0.0) -> Array:
     W, R = np.asarray(plays, dtype=np.float64), np.asarray(relatives, dtype=np.float64)
     if W.shape != R.shape or W.ndim != 2:
         raise ValueError(
-            f"weights and price relatives need a row a day, not shapes {W.shape} and {R.shape}"
+            f"weights and price relatives need one row per day, not shapes {W.shape} and {R.shape}"
         )
     if not 0.0 <= cost < 1.0:
-        raise ValueError(f"a cost is a share from 0 to below 1, not {cost:g}")
-    if not (W >= -_OFF).all() or not np.abs(W.sum(axis=1) - 1.0).max(initial=0.0) <= _OFF:
+        raise ValueError(f"a cost is a share of at least 0 and below 1, not {cost:g}")
+    off = np.abs(W.sum(axis=1) - 1.0).max(initial=0.0)
+    if not (W >= -_ROUNDING).all() or not off <= _ROUNDING:
         raise ValueError("weights of a day must not be negative, and their sum must be 1")
     _table(R, None, "price relative")
     grown = np.einsum("tj,tj->t", W, R)
     left = np.ones(len(W))
     if cost > 0.0:
         drifted = W * R / grown[:, None]
-        left[1:] = [_left(v, w, cost) for v, w in zip(drifted[:-1], W[1:], strict=True)]
+        left[1:] = [_share_left(v, w, cost) for v, w in zip(drifted[:-1], W[1:], strict=True)]
     return np.cumprod(grown * left)
 
 
-def _left(v: Array, w: Array, cost: float) -> float:
-    """The root ω of ω + cost·Σ|ωw − v| − 1, which is convex, rising and piecewise linear."""
+def _share_left(v: Array, w: Array, cost: float) -> float:
+    """Return the root ω of ω + cost·Σ|ωw − v| − 1, which is convex, rising, piecewise linear."""
     share = 1.0
-    for _ in range(_TRIALS):
+    for _ in range(_ITERATIONS):
         bought = share * w - v
         excess = share + cost * float(np.abs(bought).sum()) - 1.0
         slope = 1.0 + cost * float(np.sign(bought) @ w)
@@ -116,21 +115,21 @@ def _left(v: Array, w: Array, cost: float) -> float:
     return share
 
 
-def _table(table: Any, names: Sequence[str] | None, what: str) -> tuple[Array, list[str]]:
-    """Refuse what is no table of positive numbers, and say where."""
+def _table(table: ArrayLike, names: Sequence[str] | None, what: str) -> tuple[Array, list[str]]:
+    """Return a table of positive numbers and its columns' names; refuse any other."""
     if names is None:
         names = getattr(table, "columns", None)
     numbers = np.asarray(table, dtype=np.float64)
     if numbers.ndim != 2 or not numbers.size:
         raise ValueError(
-            f"{what}s need a row a day and a column an asset, not shape {numbers.shape}"
+            f"{what}s need one row per day and one column per asset, not shape {numbers.shape}"
         )
     columns = range(numbers.shape[1]) if names is None else names
-    called = [f"asset {name!r}" for name in columns]
+    assets = [f"asset {name!r}" for name in columns]
     good = (numbers > 0.0) & np.isfinite(numbers)
     if not good.all():
         t, j = np.argwhere(~good)[0]
         raise ValueError(
-            f"row {t}, {called[j]}: a {what} must be a positive number, not {numbers[t, j]:g}"
+            f"row {t}, {assets[j]}: a {what} must be a positive number, not {numbers[t, j]:g}"
         )
-    return numbers, called
+    return numbers, assets

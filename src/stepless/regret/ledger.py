@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepless.arrays import Array
-from stepless.games.ledger import Ledger, nothing
+from stepless.games.ledger import Ledger, empty_array
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -32,7 +32,7 @@ class RegretLedger(Ledger):
     RegretLedger(2 rounds of adagrad: regret 1 ≤ 3.5 by Theorem 6, certified ≤ 1.2)
     """
 
-    coef: Array = field(default_factory=nothing)
+    coef: Array = field(default_factory=empty_array)
     intercept: Any = 0.0
     eta: float = math.nan
     delta: float = math.nan

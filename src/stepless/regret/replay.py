@@ -13,16 +13,15 @@ from stepless.arrays import Array
 from stepless.compiled.metrics import Clock, Square
 from stepless.compiled.rows import longest, spread
 from stepless.games.adagrad_bounds import (
-    Apart,
     Averaging,
     Bound,
-    Diagonal,
     MirrorDescent,
     PlainAveraging,
     PlainMirror,
-    Roots,
     StronglyConvexMirror,
+    WeightsAndIntercept,
 )
+from stepless.games.adagrad_metrics import BlockMetric, DiagonalMetric
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory
@@ -138,12 +137,13 @@ class Replay:
             weights = StronglyConvexMirror(best[:d], eta, delta, strength)
             if best.size == d:
                 return weights
-            single = Diagonal(best.size - d, float(own.delta))
-            return Apart(weights, MirrorDescent(best[d:], self.setting.etas[1], single), d)
-        roots: Diagonal | Roots = Diagonal(best.size, delta)
+            single = DiagonalMetric(best.size - d, float(own.delta))
+            intercept = MirrorDescent(best[d:], self.setting.etas[1], single)
+            return WeightsAndIntercept(weights, intercept, d)
+        roots: DiagonalMetric | BlockMetric = DiagonalMetric(best.size, delta)
         if isinstance(self.course.memory, MatrixMemory):
             blocks = [block.places for block in self.course.memory.blocks]
-            roots = Roots([*blocks, *(np.array([j]) for j in range(d, best.size))], delta)
+            roots = BlockMetric([*blocks, *(np.array([j]) for j in range(d, best.size))], delta)
         return (Averaging if self.averaging else MirrorDescent)(best, eta, roots)
 
     # -- the rounds ----------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Replay:
             g = np.outer(x, slopes).ravel()
             if objective.intercept:
                 g = np.concatenate([g, slopes * self.reach])
-            allowed = bound.take(self.point(w, b), g)
+            allowed = bound.after(self.point(w, b), g)
             yield suffered + objective.penalty(w.ravel()), float(best), allowed + left_over
             w, b = solver.weights(objective, course)
         self.theorem = bound.theorem

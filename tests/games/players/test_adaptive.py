@@ -67,5 +67,5 @@ def test_far_from_the_origin():
 def test_refusals():
     with pytest.raises(ValueError, match="strength must be at least 0"):
         Adaptive(-1.0)
-    with pytest.raises(ValueError, match="adaptive knows no penalty apart"):
+    with pytest.raises(ValueError, match="adaptive takes no penalty"):
         Adaptive().enter(Simplex(), 2, penalty=L1(1.0))

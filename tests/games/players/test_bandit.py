@@ -132,5 +132,5 @@ def test_bad_rounds_are_refused_where_they_happen(kind):
     player = kind().enter(L2Ball(1.0), 5)
     with pytest.raises(GameError, match=r"round 1: .*not finite"):
         player.observe(lambda w: np.nan)
-    with pytest.raises(ValueError, match="let it be a part of each cost"):
+    with pytest.raises(ValueError, match="make it a part of each cost"):
         kind().enter(L2Ball(1.0), 5, penalty=L1(0.1))

@@ -39,21 +39,26 @@ def test_points_are_the_argmins_of_algorithm_8(domain, penalty, given):
         return argmin(domain, g - h * z, H=h + ridge, l1=lasso)
 
     for t in range(12):
-        prox, w = player.prox, player.play()
-        hint, h, z, first = prox.hint, prox.height, prox.z, prox.mirror.first()
+        iterates, w = player.iterates, player.play()
+        hint, h, z, first = (
+            iterates.hint,
+            iterates.inverse_step,
+            iterates.z,
+            iterates.mirror.first(),
+        )
         if h > 0.0:
             np.testing.assert_allclose(w, nearest(hint, h, z), atol=1e-8)
         sparse += int((w == 0.0).any())
         player.observe(Quadratic.around(0.5 * rng.normal(size=4), 0.5 + 0.1 * (t % 3)))
-        h = prox.heights[-1]
+        h = iterates.inverse_steps[-1]
         # Step 6 is a step from w_t by the change of gradients, without the penalty.
         z = nearest(player.g - hint, h, w, 0.0, 0.0)
-        share = h / prox.height
+        share = h / iterates.inverse_step
         if isinstance(domain, Simplex):
             z = z**share * first ** (1.0 - share)
         else:
             z = share * z + (1.0 - share) * first
-        np.testing.assert_allclose(prox.z, z, atol=1e-8 if t > 0 else 1e-5)
+        np.testing.assert_allclose(iterates.z, z, atol=1e-8 if t > 0 else 1e-5)
     assert sparse > 0 or lasso == 0.0
 
 
@@ -74,7 +79,7 @@ def excess(player, domain, penalty, opponent, rounds=40, d=3):
         return np.array([f.value(w) for f, w in zip(costs, points, strict=True)]) + fixed
 
     lost, over = losses(plays), -np.inf
-    for u in (*rivals(domain, d, run), player.prox.mirror.first()):
+    for u in (*rivals(domain, d, run), player.iterates.mirror.first()):
         regret, bound = np.cumsum(lost - losses([u] * rounds)), player.bound(run, u)
         size = np.cumsum(np.abs(lost)) + np.abs(bound) + 1e-300
         over = max(over, ((regret - bound) / size).max())
@@ -104,7 +109,7 @@ def test_rounds_before_the_first_gradient_count():
 
     player = CompositeMirrorProx()
     assert excess(player, domain, L1(2.0), late, d=2) <= 1e-12
-    assert player.prox.waited == 21
+    assert player.iterates.waited == 21
     run = Run(np.array([[0.4, 0.8]]), np.zeros((1, 2)))
     np.testing.assert_allclose(player.bound(run, np.array([0.0, 1.0]))[:20], 0.4 * np.arange(1, 21))
 

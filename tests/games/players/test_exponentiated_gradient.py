@@ -17,7 +17,7 @@ def test_every_step_multiplies():
     run, _, _ = played(player, Simplex(2.0), D, random, 60)
     before = 0.0
     for t in range(59):
-        h = player.heights[t]
+        h = player.inverse_steps[t]
         w = run.plays[t] ** (before / h) * np.exp(-run.gradients[t] / (2.0 * h))
         np.testing.assert_allclose(run.plays[t + 1], 2.0 * w / w.sum(), rtol=1e-10)
         before = h
@@ -28,7 +28,7 @@ def test_every_step_minimises_the_entropy_and_the_cost():
     run, _, _ = played(player, Simplex(2.0), D, random, 12)
     before = 0.0
     for t in range(11):
-        h, M = player.heights[t], 2.0
+        h, M = player.inverse_steps[t], 2.0
         linear = run.gradients[t] - before * M * np.log(run.plays[t])
         linear = linear - (h - before) * M * np.log(run.plays[0])
         step = argmin(Simplex(2.0), linear, entropy=h * M)
@@ -40,7 +40,7 @@ def test_the_height_is_made_of_ranges():
     player = ExponentiatedGradient()
     run, _, _ = played(player, Simplex(2.0), D, random, 60)
     energy = np.cumsum(np.ptp(run.gradients, axis=1) ** 2)
-    np.testing.assert_allclose(player.heights, np.sqrt(energy / (4.0 * 4.0 * math.log(D))))
+    np.testing.assert_allclose(player.inverse_steps, np.sqrt(energy / (4.0 * 4.0 * math.log(D))))
 
 
 def test_regret_is_within_the_bound_and_the_bound_no_triviality():

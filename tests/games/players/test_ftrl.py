@@ -15,7 +15,7 @@ def test_every_decision_is_the_regularized_leader(name, mirror):
     player = FTRL(mirror)
     run, _, _ = played(player, DOMAINS[name], D, random, 15)
     for t in range(14):
-        h = player.heights[t]
+        h = player.inverse_steps[t]
         best = leader(DOMAINS[name], run.gradients[: t + 1].sum(axis=0), player.map, h)
         np.testing.assert_allclose(run.plays[t + 1], best, atol=1e-8)
 
@@ -28,7 +28,7 @@ def test_the_height_balances_the_bound(name, mirror):
     if name == "simplex":
         g = g - g.mean(axis=1, keepdims=True)
     energy = np.cumsum([player.map.dual_square(row) for row in g])
-    np.testing.assert_allclose(player.heights, np.sqrt(energy / player.map.spread))
+    np.testing.assert_allclose(player.inverse_steps, np.sqrt(energy / player.map.spread))
 
 
 @pytest.mark.parametrize(("name", "mirror"), GEOMETRIES)
@@ -71,7 +71,7 @@ def test_a_domain_of_one_point():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="ftrl knows no penalty apart"):
+    with pytest.raises(ValueError, match="ftrl takes no penalty"):
         FTRL().enter(Simplex(), 2, penalty=L1(0.1))
     with pytest.raises(ValueError, match="entropy"):
         FTRL("entropy").enter(DOMAINS["ball"], D)

@@ -52,7 +52,7 @@ def test_every_decision_is_a_regularized_leader():
     player = Hedge()
     run, _, _ = played(player, Simplex(2.0), D, random, 15)
     for t in range(1, 14):
-        h = player.heights[t + 1]
+        h = player.inverse_steps[t + 1]
         leader = argmin(Simplex(2.0), 2.0 * run.gradients[: t + 1].sum(axis=0), entropy=h)
         np.testing.assert_allclose(run.plays[t + 1], leader, atol=1e-8)
 

@@ -33,7 +33,7 @@ def test_points_are_the_argmins_of_algorithm_3(domain, given):
         cost = Quadratic.around(0.3 * rng.normal(size=4), 0.5 + 0.1 * (t % 3))
         slopes += cost.gradient(player.z)
         player.observe(cost)
-        h, z = player.height, player.z
+        h, z = player.inverse_step, player.z
         # The first step may end on the sphere with no multiplier: clarabel is lost there.
         tight = 1e-8 if t > 0 else 1e-5
         np.testing.assert_allclose(z, nearest(slopes, h, z0), atol=tight)  # step 6
@@ -98,7 +98,7 @@ def test_weights_that_have_vanished_come_back():
 
 
 def test_costs_that_turn_every_round_leave_a_root():
-    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    """No more than 2D√V for any linear costs, with adaptive step sizes."""
     player = IFTRL()
     run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
     V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()

@@ -34,19 +34,21 @@ def bowls(rng, d, w, t):
 def test_projected_points_are_the_argmins(domain, given):
     player, rng = MirrorProx(**GIVEN[given]).enter(domain, 4), np.random.default_rng(3)
     for t in range(12):
-        prox, w = player.prox, player.play()
-        before, hint, z0 = prox.z, prox.hint, prox.mirror.first()
+        iterates, w = player.iterates, player.play()
+        before, hint, z0 = iterates.z, iterates.hint, iterates.mirror.first()
         if t > 0:
-            np.testing.assert_allclose(w, bregman(domain, hint, prox.height, before), atol=1e-8)
+            np.testing.assert_allclose(
+                w, bregman(domain, hint, iterates.inverse_step, before), atol=1e-8
+            )
         player.observe(bowls(rng, 4, w, t))
-        h = prox.heights[-1]
-        z, share = bregman(domain, player.g, h, before), h / prox.height
+        h = iterates.inverse_steps[-1]
+        z, share = bregman(domain, player.g, h, before), h / iterates.inverse_step
         if isinstance(domain, Simplex):
             z = z**share * z0 ** (1.0 - share)
         else:
             z = share * z + (1.0 - share) * z0
         # The first step may end on the sphere with no multiplier: clarabel is lost there.
-        np.testing.assert_allclose(prox.z, z, atol=1e-8 if t > 0 else 1e-5)
+        np.testing.assert_allclose(iterates.z, z, atol=1e-8 if t > 0 else 1e-5)
 
 
 @pytest.mark.parametrize("domain", [L2Ball(1.0), Box(-0.2, 0.4)], ids=repr)
@@ -54,14 +56,14 @@ def test_simplified_points_are_those_of_algorithm_7(domain):
     player = MirrorProx(smoothness=0.5, variation=7.0, update="simplified").enter(domain, 4)
     rng, outside = np.random.default_rng(3), 0
     for t in range(12):
-        prox, w, h = player.prox, player.play(), player.prox.height
-        hint = prox.hint
-        np.testing.assert_allclose(w, bregman(domain, hint, h, prox.z), atol=1e-8)
+        iterates, w, h = player.iterates, player.play(), player.iterates.inverse_step
+        hint = iterates.hint
+        np.testing.assert_allclose(w, bregman(domain, hint, h, iterates.z), atol=1e-8)
         player.observe(bowls(rng, 4, w, t))
-        np.testing.assert_allclose(prox.z, w + (hint - player.g) / h, atol=1e-12)
-        inside = prox.z.copy()
+        np.testing.assert_allclose(iterates.z, w + (hint - player.g) / h, atol=1e-12)
+        inside = iterates.z.copy()
         domain.project(inside)
-        outside += np.abs(inside - prox.z).max() > 1e-3
+        outside += np.abs(inside - iterates.z).max() > 1e-3
     assert outside > 1  # else the two updates would be the same
 
 
@@ -126,9 +128,9 @@ def drifting(rng, d):
 def test_bound_is_within_that_of_theorem_5_6(domain, update):
     costs, changes = drifting(np.random.default_rng(5), 3)
     player = MirrorProx(smoothness=2.0, variation=1.0).enter(domain, 3)
-    squares = [player.prox.mirror.dual_square(g) for g in changes]
-    squares[0] = player.prox.mirror.dual_square(costs[0].gradient(player.play()))
-    V, R = sum(squares), math.sqrt(2.0 * player.prox.mirror.spread)
+    squares = [player.iterates.mirror.dual_square(g) for g in changes]
+    squares[0] = player.iterates.mirror.dual_square(costs[0].gradient(player.play()))
+    V, R = sum(squares), math.sqrt(2.0 * player.iterates.mirror.spread)
     ledger = Game(MirrorProx(None, 2.0, V, update), domain).run(costs)
     assert ledger.holds
     assert ledger.bound[-1] <= 2.0 * R * max(math.sqrt(2.0) * 2.0 * R, math.sqrt(V))
@@ -137,7 +139,7 @@ def test_bound_is_within_that_of_theorem_5_6(domain, update):
 @pytest.mark.parametrize("domain", [L2Ball(2.0), Simplex(1.0), Simplex(3.0)], ids=repr)
 def test_bound_is_within_that_of_corollaries_5_7_and_5_9(domain):
     costs = np.random.default_rng(6).uniform(size=(400, 4))
-    mirror = MirrorProx().enter(domain, 4).prox.mirror
+    mirror = MirrorProx().enter(domain, 4).iterates.mirror
     V = sum(mirror.dual_square(c) for c in np.diff(costs, axis=0, prepend=0.0))
     ledger = Game(MirrorProx(smoothness=0.0, variation=V), domain).run(costs)
     assert ledger.holds
@@ -177,11 +179,11 @@ def test_weights_that_have_vanished_come_back(given, update):
 
 def test_heights_double_as_the_variation_grows():
     run, _, _ = played(player := MirrorProx(smoothness=0.3), L2Ball(1.0), 3, random, 300)
-    steps = np.log2(np.array(player.prox.heights) / (math.sqrt(8.0) * 0.3))
+    steps = np.log2(np.array(player.iterates.inverse_steps) / (math.sqrt(8.0) * 0.3))
     assert (steps == steps.round()).all()
     assert (np.diff(steps) >= 0.0).all()
     seen = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()
-    assert 2.0 * math.sqrt(seen) <= player.prox.height < 4.0 * math.sqrt(seen)
+    assert 2.0 * math.sqrt(seen) <= player.iterates.inverse_step < 4.0 * math.sqrt(seen)
 
 
 def test_portfolios():
@@ -190,7 +192,7 @@ def test_portfolios():
 
 
 def test_costs_that_turn_every_round_leave_a_root():
-    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    """No more than 2D√V for any linear costs, with adaptive step sizes."""
     player = MirrorProx()
     run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
     V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()

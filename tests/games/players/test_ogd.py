@@ -19,7 +19,7 @@ def test_every_step_is_a_projection(name, strength):
     player = OGD(strength=strength)
     run, _, _ = played(player, domain, D, random, 15)
     for t in range(14):
-        h = player.heights[t]
+        h = player.inverse_steps[t]
         step = argmin(domain, run.gradients[t] - h * run.plays[t], H=h)
         np.testing.assert_allclose(run.plays[t + 1], step, atol=1e-8)
 
@@ -28,13 +28,13 @@ def test_the_heights_are_those_of_the_theorems():
     player = OGD()
     run, _, _ = played(player, DOMAINS["ball"], D, random, 50)
     steepest = np.maximum.accumulate(np.linalg.norm(run.gradients, axis=1))
-    np.testing.assert_allclose(player.heights, steepest * np.sqrt(np.arange(1, 51)) / 3.0)
+    np.testing.assert_allclose(player.inverse_steps, steepest * np.sqrt(np.arange(1, 51)) / 3.0)
     player = OGD(lipschitz=100.0)
     played(player, DOMAINS["ball"], D, random, 50)
-    np.testing.assert_allclose(player.heights, 100.0 * np.sqrt(np.arange(1, 51)) / 3.0)
+    np.testing.assert_allclose(player.inverse_steps, 100.0 * np.sqrt(np.arange(1, 51)) / 3.0)
     player = OGD(strength=2.0)
     played(player, DOMAINS["ball"], D, random, 50)
-    np.testing.assert_allclose(player.heights, 2.0 * np.arange(1, 51))
+    np.testing.assert_allclose(player.inverse_steps, 2.0 * np.arange(1, 51))
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -127,5 +127,5 @@ def test_what_cannot_be_is_refused():
         OGD(strength=0.0)
     with pytest.raises(ValueError, match="lipschitz must be positive, not -1"):
         OGD(lipschitz=-1.0)
-    with pytest.raises(ValueError, match="ogd knows no penalty apart"):
+    with pytest.raises(ValueError, match="ogd takes no penalty"):
         OGD().enter(L2Ball(1.0), 2, penalty=L1(0.1))

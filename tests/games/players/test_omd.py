@@ -16,7 +16,7 @@ def test_every_step_minimises_what_the_docstring_says(name, mirror):
     run, _, _ = played(player, DOMAINS[name], D, random, 15)
     dual, before = player.map.dual, 0.0
     for t in range(14):
-        h = player.heights[t]
+        h = player.inverse_steps[t]
         linear = run.gradients[t] - before * dual(run.plays[t])
         linear = linear - (h - before) * dual(run.plays[0])
         step = leader(DOMAINS[name], linear, player.map, h)
@@ -45,10 +45,10 @@ def test_inside_of_the_domain_it_is_the_regularized_leader():
 def test_while_the_height_stays_it_is_the_papers_update():
     player = OMD().enter(DOMAINS["ball"], D)
     player.observe(np.ones(D))
-    before, h = player.play(), player.height
+    before, h = player.play(), player.inverse_step
     g = 1e-9 * np.array([1.0, -2.0, 3.0, 0.0])  # too small to change h
     player.observe(g)
-    assert player.height == h
+    assert player.inverse_step == h
     moved = before - g / h
     DOMAINS["ball"].project(moved)
     np.testing.assert_allclose(player.play(), moved, rtol=0.0, atol=1e-15)

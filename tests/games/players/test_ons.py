@@ -192,9 +192,9 @@ def test_wealth_on_the_old_stock_exchange():
 def test_refusals():
     with pytest.raises(ValueError, match="exp_concavity must be at least 0"):
         ONS(exp_concavity=-1.0)
-    with pytest.raises(ValueError, match="a distance is positive"):
+    with pytest.raises(ValueError, match="distance must be positive"):
         ONS(distance=0.0)
-    with pytest.raises(ValueError, match="ons knows no penalty apart"):
+    with pytest.raises(ValueError, match="ons takes no penalty"):
         ONS().enter(Simplex(), 2, penalty=L1(1.0))
     with pytest.raises(ValueError, match="ons needs a bounded domain"):
         ONS().enter(Nonnegative(), 2)

@@ -8,7 +8,7 @@ from games.argmin import argmin
 from games.rounds import played, worst
 from stepless import L1, Box, L2Ball, Simplex
 from stepless.games.costs import Linear
-from stepless.games.players.proximal import Proximal, added_curvature
+from stepless.games.players.proximal import Proximal, balancing_curvature
 from transcriptions import online
 
 DOMAINS = [Simplex(), L2Ball(2.0), Box(-1.0, 0.5)]
@@ -77,23 +77,23 @@ def test_bound_is_sharp():
 def test_strength_is_the_costs_own_or_given():
     played(own := Proximal(), L2Ball(1.0), 2, rounds.drifting_bowls, rounds=10)
     played(none := Proximal(0.0), L2Ball(1.0), 2, rounds.drifting_bowls, rounds=10)
-    assert own.height > 1.5 * none.height
+    assert own.inverse_step > 1.5 * none.inverse_step
     assert sum(own.added) < sum(none.added)
 
 
 def test_curvature_does_not_cancel():
     # τ(S + τ) = c/4, of which ½(−S + √(S² + c)) would leave nothing
-    assert added_curvature(1e9, 1.0) == pytest.approx(0.25e-9, rel=1e-12)
-    assert added_curvature(0.0, 4.0) == 1.0
-    assert added_curvature(0.0, 0.0) == 0.0
+    assert balancing_curvature(1e9, 1.0) == pytest.approx(0.25e-9, rel=1e-12)
+    assert balancing_curvature(0.0, 4.0) == 1.0
+    assert balancing_curvature(0.0, 0.0) == 0.0
 
 
 def test_refusals():
     with pytest.raises(ValueError, match="strength must be at least 0"):
         Proximal(-1.0)
-    with pytest.raises(ValueError, match="a radius is positive"):
+    with pytest.raises(ValueError, match="radius must be positive"):
         Proximal(radius=0.0)
     with pytest.raises(ValueError, match="of use together"):
         Proximal(horizon=10)
-    with pytest.raises(ValueError, match="proximal knows no penalty apart"):
+    with pytest.raises(ValueError, match="proximal takes no penalty"):
         Proximal().enter(Simplex(), 2, penalty=L1(1.0))

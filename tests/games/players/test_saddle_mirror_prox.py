@@ -73,19 +73,22 @@ def test_points_are_the_argmins_of_algorithm_9():
             w = player.play()
             cost = fixed(rng, 3, w, t)
             if t > 0:
-                prox = player.prox
-                h, g, y = prox.height, prox.hint, prox.z
+                iterates = player.iterates
+                h, g, y = iterates.inverse_step, iterates.hint, iterates.z
                 np.testing.assert_allclose(w, argmin(domain, g[:3] - h * y[:3], H=h), atol=1e-8)
                 np.testing.assert_allclose(player.u, argmin(Q, g[3:] - h * y[3:], H=h), atol=1e-8)
-                x = prox.w
+                x = iterates.w
             player.observe(cost)
-            prox = player.prox
+            iterates = player.iterates
             if t > 0:
-                h, share = prox.heights[-1], prox.heights[-1] / prox.height
+                h, share = (
+                    iterates.inverse_steps[-1],
+                    iterates.inverse_steps[-1] / iterates.inverse_step,
+                )
                 down = cost.f.gradient(w) + cost.A.T @ x[3:]
                 z = argmin(domain, down - h * y[:3], H=h)
                 v = argmin(Q, -(cost.A @ w) - h * y[3:], H=h)
-                np.testing.assert_allclose(prox.z, share * np.concatenate([z, v]), atol=1e-8)
+                np.testing.assert_allclose(iterates.z, share * np.concatenate([z, v]), atol=1e-8)
 
 
 @pytest.mark.parametrize("given", GIVEN)
@@ -134,7 +137,7 @@ def test_what_no_single_u_explains_is_accounted_for(opponent):
     u = argmin(Q, -lift, H=curve)
     pairs = list(zip(costs, run.plays, strict=True))
     left = sum(f.value(w) - field(f, w, u) for f, w in pairs)
-    assert player.spent[-1] == pytest.approx(left, abs=1e-8)
+    assert player.gaps[-1] == pytest.approx(left, abs=1e-8)
     assert left > 0.1
     if opponent is bent:  # where u is the only one
         w = run.plays[7]

@@ -239,9 +239,9 @@ def test_epochs_double():
 def test_refusals():
     with pytest.raises(ValueError, match="soft-constraints needs constraints: give Game"):
         SoftConstraints().enter(BALL, 2)
-    with pytest.raises(ValueError, match="which Simplex has not: use it as the domain"):
+    with pytest.raises(ValueError, match="which Simplex lacks: use it as the domain"):
         SoftConstraints().enter(BALL, 2, constraints=[Simplex()])
-    with pytest.raises(ValueError, match="let it be a part of each cost"):
+    with pytest.raises(ValueError, match="make it a part of each cost"):
         SoftConstraints().enter(BALL, 2, constraints=[HalfSpace()], penalty=L1(0.1))
 
 

@@ -34,10 +34,10 @@ def test_points_are_the_argmins_of_5_18(domain, opponent):
         w, before = player.play(), player.z
         player.observe(opponent(rng, 4, w, t))
         g = player.hint
-        H = curved + player.heights[-1] * np.eye(4)
+        H = curved + player.inverse_steps[-1] * np.eye(4)
         np.testing.assert_allclose(player.z, argmin(domain, g - H @ before, H=H), atol=1e-8)
         curved += player.strict[-1] * np.outer(g, g)
-        H = curved + player.height * np.eye(4)
+        H = curved + player.inverse_step * np.eye(4)
         ahead = argmin(domain, g - H @ player.z, H=H)
         np.testing.assert_allclose(player.play(), ahead, atol=1e-8)
 
@@ -106,7 +106,7 @@ def test_decisions_do_not_depend_on_units():
 
 
 def test_costs_that_turn_every_round_leave_a_root():
-    """No more than 2D√V for any linear costs, the heights being found on the way."""
+    """No more than 2D√V for any linear costs, with adaptive step sizes."""
     player = StrictlyConvexMirrorProx()
     run, _, _ = played(player, Box(-1.0, 1.0), 3, alternates, 1500)
     V = (np.diff(run.gradients, axis=0, prepend=0.0) ** 2).sum()

@@ -1,18 +1,19 @@
-"""What a round shows: a convex function of the decision."""
+"""Convex costs, and sums of them over all rounds."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
 from stepless.arrays import Array
 
 
-class Undefined(ValueError):
-    """A cost has no value, or no gradient, where it was asked for it; in one sentence."""
+class UndefinedCost(ValueError):
+    """A cost has no value, or no gradient, at a decision; the message is one sentence."""
 
 
 class Cost(ABC):
@@ -21,7 +22,7 @@ class Cost(ABC):
     Attributes
     ----------
     d
-        How many weights a decision has; None where the function does not say.
+        Number of weights of a decision; None if the function does not say.
     strength
         α of strong convexity in the Euclidean norm: f(v) ≥ f(w) + ⟨∇f(w), v − w⟩ + α‖v − w‖²/2.
     smoothness
@@ -41,18 +42,18 @@ class Cost(ABC):
 
     @abstractmethod
     def gradient(self, w: Array) -> Array:
-        """∇f(w), or a subgradient; a new array or one that nobody changes."""
+        """∇f(w), or a subgradient: a new array, or one that nobody changes."""
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        """The sum of costs of this very class."""
-        return Total(costs)
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        """Return the sum of costs that are all of this class."""
+        return CostSum(costs)
 
 
-class Total:
-    """The sum of all rounds' costs, for the best fixed decision in hindsight; of any, one by one.
+class CostSum:
+    """The sum of all rounds' costs, evaluated one by one: what hindsight minimises.
 
-    A class of costs whose sum has a closed form has a total of its own.
+    A class of costs whose sum has a closed form returns a subclass from `Cost.total`.
     """
 
     def __init__(self, costs: Sequence[Cost]) -> None:
@@ -67,25 +68,25 @@ class Total:
         return column_sums(self._gradients(w))
 
     def hessian(self, w: Array) -> Array | None:
-        """Σ ∇²f_t(w), or None where it is not known; not to be written into."""
+        """Σ ∇²f_t(w), or None if it is not known; callers must not write into it."""
         return None
 
     def losses(self, w: Array) -> Array:
-        """Every f_t(w)."""
+        """f_t(w) for every round."""
         return np.array([f.value(w) for f in self.costs])
 
     def values(self, W: Array) -> Array:
-        """Every f_t(w_t), w_t a row of W."""
+        """f_t(w_t) for every round; w_t is row t of W."""
         return np.array([f.value(w) for f, w in zip(self.costs, W, strict=True)])
 
     def gradients(self, W: Array) -> Array:
-        """Every ∇f_t(w_t), a row each."""
+        """∇f_t(w_t), one row per round."""
         return np.array([f.gradient(w) for f, w in zip(self.costs, W, strict=True)])
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
-        """What adds up to the value, and to each entry of the gradient, all counted positive.
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
+        """Sums of absolute values of the terms of the value, and of each entry of the gradient.
 
-        Rounding is relative to it. The value's may leave out ⟨gradient's, |w|⟩.
+        Rounding errors are relative to these. The value's may leave out ⟨gradient's, |w|⟩.
         """
         return float(np.abs(self.losses(w)).sum()), np.abs(self._gradients(w)).sum(axis=0)
 
@@ -93,17 +94,43 @@ class Total:
         return np.array([f.gradient(w) for f in self.costs])
 
 
-class Mixed(Total):
-    """Sums of costs of several classes: which rounds, and their sum."""
+class PredictionSum(CostSum):
+    """Σ φ_t(⟨x_t, w⟩), one row x_t of X per round; a subclass has `apply`."""
 
-    def __init__(self, parts: Sequence[tuple[Array, Total]]) -> None:
+    def __init__(self, X: Array) -> None:
+        self.X = X
+
+    @abstractmethod
+    def apply(self, z: Array) -> Array:
+        """φ_t(z_t) for every round."""
+
+    def value(self, w: Array) -> float:
+        return float(self.losses(w).sum())
+
+    def losses(self, w: Array) -> Array:
+        return self.apply(self.X @ w)
+
+    def values(self, W: Array) -> Array:
+        return self.apply(self.predictions(W))
+
+    def predictions(self, W: Array) -> Array:
+        """⟨x_t, w_t⟩ for every round; w_t is row t of W."""
+        z: Array = np.einsum("tj,tj->t", self.X, W)
+        return z
+
+
+class MixedSum(CostSum):
+    """The sum of costs of several classes: for each class, its rounds and their sum."""
+
+    def __init__(self, parts: Sequence[tuple[Array, CostSum]]) -> None:
         self.parts = parts
 
     def value(self, w: Array) -> float:
         return math.fsum(part.value(w) for _, part in self.parts)
 
     def gradient(self, w: Array) -> Array:
-        return np.sum([part.gradient(w) for _, part in self.parts], axis=0)
+        gradient: Array = np.sum([part.gradient(w) for _, part in self.parts], axis=0)
+        return gradient
 
     def hessian(self, w: Array) -> Array | None:
         H = np.zeros((w.size, w.size))
@@ -132,20 +159,21 @@ class Mixed(Total):
             G[rounds] = part.gradients(W[rounds])
         return G
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
-        values, slopes = zip(*(part.sizes(w) for _, part in self.parts), strict=True)
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
+        values, slopes = zip(*(part.magnitudes(w) for _, part in self.parts), strict=True)
         return math.fsum(values), np.sum(slopes, axis=0)
 
 
 def column_sums(M: Array) -> Array:
-    """The sum of each column, by pairs: rounding grows with the logarithm of the rows only."""
-    return np.ascontiguousarray(M.T).sum(axis=1)  # numpy adds by pairs along the last axis
+    """Sum each column pairwise: rounding grows with the logarithm of the rows only."""
+    sums: Array = np.ascontiguousarray(M.T).sum(axis=1)  # numpy adds pairwise along the last axis
+    return sums
 
 
-def total(costs: Sequence[Cost]) -> Total:
-    """The sum of these costs, in closed form for every class that has one."""
+def total(costs: Sequence[Cost]) -> CostSum:
+    """Return the sum of these costs, in closed form for every class that has one."""
     kinds = list(dict.fromkeys(type(f) for f in costs))
     if len(kinds) == 1:
         return kinds[0].total(costs)
     rounds = {kind: [t for t, f in enumerate(costs) if type(f) is kind] for kind in kinds}
-    return Mixed([(np.array(ts), k.total([costs[t] for t in ts])) for k, ts in rounds.items()])
+    return MixedSum([(np.array(ts), k.total([costs[t] for t in ts])) for k, ts in rounds.items()])

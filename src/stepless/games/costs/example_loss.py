@@ -1,21 +1,22 @@
-"""The loss of a linear prediction."""
+"""Losses of linear predictions as costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, column_sums
 from stepless.jit import compiled
 from stepless.objective import Loss
 
 
 class ExampleLoss(Cost):
-    """f(w) = s ℓ(⟨w, x⟩, y) for a loss of the house or of one's own, s = 1 unless it is given.
+    """f(w) = s ℓ(⟨w, x⟩, y) for any loss, built in or user-defined; s is 1 unless given.
 
     Examples
     --------
@@ -49,22 +50,25 @@ class ExampleLoss(Cost):
         return self.weight * float(self.loss.slope(float(self.x @ w), self.y)) * self.x
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        losses = {f.loss for f in costs}  # type: ignore[attr-defined]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        losses = {f.loss for f in costs}
         if len(losses) > 1:
-            return Total(costs)
+            return CostSum(costs)
         X, y, s = (np.array([getattr(f, a) for f in costs]) for a in ("x", "y", "weight"))
-        return ExamplesTotal(losses.pop(), X, y, s)
+        return ExampleLossSum(losses.pop(), X, y, s)
 
 
-class ExamplesTotal(Total):
-    """Σ s_t ℓ(⟨w, x_t⟩, y_t), a row of X a round."""
+class ExampleLossSum(PredictionSum):
+    """Σ s_t ℓ(⟨w, x_t⟩, y_t), one row of X per round."""
 
     def __init__(self, loss: Loss, X: Array, y: Array, s: Array) -> None:
-        self.loss, self.X, self.y, self.s = loss, X, y, s
+        super().__init__(X)
+        self.loss, self.y, self.s = loss, y, s
 
-    def value(self, w: Array) -> float:
-        return float(self.losses(w).sum())
+    def apply(self, z: Array) -> Array:
+        values = np.empty(self.y.size)
+        _values(self.loss, z, self.y, values)
+        return self.s * values
 
     def gradient(self, w: Array) -> Array:
         return column_sums(self._slopes(self.X @ w)[:, None] * self.X)
@@ -76,22 +80,11 @@ class ExamplesTotal(Total):
         _curvatures(self.loss, self.X @ w, self.y, curvatures)
         return (self.X.T * (self.s * curvatures)) @ self.X
 
-    def losses(self, w: Array) -> Array:
-        return self._values(self.X @ w)
-
-    def values(self, W: Array) -> Array:
-        return self._values(np.einsum("tj,tj->t", self.X, W))
-
     def gradients(self, W: Array) -> Array:
-        return self._slopes(np.einsum("tj,tj->t", self.X, W))[:, None] * self.X
+        return self._slopes(self.predictions(W))[:, None] * self.X
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
         return self.value(w), np.abs(self._slopes(self.X @ w)) @ np.abs(self.X)
-
-    def _values(self, z: Array) -> Array:
-        values = np.empty(self.y.size)
-        _values(self.loss, z, self.y, values)
-        return self.s * values
 
     def _slopes(self, z: Array) -> Array:
         slopes = np.empty(self.y.size)

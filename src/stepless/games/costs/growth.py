@@ -1,25 +1,26 @@
-"""What a portfolio loses in a day, on the scale of logarithms."""
+"""Logarithmic losses of portfolios."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total, Undefined, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, UndefinedCost, column_sums
 from stepless.jit import compiled
 
-RUIN = "a portfolio that nothing is left of costs infinitely much: use a Simplex as the domain"
+RUIN = "a portfolio without any wealth left costs infinitely much: use a Simplex as the domain"
 
 
 class Growth(Cost):
-    """f(w) = −log⟨r, w⟩: r_j is what a unit held in asset j is worth a day later.
+    """f(w) = −log⟨r, w⟩; the price relative r_j is what a unit of asset j is worth a day later.
 
-    exp(−f) is linear in w, so f is 1-exp-concave. Where weights are not negative and sum to 1,
-    Σ f_t is minus the logarithm of the wealth that a unit has grown to.
+    exp(−f) is linear in w, so f is 1-exp-concave. If weights are nonnegative and sum to 1, then
+    Σ f_t is minus the logarithm of the wealth that one unit has grown to.
 
     Examples
     --------
@@ -48,22 +49,19 @@ class Growth(Cost):
     def gradient(self, w: Array) -> Array:
         wealth = float(self.r @ w)
         if not wealth > 0.0:
-            raise Undefined(RUIN)
+            raise UndefinedCost(RUIN)
         return self.r / -wealth
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        return GrowthTotal(np.array([f.r for f in costs]))  # type: ignore[attr-defined]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        return GrowthSum(np.array([f.r for f in costs]))
 
 
-class GrowthTotal(Total):
-    """−Σ log⟨r_t, w⟩, a row of R a day."""
+class GrowthSum(PredictionSum):
+    """−Σ log⟨r_t, w⟩, one row r_t of X per day."""
 
-    def __init__(self, R: Array) -> None:
-        self.R = R
-
-    def value(self, w: Array) -> float:
-        return float(self.losses(w).sum())
+    def apply(self, z: Array) -> Array:
+        return -np.log(z, where=z > 0.0, out=np.full(z.size, -np.inf))
 
     def gradient(self, w: Array) -> Array:
         return -column_sums(self._scaled(w))
@@ -72,34 +70,23 @@ class GrowthTotal(Total):
         scaled = self._scaled(w)
         return scaled.T @ scaled
 
-    def losses(self, w: Array) -> Array:
-        return _lost(self.R @ w)
-
-    def values(self, W: Array) -> Array:
-        return _lost(np.einsum("tj,tj->t", self.R, W))
-
     def gradients(self, W: Array) -> Array:
-        wealth = np.einsum("tj,tj->t", self.R, W)[:, None]
-        return self.R / -np.where(wealth > 0.0, wealth, np.nan)
+        wealth = self.predictions(W)[:, None]
+        return self.X / -np.where(wealth > 0.0, wealth, np.nan)
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
         return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
 
     def _scaled(self, w: Array) -> Array:
-        wealth = self.R @ w
+        wealth = self.X @ w
         if not (wealth > 0.0).all():
-            raise Undefined(RUIN)
-        return self.R / wealth[:, None]
-
-
-def _lost(wealth: Array) -> Array:
-    """−log, infinite where nothing is left."""
-    return -np.log(wealth, where=wealth > 0.0, out=np.full(wealth.size, -np.inf))
+            raise UndefinedCost(RUIN)
+        return self.X / wealth[:, None]
 
 
 @compiled("r[_]")
 def _bad(r: Array) -> int:
-    """The first entry that is no positive number, or −1."""
+    """Return the index of the first entry that is not a positive number, or −1."""
     for j in range(r.size):
         if not 0.0 < r[j] < math.inf:
             return j

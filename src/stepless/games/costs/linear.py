@@ -1,18 +1,19 @@
-"""A cost for every weight."""
+"""Linear costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, column_sums
 
 
 class Linear(Cost):
-    """f(w) = ⟨c, w⟩: what experts lose, and what any array stands for that a stream yields.
+    """f(w) = ⟨c, w⟩: the losses of experts; an array in a stream of costs stands for this.
 
     Examples
     --------
@@ -38,16 +39,19 @@ class Linear(Cost):
         return self.c
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        return LinearTotal(np.array([f.c for f in costs]))  # type: ignore[attr-defined]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        return LinearSum(np.array([f.c for f in costs]))
 
 
-class LinearTotal(Total):
-    """Σ⟨c_t, w⟩, a row of C a round."""
+class LinearSum(PredictionSum):
+    """Σ⟨c_t, w⟩, one row c_t of X per round."""
 
     def __init__(self, C: Array) -> None:
-        self.C = C
+        super().__init__(C)
         self.c = column_sums(C)
+
+    def apply(self, z: Array) -> Array:
+        return z
 
     def value(self, w: Array) -> float:
         return float(self.c @ w)
@@ -58,14 +62,8 @@ class LinearTotal(Total):
     def hessian(self, w: Array) -> Array:
         return np.zeros((w.size, w.size))
 
-    def losses(self, w: Array) -> Array:
-        return self.C @ w
-
-    def values(self, W: Array) -> Array:
-        return np.einsum("tj,tj->t", self.C, W)
-
     def gradients(self, W: Array) -> Array:
-        return self.C
+        return self.X
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
-        return 0.0, np.abs(self.C).sum(axis=0)
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
+        return 0.0, np.abs(self.X).sum(axis=0)

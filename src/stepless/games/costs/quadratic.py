@@ -1,18 +1,19 @@
-"""A bowl, or a trough."""
+"""Quadratic costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Total
+from stepless.games.costs.cost import Cost, CostSum
 
-_BLOCK = 32  # costs that are added one after the other
-_FLAT = 1e-12  # relative: what an eigenvalue may be below 0 by
+_BLOCK = 32  # costs that are added at once
+_FLAT = 1e-12  # relative: how far an eigenvalue may be below 0 by rounding
 
 
 class Quadratic(Cost):
@@ -75,18 +76,18 @@ class Quadratic(Cost):
         return self._H @ w if isinstance(self._H, np.ndarray) else self._H * w
 
     @classmethod
-    def total(cls, costs: Sequence[Cost]) -> Total:
-        return QuadraticTotal(costs)  # type: ignore[arg-type]
+    def total(cls, costs: Sequence[Self]) -> CostSum:
+        return QuadraticSum(costs)
 
 
-class QuadraticTotal(Total):
-    """One bowl for all."""
+class QuadraticSum(CostSum):
+    """½⟨w, Hw⟩ + ⟨c, w⟩ + k with the sums of all H, c and k."""
 
     def __init__(self, costs: Sequence[Quadratic]) -> None:
         super().__init__(costs)
         self.H, self.c = _sum(costs, lambda f: f.H), _sum(costs, lambda f: f.c)
         self.k = math.fsum(f.k for f in costs)
-        self._sizes = (
+        self._magnitudes = (
             _sum(costs, lambda f: np.abs(f.H)),
             _sum(costs, lambda f: np.abs(f.c)),
             math.fsum(abs(f.k) for f in costs),
@@ -101,14 +102,15 @@ class QuadraticTotal(Total):
     def hessian(self, w: Array) -> Array:
         return self.H
 
-    def sizes(self, w: Array) -> tuple[float, Array]:
-        H, c, k = self._sizes
+    def magnitudes(self, w: Array) -> tuple[float, Array]:
+        H, c, k = self._magnitudes
         return k, H @ np.abs(w) + c
 
 
 def _sum(costs: Sequence[Quadratic], part: Callable[[Quadratic], Array]) -> Array:
-    """Σ part(f), by halves: rounding grows with the logarithm of the rounds, memory not at all."""
+    """Σ part(f), summed pairwise: rounding grows with the logarithm of the rounds only."""
     if len(costs) > _BLOCK:
         middle = len(costs) // 2
         return _sum(costs[:middle], part) + _sum(costs[middle:], part)
-    return np.sum([part(f) for f in costs], axis=0)
+    block: Array = np.sum([part(f) for f in costs], axis=0)
+    return block

@@ -1,4 +1,4 @@
-"""A cost that is the largest of many."""
+"""Costs that are a maximum over a second decision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepless.objective import Domain
 
 
 class Saddle(Cost):
-    """f(w) = f̂(w) + max_{u∈Q} ⟨Aw, u⟩ − φ̂(u) (MAH (6.5)): smooth in w and u apart, not in w alone.
+    """f(w) = f̂(w) + max_{u∈Q} ⟨Aw, u⟩ − φ̂(u), MAH (6.5): smooth in (w, u) if not in w alone.
 
     The hinge max(0, 1 − y⟨x, w⟩) has Q = [0, 1], A = −yxᵀ, φ̂(u) = −u; ‖Aw‖₁ has Q = [−1, 1]^m.
 
@@ -50,7 +50,7 @@ class Saddle(Cost):
     ) -> None:
         self.A = np.asarray(A, dtype=np.float64)
         if self.A.ndim != 2 or not np.isfinite(self.A).all():
-            raise ValueError("A must be a matrix of finite numbers, a row for each u_i")
+            raise ValueError("A must be a matrix of finite numbers, one row for each u_i")
         self.m, self.d = self.A.shape
         over.admit(self.m)
         if math.isinf(over.radius()) and math.isinf(over.reach()):
@@ -84,7 +84,7 @@ class Saddle(Cost):
         return float(self.A @ w @ u) - (0.0 if self.phi is None else self.phi.value(u))
 
     def highest(self, w: Array) -> Array:
-        """The u of Q where the maximum is."""
+        """argmax_{u∈Q} ⟨Aw, u⟩ − φ̂(u)."""
         c, H = self.concave()
         return highest(self.over, self.A @ w - c, H)
 
@@ -100,7 +100,7 @@ class Saddle(Cost):
         return g if self.f is None else g + self.f.gradient(w)
 
     def gradient_u(self, w: Array, u: Array) -> Array:
-        """∇φ̂(u) − Aw, for u goes up."""
+        """∇φ̂(u) − Aw: minus the gradient in u, which ascends."""
         g = -(self.A @ w)
         return g if self.phi is None else g + self.phi.gradient(u)
 

@@ -10,26 +10,26 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import lowest
-from stepless.games.costs import Cost, Linear, Total, ValuesOnly, total
+from stepless.games.costs import Cost, CostSum, Linear, ValuesOnly, total
 from stepless.games.hindsight.accelerated import accelerate
-from stepless.games.hindsight.constrained import refuse_unknown, within
+from stepless.games.hindsight.constrained import sets_to_cut, within
 from stepless.games.hindsight.cutting import cut
 from stepless.games.hindsight.newton import newton
-from stepless.games.hindsight.task import Task, total_of
+from stepless.games.hindsight.problem import HindsightProblem, penalty_value
 from stepless.objective import Box, Domain, L2Ball, Nonnegative, Polytope, Regularizer, Simplex
 
 _METRIC = (L2Ball, Box, Simplex, Nonnegative, Polytope)  # with projections in any metric
-_GOAL = 1e-10  # of what adds up to the sum: where the search ends
-_CORNERED = 100.0  # so many times, where costs have corners;
-_ROUGH = 1e6  # and if nothing but planes will do, where they have none
-_EFFORT = 1_000_000_000, 2_000_000  # entries of arrays, calls of functions, that a search may take
-_ACCELERATED = 50, 3000  # steps, the least and the most
+_GOAL = 1e-10  # relative gap at which the search ends
+_KINKED = 100.0  # times the goal suffices for costs with kinks,
+_PLANES_ONLY = 1e6  # and times it for smooth costs that only cutting planes can certify
+_EFFORT = 1_000_000_000, 2_000_000  # array entries and function calls that a search may take
+_ACCELERATED = 50, 3000  # steps: the fewest and the most allowed
 _CUTS = 30, 150
 
 
 @dataclass(frozen=True)
 class Best:
-    """A decision, its loss in each round, and how far their sum can be above the least.
+    """The best fixed decision found, its losses, and an upper bound on their excess.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Best:
     losses
         f_t(w) + Ω(w) of each round.
     gap
-        No less than Σ of them − min; infinite where nothing is known.
+        Upper bound on their sum less the minimum; infinite if nothing is known.
     """
 
     w: Array
@@ -54,25 +54,25 @@ def best_fixed(
     constraints: Sequence[Domain] = (),
     seen: Iterable[Array] = (),
 ) -> Best:
-    """The decision of the domain with the least Σ f_t(w) + TΩ(w), with a certificate.
+    """Return the decision with the least Σ f_t(w) + TΩ(w), with a certificate.
 
-    It is a corner for linear costs, the nearest point in a metric for quadratic ones; Newton's
-    method over the domain where Hessians are known, accelerated gradient steps where costs are
-    smooth, cutting planes for the rest. The tangent there proves the gap; rounding counts against
-    it. Where only values are shown, it is the best of decisions `seen`, and nothing is proven.
+    For linear costs it is a vertex. Otherwise it is found by Newton's method if Hessians are known,
+    by accelerated gradient steps if costs are smooth, by cutting planes for the rest. The tangent
+    there proves the gap, all rounding errors included. If costs have values only, it is the best of
+    the decisions `seen`, and nothing is proven.
 
     Parameters
     ----------
     costs
-        A cost a round.
+        One cost per round.
     domain, constraints
-        Where the decision lies: in all of them.
+        Sets in all of which the decision must lie.
     d
-        How many weights it has.
+        Number of weights.
     penalty
         Ω, a fixed part of every round's cost.
     seen
-        Decisions to choose from where the costs have no gradients.
+        Decisions to choose from if the costs have no gradients.
 
     Examples
     --------
@@ -83,18 +83,18 @@ def best_fixed(
     """
     if any(isinstance(f, ValuesOnly) for f in costs):
         return _best_seen(costs, domain, d, penalty, constraints, seen)
-    whole = total(costs)
+    cost_sum = total(costs)
 
     def solve(domain: Domain) -> tuple[Array, float]:
-        return _solve(Task(costs, whole, domain, d, penalty))
+        return _solve(HindsightProblem(costs, cost_sum, domain, d, penalty))
 
     w, bound = within(domain, constraints, d, solve) if constraints else solve(domain)
-    losses = whole.losses(w) + _fixed(penalty, w)
+    losses = cost_sum.losses(w) + penalty_value(penalty, w)
     return Best(w, losses, max(math.fsum(losses) - bound, 0.0))
 
 
 def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
-    """Raise ValueError where no decision obeys all constraints.
+    """Raise ValueError if no decision obeys all constraints.
 
     Examples
     --------
@@ -103,41 +103,43 @@ def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
     ...
     ValueError: no decision of Simplex obeys all constraints: loosen one
     """
-    refuse_unknown((domain, *constraints))
+    sets_to_cut((domain, *constraints))
     try:
         best_fixed([Linear(np.zeros(d))], domain, d, constraints=constraints)
-    except ValueError:  # of the polytope that cuts have left: it is empty
+    except ValueError:  # raised by the polytope that the cuts leave if it is empty
         raise ValueError(
             f"no decision of {type(domain).__name__} obeys all constraints: loosen one"
         ) from None
 
 
-def _solve(task: Task) -> tuple[Array, float]:
-    """The least point that was found, and a bound below F over the task's domain."""
-    w = task.start()
-    if task.linear and task.domain.offers("vertex"):
-        lowest(task.domain, task.slope(w), w)
-        return w, task.lower_bound(w)
-    goal = _GOAL * task.extent(w)
-    if task.penalty is None and isinstance(task.domain, _METRIC) and task.hessian(w) is not None:
-        w = newton(task, w)
-    value, bound = task.value(w), task.lower_bound(w)
-    if value - bound > goal and task.smooth:
-        w = accelerate(task, w, _steps(task, *_ACCELERATED), goal)
-        value, bound = task.value(w), max(bound, task.lower_bound(w))
-    coarse = (_ROUGH if task.smooth else _CORNERED) * goal
+def _solve(problem: HindsightProblem) -> tuple[Array, float]:
+    """Return the best point found, and a lower bound on F over the problem's domain."""
+    w = problem.start()
+    if problem.linear and problem.domain.offers("vertex"):
+        lowest(problem.domain, problem.gradient(w), w)
+        return w, problem.lower_bound(w)
+    goal = _GOAL * problem.extent(w)
+    metric = problem.penalty is None and isinstance(problem.domain, _METRIC)
+    if metric and problem.hessian(w) is not None:
+        w = newton(problem, w)
+    value, bound = problem.value(w), problem.lower_bound(w)
+    if value - bound > goal and problem.smooth:
+        w = accelerate(problem, w, _steps(problem, *_ACCELERATED), goal)
+        value, bound = problem.value(w), max(bound, problem.lower_bound(w))
+    coarse = (_PLANES_ONLY if problem.smooth else _KINKED) * goal
     if value - bound > coarse:
-        v, below = cut(task, w, _steps(task, *_CUTS), coarse)
+        v, below = cut(problem, w, _steps(problem, *_CUTS), coarse)
         bound = max(bound, below)
-        if task.value(v) < value:
+        if problem.value(v) < value:
             w = v
     return w, bound
 
 
-def _steps(task: Task, least: int, most: int) -> int:
-    """How many a search may take: the fewer the longer one takes."""
-    arrays, calls = _EFFORT
-    affordable = calls // task.T if type(task.whole) is Total else arrays // (task.T * task.d)
+def _steps(problem: HindsightProblem, least: int, most: int) -> int:
+    """Return the number of steps that a search may take, within the effort allowed."""
+    entries, calls = _EFFORT
+    one_by_one = type(problem.cost_sum) is CostSum
+    affordable = calls // problem.T if one_by_one else entries // (problem.T * problem.d)
     return min(max(least, affordable), most)
 
 
@@ -149,13 +151,9 @@ def _best_seen(
     constraints: Sequence[Domain],
     seen: Iterable[Array],
 ) -> Best:
-    middle = np.zeros(d)
-    domain.project(middle)
-    trials = [middle, *(w for w in seen if all(c.excess(w) <= 0.0 for c in constraints))]
-    losses = [np.array([f.value(w) for f in costs]) + _fixed(penalty, w) for w in trials]
+    center = np.zeros(d)
+    domain.project(center)
+    trials = [center, *(w for w in seen if all(c.excess(w) <= 0.0 for c in constraints))]
+    losses = [np.array([f.value(w) for f in costs]) + penalty_value(penalty, w) for w in trials]
     k = int(np.argmin([math.fsum(each) for each in losses]))
     return Best(trials[k], losses[k], math.inf)
-
-
-def _fixed(penalty: Regularizer | None, w: Array) -> float:
-    return 0.0 if penalty is None else float(total_of(penalty, w[:, None]))

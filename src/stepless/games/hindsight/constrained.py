@@ -1,4 +1,4 @@
-"""The least of a sum where constraints hold as well."""
+"""Minimisation over several sets at once, by cutting planes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from stepless.arrays import Array
 from stepless.mirrors.inequalities import inequalities
 from stepless.objective import Box, Domain, Intersection, L2Ball, Nonnegative, Polytope, Simplex
 
-_FLAT = (Box, Simplex, Nonnegative, Polytope)  # by linear inequalities
+_FLAT = (Box, Simplex, Nonnegative, Polytope)  # given by linear inequalities
 _MOST_CUTS = 300
-_TIGHT = 1e-11  # of the domain's extent: as near as cuts come to a constraint
+_TIGHT = 1e-11  # of the domain's radius: the violation that is left
 
 Solve = Callable[[Domain], tuple[Array, float]]
 
@@ -21,46 +21,45 @@ Solve = Callable[[Domain], tuple[Array, float]]
 def within(
     domain: Domain, constraints: Sequence[Domain], d: int, solve: Solve
 ) -> tuple[Array, float]:
-    """Solve over what a ball and linear inequalities leave, and cut off what breaks the others.
+    """Solve over a ball and linear inequalities, adding cutting planes of the other sets (Kelley).
 
-    The bound holds for all of the larger set (Kelley). What is left of a constraint's excess in the
-    end is taken away by a step towards a point inside, if one is known.
+    The bound holds over this larger set, so over the intersection, too. A step towards an interior
+    point, if one is known, removes the violation that is left in the end.
     """
     sets = (domain, *constraints)
     balls = [S.bound for S in sets if isinstance(S, L2Ball)]
     flat = [inequalities(S, d) for S in sets if isinstance(S, _FLAT)]
-    others = refuse_unknown(sets)
+    others = sets_to_cut(sets)
     radius = min(domain.radius(), math.sqrt(d) * domain.reach(), *balls)
     A = np.vstack([np.empty((0, d)), *(rows for rows, _ in flat)])
     b = np.concatenate([np.empty(0), *(heights for _, heights in flat)])
-    w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
-    for _ in range(_MOST_CUTS):
+    for _ in range(_MOST_CUTS + 1):
+        w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
         cuts = [_cut(S, w) for S in others if S.excess(w) > _TIGHT * radius]
         if not cuts:
             break
         A = np.vstack([A, *(g for g, _ in cuts)])
         b = np.append(b, [height for _, height in cuts])
-        w, bound = solve(_outer(radius, bool(balls) or not flat, A, b))
     return _inside(domain, constraints, w), bound
 
 
-def refuse_unknown(sets: Sequence[Domain]) -> list[Domain]:
-    """The sets that are neither balls nor flat; ValueError where one of them cannot be cut."""
+def sets_to_cut(sets: Sequence[Domain]) -> list[Domain]:
+    """Return the sets that need cutting planes; ValueError if one of them has none."""
     others = [S for S in sets if not isinstance(S, (L2Ball, *_FLAT))]
     for S in others:
         if not S.offers("excess", "outward"):
             raise ValueError(
                 f"the best decision in {type(S).__name__} and other sets at once is not known, "
-                "for it has no `excess` and `outward`"
+                "because it lacks `excess` and `outward`"
             )
     return others
 
 
 def _outer(radius: float, round_: bool, A: Array, b: Array) -> Domain:
-    """{w : Aw ≤ b}, in a ball if it is round."""
+    """Return {w : Aw ≤ b}, intersected with a ball if it is round."""
     if not b.size:
         return L2Ball(radius)
-    if round_:  # the ball's box keeps every linear programme bounded
+    if round_:  # the ball's bounding box keeps every linear program bounded
         axes = np.eye(A.shape[1])
         A = np.vstack([A, axes, -axes])
         b = np.append(b, np.full(2 * A.shape[1], radius))
@@ -70,19 +69,19 @@ def _outer(radius: float, round_: bool, A: Array, b: Array) -> Domain:
 
 
 def _cut(S: Domain, w: Array) -> tuple[Array, float]:
-    """c(w) + ⟨g, v − w⟩ ≤ 0 for all v of S."""
+    """Return g and h with ⟨g, v⟩ ≤ h for all v of S, from c(w) + ⟨g, v − w⟩ ≤ 0."""
     g = np.zeros(w.size)
     excess = float(S.outward(w, g))
     return g, float(g @ w) - excess
 
 
 def _inside(domain: Domain, constraints: Sequence[Domain], w: Array) -> Array:
-    """A point of the domain next to w that obeys the constraints, if 0 leads to one."""
+    """Return a point of the domain near w that obeys the constraints, if the centre obeys them."""
     over = max(float(c.excess(w)) for c in constraints)
-    middle = np.zeros(w.size)
-    domain.project(middle)
-    depth = -max(float(c.excess(middle)) for c in constraints)
+    center = np.zeros(w.size)
+    domain.project(center)
+    depth = -max(float(c.excess(center)) for c in constraints)
     if over > 0.0 and depth > 0.0:  # the excess is convex
-        w = middle + (depth / (depth + over)) * (w - middle)
+        w = center + (depth / (depth + over)) * (w - center)
     domain.project(w)
     return w

@@ -1,17 +1,16 @@
-"""Cutting planes under a sum that has corners."""
+"""The level method, for sums with kinks."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.certificates.polyhedral_planes import lasso
-from stepless.games.hindsight.task import Task
+from stepless.games.hindsight.problem import HindsightProblem
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective, Zero
 from stepless.plane import Plane, Tangent
@@ -20,27 +19,28 @@ from stepless.proof.witness import Points
 from stepless.solvers.batch.level_step import DUALS, Level, level_step
 
 
-def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
-    """Go down by the level method; return the best point, and a bound below F.
+def cut(problem: HindsightProblem, w: Array, steps: int, goal: float) -> tuple[Array, float]:
+    """Minimise by the level method; return the best point, and a lower bound on F.
 
-    Planes lie under F in a unit in which slopes are about 1, lifted by what makes it positive over
-    all of S. Where its minimum with a plane is known, a penalty stays out of them, and T is the
-    unit.
+    F is divided by a unit in which gradients are about 1, and shifted so that it is positive over
+    all of S. If a penalty can be minimised together with planes, they leave it out, and the unit is
+    T.
     """
-    objective, unit = task.objective, float(task.T)
+    objective, unit = problem.objective, float(problem.T)
     apart = lasso(objective) is not None or objective.domain.separable
-    if not apart and task.penalty is not None and elastic_shares(task.penalty) is not None:
+    if not apart and problem.penalty is not None and elastic_shares(problem.penalty) is not None:
         objective = replace(objective, regularizer=Zero())
     if objective.regularizer.zero:
-        unit = float(task.slope_errors(w).max()) / task.rounding or unit
-    lift = task.lower_bound(w, penalized=False) / unit
-    if math.isinf(lift):  # an unbounded domain
+        unit = float(problem.gradient_errors(w).max()) / problem.rounding or unit
+    shift = problem.lower_bound(w, penalized=False) / unit
+    if math.isinf(shift):  # an unbounded domain
         return w, -math.inf
     kind = GeneralPlanes if lasso(objective) is None else PolyhedralPlanes
-    planes, level, cuts = kind(task.d, duals=DUALS), Level(), Cuts(task, objective, unit, lift)
+    planes, level = kind(problem.d, duals=DUALS), Level()
+    risk = ShiftedSum(problem, objective, unit, shift)
     best, lowest = w, math.inf
     for _ in range(steps):
-        tangent = cuts.tangent(w, 0.0)
+        tangent = risk.tangent(w, 0.0)
         if not math.isfinite(tangent.value):
             break
         value = tangent.value + objective.penalty(w)
@@ -52,52 +52,54 @@ def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
             break
     witness = planes.witness()
     assert witness is None or isinstance(witness, Points)
-    bound = oracles.verify(cuts, best, 0.0, witness).lower_bound
-    rounding = 4.0 * task.rounding * (abs(bound) + abs(lift))
-    return best, unit * (bound + lift - rounding)
+    bound = oracles.verify(risk, best, 0.0, witness).lower_bound
+    rounding = 4.0 * problem.rounding * (abs(bound) + abs(shift))
+    return best, unit * (bound + shift - rounding)
 
 
-class Cuts:
-    """A task's f in a unit, lifted, with the penalty where that does not stay out of the planes."""
+class ShiftedSum:
+    """R(w) = f(w)/unit − shift, with the penalty if the planes do not leave it out."""
 
-    def __init__(self, task: Task, objective: Objective, unit: float, lift: float) -> None:
-        self.objective, self._task, self._unit, self._lift = objective, task, unit, lift
-        self._errors = np.zeros(task.d)  # of the slopes at all points that were asked for
+    def __init__(
+        self, problem: HindsightProblem, objective: Objective, unit: float, shift: float
+    ) -> None:
+        self.objective, self._problem, self._unit, self._shift = objective, problem, unit, shift
+        self._errors = np.zeros(problem.d)  # of the gradients at all points so far
 
-    def value(self, w: Array, b: Any) -> float:
+    def value(self, w: Array, b: float) -> float:
         """R(w)."""
-        task, f = self._task, self._task.f(w)
-        if self.objective is not task.objective:
-            f += task.T * task.omega(w)
-        return f / self._unit - self._lift
+        problem, f = self._problem, self._problem.f(w)
+        if self.objective is not problem.objective:
+            f += problem.T * problem.omega(w)
+        return f / self._unit - self._shift
 
-    def tangent(self, w: Array, b: Any) -> Tangent:
-        """R at w, and the plane that touches it there."""
-        task, value, g = self._task, self.value(w, b), self._task.slope(w)
-        if self.objective is not task.objective:
-            g = g + _subgradient(task, w)
-        errors = task.slope_errors(w) + 4.0 * task.rounding * np.abs(g)
+    def tangent(self, w: Array, b: float) -> Tangent:
+        """R(w), and the tangent plane there."""
+        problem, value, g = self._problem, self.value(w, b), self._problem.gradient(w)
+        if self.objective is not problem.objective:
+            g = g + _subgradient(problem, w)
+        errors = problem.gradient_errors(w) + 4.0 * problem.rounding * np.abs(g)
         self._errors = np.maximum(self._errors, errors / self._unit)
         point = Points(w[None].copy(), (0.0,), np.ones(1))
         g = g / self._unit
         return Tangent(value, 0.0, Plane(g, value - float(g @ w), witness=point))
 
-    def rounding_error(self, w: Array, b: Any, value: float) -> float:
-        """How far R(w) may be from that value."""
-        sizes = self._task.size(w) / self._unit + 2.0 * (abs(value) + abs(self._lift))
-        return self._task.rounding * sizes
+    def rounding_error(self, w: Array, b: float, value: float) -> float:
+        """Rounding error of that value of R(w)."""
+        terms = self._problem.magnitude(w) / self._unit + 2.0 * (abs(value) + abs(self._shift))
+        return self._problem.rounding * terms
 
     def gradient_error(self) -> Array:
-        """How far a plane's slopes may be off, weight by weight."""
+        """Rounding error of each entry of a plane's gradient."""
         return self._errors
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
-        """By how much the offset of the plane at w may be too high."""
-        along = float(np.abs(tangent.plane.a) @ np.abs(w))
-        return self.rounding_error(w, 0.0, tangent.value) + 2.0 * self._task.rounding * along
+        """Rounding error of the offset of the plane at w."""
+        inner = float(np.abs(tangent.plane.a) @ np.abs(w))
+        return self.rounding_error(w, 0.0, tangent.value) + 2.0 * self._problem.rounding * inner
 
 
-def _subgradient(task: Task, w: Array) -> Array:
-    shares = elastic_shares(task.penalty, task.T)
+def _subgradient(problem: HindsightProblem, w: Array) -> Array:
+    shares = elastic_shares(problem.penalty, problem.T)
     assert shares is not None
     return shares[0] * np.sign(w) + shares[1] * w

@@ -1,4 +1,4 @@
-"""Newton's method over a domain."""
+"""Projected Newton's method."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import enter
-from stepless.games.hindsight.task import Task
+from stepless.games.hindsight.problem import HindsightProblem
 from stepless.mirrors import project_metric
 
 _STEPS = 100
-_DAMPING = 1e-9  # of the mean curvature: a singular Hessian gets that much
-_SHORTEST = 1e-9  # share of a step
+_DAMPING = 1e-9  # of the mean curvature, added for singular Hessians
+_SHORTEST = 1e-9  # share of a step at which the line search gives up
 
 
-def newton(task: Task, w: Array) -> Array:
-    """Go to argmin_v∈S ⟨∇f(w), v − w⟩ + ½⟨v − w, ∇²f(w)(v − w)⟩, or on the way to it.
+def newton(problem: HindsightProblem, w: Array) -> Array:
+    """Iterate w ← argmin_v∈S ⟨∇f(w), v − w⟩ + ½⟨v − w, ∇²f(w)(v − w)⟩, with a line search.
 
-    Each is the nearest point, in the Hessian's metric, to where Newton's method would go freely.
+    Each argmin is the projection, in the Hessian's metric, of the unconstrained Newton step.
     """
-    value = task.f(w)
+    value = problem.f(w)
     for _ in range(_STEPS):
-        g, H = task.slope(w), task.hessian(w)
+        g, H = problem.gradient(w), problem.hessian(w)
         assert H is not None
-        mean = float(H.trace()) / task.d
+        mean = float(H.trace()) / problem.d
         steep = float(np.linalg.norm(g))
-        H = H + (_DAMPING * mean or steep or 1.0) * np.eye(task.d)
-        v = project_metric(task.domain, w - np.linalg.solve(H, g), H)
-        enter(task.domain, v)
+        H = H + (_DAMPING * mean or steep or 1.0) * np.eye(problem.d)
+        v = project_metric(problem.domain, w - np.linalg.solve(H, g), H)
+        enter(problem.domain, v)
         move = v - w
-        fall, noise = float(g @ move), task.rounding * task.size(w)
+        fall, noise = float(g @ move), problem.rounding * problem.magnitude(w)
         share = 1.0
-        while not (after := task.f(w + share * move)) <= value + 0.25 * share * fall + noise:
+        while not (after := problem.f(w + share * move)) <= value + 0.25 * share * fall + noise:
             share *= 0.5
             if share < _SHORTEST:
                 return w

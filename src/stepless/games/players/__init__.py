@@ -1,4 +1,4 @@
-"""Players: one a file."""
+"""Players, one per file. A new one is its file, an import here and its name in `__all__`."""
 
 from stepless.games.players.adagrad import AdaGrad
 from stepless.games.players.adaptive import Adaptive
@@ -21,33 +21,6 @@ from stepless.games.players.proximal import Proximal
 from stepless.games.players.saddle_mirror_prox import SaddleMirrorProx
 from stepless.games.players.soft_constraints import SoftConstraints
 from stepless.games.players.strictly_convex_mirror_prox import StrictlyConvexMirrorProx
-
-PLAYERS: dict[str, type[Player]] = {
-    kind.name: kind
-    for kind in (
-        AdaGrad,
-        Adaptive,
-        BanditMirrorProx,
-        BanditOnePoint,
-        BanditTwoPoint,
-        CompositeMirrorProx,
-        Constant,
-        ExponentiatedGradient,
-        FTPL,
-        FTRL,
-        Hedge,
-        IFTRL,
-        MirrorProx,
-        OGD,
-        OMD,
-        ONS,
-        Proximal,
-        SaddleMirrorProx,
-        SoftConstraints,
-        StrictlyConvexMirrorProx,
-    )
-}
-ALIASES = {"uniform": "constant"}  # what people call one where weights are shares
 
 __all__ = [
     "FTPL",
@@ -74,3 +47,11 @@ __all__ = [
     "SoftConstraints",
     "StrictlyConvexMirrorProx",
 ]
+
+# All players above, by name: the shell, comparisons, contract tests and docs follow from it.
+PLAYERS: dict[str, type[Player]] = {
+    kind.name: kind
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, Player) and kind is not Player
+}
+ALIASES = {"uniform": "constant"}  # the usual name if weights are shares

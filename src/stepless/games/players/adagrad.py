@@ -1,4 +1,4 @@
-"""AdaGrad, in games."""
+"""AdaGrad as a player."""
 
 from __future__ import annotations
 
@@ -10,45 +10,47 @@ import numpy as np
 
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.compiled.proximal_step import descend, enter
-from stepless.games.adagrad_bounds import Averaging, Diagonal, MirrorDescent, Roots
+from stepless.games.adagrad_bounds import Averaging, MirrorDescent
+from stepless.games.adagrad_metrics import BlockMetric, DiagonalMetric
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import positive
+from stepless.games.players.refusals import refuse_nonpositive
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Simplex
 
-_SLIGHT = 2.0**-26  # share of a gradient that is a curvature, but next to none
+_SLIGHT = 2.0**-26  # share of a gradient's length: a positive but negligible curvature
 
 
 class AdaGrad(Player):
-    """Adaptive subgradients: a step of its own for each weight, or a whole matrix of them.
+    """AdaGrad: a step size for each weight, or a matrix of them, from the gradients so far.
 
     Plays       with H_t = δI + diag ‖g_{1:t,j}‖₂, or δI + (Σ ggᵀ)^½, whole or in blocks, by
                 ``"mirror"``, DHS (4), argmin_S η⟨g_t, x⟩ + ηφ(x) + ½⟨x − w_t, H_t(x − w_t)⟩; by
                 ``"averaging"``, DHS (3), argmin_S η⟨g_{1:t}, x⟩ + tηφ(x) + ½⟨x, H_t x⟩. φ is the
                 game's penalty
-    Theorem     DHS Th. 6, 8, Cor. 14, mended as in docs/papers.md: against u no more than
+    Theorem     DHS Th. 6, 8, Cor. 14: corrected as in docs/papers.md, against u at most
                 (δ‖u − w_1‖₂² + max_s ‖u − w_s‖² γ)/(2η) + ηγ: in ‖·‖_∞, with
                 γ = Σ_j ‖g_{1:t,j}‖₂, for a diagonal; in ‖·‖₂, with γ = tr (Σ ggᵀ)^½, for a matrix.
-                For averaging u in place of u − w, and δ no smaller than any gradient, else Cor. 3
-    Cost        one projection in a diagonal metric and O(d) a round; of matrices, O(d³) a round and
-                d² numbers
+                For averaging u replaces u − w, and δ must be at least as large as any gradient,
+                else Cor. 3
+    Cost        one projection in a diagonal metric and O(d) per round; for matrices, O(d³) per
+                round and d² numbers
     Needs       gradients; a penalty must be the ridge, or the lasso or elastic net in a simplex,
                 or, for a diagonal, a sum over weights in a box
-    Differs     η is the domain's: (∞-)diameter/√2 or radius (Cor. 7, 10). δ is next to nothing by
-                ``"mirror"`` with a diagonal, else the size of the first gradient that is not 0. If
-                that was next to nothing, a matrix has more: δ_t is no less than 2⁻²⁶ of the longest
-                so far, and Σ_s (δ_s − δ_{s−1})‖u − w_s‖² or δ_t‖u‖² stands in the bound
+    Differs     η is the domain's: (∞-)diameter/√2 or radius (Cor. 7, 10). δ is negligible by
+                ``"mirror"`` with a diagonal, else the size of the first nonzero gradient. If that
+                was tiny, a matrix has more: δ_t is at least 2⁻²⁶ of the longest so far, and the
+                bound contains Σ_s (δ_s − δ_{s−1})‖u − w_s‖² or δ_t‖u‖²
 
     Parameters
     ----------
     matrix
-        ``"diagonal"``, ``"full"``, or which block each weight is in, such as ``(0, 0, 1)``.
+        ``"diagonal"``, ``"full"``, or the block of each weight, such as ``(0, 0, 1)``.
     update
         ``"mirror"`` or ``"averaging"``.
     eta, delta
-        η and δ, if better ones are known.
+        η and δ, in place of the defaults.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class AdaGrad(Player):
             )
         if update not in ("mirror", "averaging"):
             raise ValueError(f"update must be 'mirror' or 'averaging', not {update!r}")
-        positive(eta=eta, delta=delta)
+        refuse_nonpositive(eta=eta, delta=delta)
         self.matrix, self.update, self.eta, self.delta = matrix, update, eta, delta
 
     @property
@@ -84,7 +86,7 @@ class AdaGrad(Player):
 
     def begin(self) -> None:
         self.blocks = self._blocks()
-        self._agree()
+        self._set_shares()
         self.w = self.center()
         self.step = self.eta or self._reach()  # η
         self.least = self.delta or 0.0  # δ
@@ -98,7 +100,7 @@ class AdaGrad(Player):
             if self.least == 0.0:
                 return  # w_1 minimises φ: it stays
             self.metric.delta = self.least
-        self.metric.take(g)
+        self.metric.add(g)
         H = self.metric.matrix() / self.step
         if self.update == "mirror":
             self.w = self._nearest(g, H, self.w, 1)  # (4)
@@ -108,11 +110,11 @@ class AdaGrad(Player):
 
     def bound(self, run: Run, u: Array) -> Array:
         if self.least == 0.0:
-            return np.zeros(len(run.plays))  # nothing was ever at stake
+            return np.zeros(len(run.plays))  # all gradients were 0
         self._bound = self._theorem(u)
         # φ(w_1) − φ(w_{t+1}), which the proofs leave over, is not positive: w_1 minimises φ
         return np.array(
-            [self._bound.take(w, g) for w, g in zip(run.plays, run.gradients, strict=True)]
+            [self._bound.after(w, g) for w, g in zip(run.plays, run.gradients, strict=True)]
         )
 
     # -- the update ----------------------------------------------------------------------------
@@ -137,8 +139,8 @@ class AdaGrad(Player):
         lowest: AnyArray = np.linalg.solve(curved, H @ w - g)
         return project_metric(self.domain, lowest, curved)
 
-    def _agree(self) -> None:
-        """Set α and β of a penalty α‖w‖₁ + β‖w‖²/2 that is smooth in S, or None for a sum."""
+    def _set_shares(self) -> None:
+        """Set α and β of a penalty α‖w‖₁ + β‖w‖²/2 that is smooth in S, or None for another."""
         shares = elastic_shares(self.penalty)
         if shares is not None and (shares[0] == 0.0 or isinstance(self.domain, Simplex)):
             self.shares: tuple[float, float] | None = shares
@@ -152,7 +154,7 @@ class AdaGrad(Player):
             )
         self.shares = None
 
-    # -- what the paper leaves to be set -------------------------------------------------------
+    # -- the constants -------------------------------------------------------------------------
 
     def _blocks(self) -> list[Indices]:
         if isinstance(self.matrix, str):
@@ -178,14 +180,14 @@ class AdaGrad(Player):
         return float(min(domain.radius(), size * domain.reach()))
 
     def _first_curvature(self, g: Array) -> float:
-        """δ, from the first gradient that is not 0."""
+        """δ, from the first nonzero gradient."""
         slight = self.matrix == "diagonal" and self.update == "mirror"
-        return self.metric.longest(g) * (_SLIGHT if slight else 1.0)
+        return self.metric.largest_norm(g) * (_SLIGHT if slight else 1.0)
 
-    def _metric(self) -> Diagonal | Roots:
+    def _metric(self) -> DiagonalMetric | BlockMetric:
         if self.matrix == "diagonal":
-            return Diagonal(self.d, self.least)
-        return Roots(self.blocks, self.least, _SLIGHT)
+            return DiagonalMetric(self.d, self.least)
+        return BlockMetric(self.blocks, self.least, _SLIGHT)
 
     def _theorem(self, u: Array) -> Averaging | MirrorDescent:
         kind = MirrorDescent if self.update == "mirror" else Averaging

@@ -1,27 +1,27 @@
-"""Online mirror prox with a fixed part that need not be smooth."""
+"""Online mirror prox with a fixed penalty that need not be smooth."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.games.players.mirror_prox import MirrorProx
+from stepless.games.players.mirror_prox import MirrorProxPlayer
 from stepless.games.players.player import Run
 
 
-class CompositeMirrorProx(MirrorProx):
-    """Online mirror prox for costs f_t + Ω, Ω the game's fixed penalty: it is solved, not followed.
+class CompositeMirrorProx(MirrorProxPlayer):
+    """Online mirror prox for costs f_t + Ω, with exact proximal steps for the game's penalty Ω.
 
     Plays       w_t = argmin_{w∈S} ⟨∇f_{t−1}(w_{t−1}), w⟩ + Ω(w) + h_t B(w, z_{t−1}), and after f_t
                 z'_t with ∇Φ(z'_t) = ∇Φ(w_t) + (∇f_{t−1}(w_{t−1}) − ∇f_t(w_t))/h_t,
-                z_t = argmin_{w∈S} B(w, z'_t) (Alg. 8); heights h_t as `MirrorProx` has them
-    Theorem     MAH Cor. 6.2, in the form of its proof (see `Prox`): against u no more than
-                h_t B(u, z_0) + Σ_{s≤t} drift_s, at most 2R max(√2 LR, √V) if L and V, which are
-                those of f_t alone, are as they were given
-    Cost        two Bregman projections a round, one of them with Ω
-    Needs       gradients of f_t; a mirror that knows the penalty's nearest points
-    Differs     heights need not be known (see `MirrorProx`). Before the first gradient that is not
-                0, no height is known, w_t is z_0, and the bound has Ω(z_0) − Ω(u) more each round
+                z_t = argmin_{w∈S} B(w, z'_t) (Alg. 8); h_t as in `MirrorProx`
+    Theorem     MAH Cor. 6.2: in the form of its proof (see `MirrorProxIterates`), against u at most
+                h_t B(u, z_0) + Σ_{s≤t} drift_s; at most 2R max(√2 LR, √V) if L and V, those of f_t
+                alone, are given and true
+    Cost        two Bregman projections per round, one of them with Ω
+    Needs       gradients of f_t; a mirror map with a proximal step for the penalty
+    Differs     h_t need not be known (see `MirrorProx`). Before the first nonzero gradient there is
+                no h_t, w_t is z_0, and the bound grows by Ω(z_0) − Ω(u) per round
 
     Parameters
     ----------
@@ -41,20 +41,13 @@ class CompositeMirrorProx(MirrorProx):
 
     name = "composite-mirror-prox"
     takes_penalty = True
-
-    def __init__(
-        self,
-        mirror: str | None = None,
-        smoothness: float | None = None,
-        variation: float | None = None,
-    ) -> None:
-        super().__init__(mirror, smoothness, variation, "simplified")
-        self.theorem = "MAH Corollary 6.2"
+    theorem = "MAH Corollary 6.2"
+    update = "simplified"
 
     def bound(self, run: Run, u: Array) -> Array:
         allowed = super().bound(run, u)
         if self.penalty is None:
             return allowed
-        waited = np.minimum(np.arange(1, self.t + 1), self.prox.waited)
+        waited = np.minimum(np.arange(1, self.t + 1), self.iterates.waited)
         first, best = (float(self.penalty.total(w[:, None])) for w in (run.plays[0], u))
         return allowed + waited * (first - best)

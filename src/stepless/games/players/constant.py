@@ -1,4 +1,4 @@
-"""One decision for ever."""
+"""A fixed decision."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from stepless.arrays import Array
 from stepless.games.costs import Cost, ValuesOnly
 from stepless.games.players.player import Player, Run
 
-_OUTSIDE = 1e-9  # relative: what a decision may lie outside of its domain by
+_OUTSIDE = 1e-9  # relative: how far a decision may lie outside of its domain
 
 
 class Constant(Player):
-    """One decision for ever: what the others must do better than.
+    """The same decision in all rounds: the baseline of the others.
 
     Plays       w_t = w; if it is not given, the point of S nearest to 0: in a simplex all weights
                 are equal, which for a portfolio is uniform rebalancing
     Theorem     none: its regret may grow as t
     Cost        nothing
-    Needs       nothing: values alone will do, and gradients that are next to nothing
+    Needs       nothing: it plays costs without gradients, or with tiny ones, too
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class Constant(Player):
     def gradient_of(self, cost: Cost, w: Array) -> Array:
         return np.zeros(self.d) if isinstance(cost, ValuesOnly) else super().gradient_of(cost, w)
 
-    def extreme(self, g: Array, top: float) -> Array:
-        return g if top < 1.0 else super().extreme(g, top)
+    def extreme_gradient(self, g: Array, top: float) -> Array:
+        return g if top < 1.0 else super().extreme_gradient(g, top)
 
     def learn(self, g: Array, cost: Cost) -> None:
         pass

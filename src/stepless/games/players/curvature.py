@@ -1,17 +1,17 @@
-"""How much an exp-concave cost curves along its gradient."""
+"""Curvature of an exp-concave cost along its gradient."""
 
 from __future__ import annotations
 
 import math
 
-_SERIES = 1e-3  # below it, the series is the more exact
+_SERIES = 1e-3  # below it, the series is more exact
 
 
 def exp_concave_curvature(alpha: float, drop: float) -> float:
-    """The largest β with f(u) ≥ f(w) + z + ½βz², z = ⟨∇f(w), u − w⟩ ≥ −drop, that α allows.
+    """Return the largest β with f(u) ≥ f(w) + z + ½βz² for z = ⟨∇f(w), u − w⟩ ≥ −drop.
 
-    exp(−αf) lies below its tangent: f(u) − f(w) ≥ −log(1 − αz)/α, which z + ½βz² touches at the
-    lowest z: β = 2α (a − log(1 + a))/a², a = α·drop.
+    For an α-exp-concave f. exp(−αf) lies below its tangent: f(u) − f(w) ≥ −log(1 − αz)/α, which
+    z + ½βz² touches at the lowest z: β = 2α (a − log(1 + a))/a², a = α·drop.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Follow the regularized leader."""
+"""Follow-the-regularized-leader."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.span import along
+from stepless.games.players.tangential import tangential_part
 from stepless.mirrors import Mirror, mirror_of
 
 
 class FTRL(Player):
-    """Follow the regularized leader: the best decision for all costs so far, less a mirror map.
+    """Follow-the-regularized-leader: the minimiser of all costs so far plus a mirror map.
 
     Plays       w_{t+1} = argmin_{w∈S} ⟨g_1 + … + g_t, w⟩ + h_t Φ(w), h_t = √(Σ_{s≤t} ‖g_s‖_*²/Γ),
                 where Φ is 1-strongly convex in ‖·‖, and Γ = max_S Φ − min_S Φ
-    Theorem     MAH Th. 2.12, in the form of its proof: against u no more than
+    Theorem     MAH Th. 2.12: in the form of its proof, against u at most
                 h_t (Φ(u) − Φ(w_1)) + Σ_{s≤t} min(‖g_s‖_*²/(2h_{s−1}), ⟨g_s, w_s − w_{s+1}⟩),
                 which is O(√(Γ Σ ‖g_s‖_*²))
-    Cost        one `nearest` of the mirror map and O(d) a round
+    Cost        one Bregman projection and O(d) per round
     Needs       gradients, and a mirror map whose Γ is finite
-    Differs     h_t is found from the gradients, where (2.7)'s η = 1/h is √(R/G²T), T and G known.
-                So it is h_{s−1}, from before g_s was seen, that meets g_s: the first gradient, and
-                one a thousand times longer than all before, are paid by what the play moves. (2.7)
-                prints η Σ ‖f_t‖_*², its proof has half of it, and 1/η must stand before R in the
-                update. In a simplex g_t is taken without its mean
+    Differs     h_t is found from the gradients, while (2.7)'s η = 1/h is √(R/G²T), T and G known.
+                So g_s is divided by h_{s−1}, which does not know it yet: for the first gradient,
+                and for one much longer than all before, the bound counts how far the decision
+                moves. (2.7) prints η Σ ‖f_t‖_*², its proof has half of it, and the update needs
+                1/η before R. In a simplex the mean of g_t is subtracted
 
     Parameters
     ----------
     mirror
-        ``"euclidean"``, ``"entropy"`` or ``"p-norm"``; None for the domain's own.
+        ``"euclidean"``, ``"entropy"`` or ``"p-norm"``; None for the domain's default.
 
     Examples
     --------
@@ -55,26 +55,26 @@ class FTRL(Player):
         self.map: Mirror = mirror_of(self.mirror, self.domain, self.d)
         if math.isinf(self.map.spread):
             raise ValueError(
-                f"{self.name} needs a mirror map that is bounded over the domain, and "
+                f"{self.name} needs a mirror map that is bounded over the domain, which "
                 f"{self.map.name} is not; use mirror='euclidean'"
             )
         self.first = self.map.first()
         self.w = self.first
         self.sum = np.zeros(self.d)
-        self.height = 0.0
+        self.inverse_step = 0.0
         self.energy = 0.0  # Σ ‖g‖_*²
-        self.heights: list[float] = []
+        self.inverse_steps: list[float] = []
         self.squares: list[float] = []
 
     def learn(self, g: Array, cost: Cost) -> None:
-        g = along(self.domain, g)
+        g = tangential_part(self.domain, g)
         square = self.square(g)
-        before = self.height
+        before = self.inverse_step
         self.energy += square
-        self.height = math.sqrt(self.energy / (self.map.spread or 1.0))  # Γ = 0: S is one point
-        self.heights.append(self.height)
+        self.inverse_step = math.sqrt(self.energy / (self.map.spread or 1.0))  # Γ = 0: one point
+        self.inverse_steps.append(self.inverse_step)
         self.squares.append(square)
-        if self.height > 0.0:
+        if self.inverse_step > 0.0:
             self.w = self.move(g, before)
 
     def square(self, g: Array) -> float:
@@ -82,20 +82,19 @@ class FTRL(Player):
         return self.map.dual_square(g)
 
     def move(self, g: Array, before: float) -> Array:
-        """w_{t+1}; `before` is h_{t−1}."""
+        """Return w_{t+1}; `before` is h_{t−1}."""
         self.sum += g
-        return self.map.nearest(self.sum / -self.height)
+        return self.map.nearest(self.sum / -self.inverse_step)
 
-    def away(self, u: Array) -> float:
-        """What h_t multiplies in the bound."""
+    def distance(self, u: Array) -> float:
+        """Φ(u) − Φ(w_1): the factor of h_t in the bound."""
         return self.map.value(u) - self.map.value(self.first)
 
     def bound(self, run: Run, u: Array) -> Array:
-        heights, squares = np.array(self.heights), np.array(self.squares)
-        moved = run.plays - np.vstack([run.plays[1:], self.w])
-        paid = np.einsum("tj,tj->t", run.gradients, moved)
-        before = np.concatenate([[0.0], heights[:-1]])
-        curved = np.divide(
-            squares, 2.0 * before, where=before > 0.0, out=np.full_like(paid, np.inf)
-        )
-        return heights * self.away(u) + np.cumsum(np.minimum(curved, paid))  # (2.7), (2.9)
+        h = np.array(self.inverse_steps)
+        moves = run.plays - np.vstack([run.plays[1:], self.w])
+        moved = np.einsum("tj,tj->t", run.gradients, moves)
+        twice = 2.0 * np.concatenate([[0.0], h[:-1]])
+        curved = np.divide(self.squares, twice, where=twice > 0.0, out=np.full_like(moved, np.inf))
+        bound: Array = h * self.distance(u) + np.cumsum(np.minimum(curved, moved))  # (2.7), (2.9)
+        return bound

@@ -1,4 +1,4 @@
-"""Exponential weights for experts."""
+"""Exponential weights of experts."""
 
 from __future__ import annotations
 
@@ -15,72 +15,74 @@ _SAFE = -0.5  # above it, log(1 + x) keeps all digits of x
 
 
 class Hedge(Player):
-    """Hedge: experts are trusted exponentially less the more they have lost.
+    """Hedge: weights that fall exponentially with the loss of each expert so far.
 
     Plays       w_{t+1,j} = R exp(−L_{tj}/h_t)/Σ_k exp(−L_{tk}/h_t), L_t = R(g_1 + … + g_t), and
-                h_t = Δ_t/log d (AdaHedge). Δ_t adds up by how much each round's ⟨g_t, w_t⟩ was
-                above the mixed loss −h_{t−1} log Σ_j (w_{tj}/R) exp(−R g_{tj}/h_{t−1}). While
-                h = 0 the leaders share
-    Theorem     MAH Th. 2.12 for the entropy, in the form of its proof: against u no more than
+                h_t = Δ_t/log d (AdaHedge). Δ_t sums each round's excess of ⟨g_t, w_t⟩ over the
+                mix loss −h_{t−1} log Σ_j (w_{tj}/R) exp(−R g_{tj}/h_{t−1}). While h = 0, the
+                leaders share the weight
+    Theorem     MAH Th. 2.12: in the form of its proof, for the entropy, against u at most
                 Δ_t + h_{t−1} Σ_j (u_j/R) log(d u_j/R) ≤ 2Δ_t, which is at most
                 2√(V_t log d) + r(4/3 log d + 2) for costs of range r, V_t the sum of the variances
                 of R g_s under w_s/R (de Rooij et al. 2014)
-    Cost        O(d) a round
+    Cost        O(d) per round
     Needs       gradients, and a simplex
-    Differs     1/h is no step known beforehand, but balances the bound's two halves on the run
+    Differs     1/h is not a step size known beforehand, but balances the bound's two halves
 
     Examples
     --------
     >>> from stepless import Simplex
     >>> player = Hedge().enter(Simplex(), 2)
     >>> player.observe([1.0, 0.0])
-    >>> player.play()  # Δ_1 = ½: the second is trusted exp(2 log 2) times as much
+    >>> player.play()  # Δ_1 = ½: the second has exp(2 log 2) times the weight
     array([0.2, 0.8])
     """
 
     name = "hedge"
     theorem = "MAH Theorem 2.12"
     takes_penalty = False
+    simplex_only = True
 
     def begin(self) -> None:
-        self.bulk = simplex_of(self, "ftrl").bound
+        self.mass = simplex_of(self, "ftrl").bound
         self.w = self.center()
         self.lost = np.zeros(self.d)  # L_t, less its least
-        self.height = 0.0
+        self.inverse_step = 0.0
         self.gap = 0.0  # Δ_t
-        self.heights: list[float] = []  # that met g_t: h_{t−1}
+        self.inverse_steps: list[float] = []  # h_{t−1}
         self.gaps: list[float] = []
 
     def learn(self, g: Array, cost: Cost) -> None:
-        costs = (g - g.min()) * self.bulk
+        costs = (g - g.min()) * self.mass
         lost = self.lost + costs
-        above = float(self.w @ costs) / self.bulk - self.mixed(costs, lost)
-        self.heights.append(self.height)
-        self.gap += max(above, 0.0)
+        excess = float(self.w @ costs) / self.mass - self.mix_loss(costs, lost)
+        self.inverse_steps.append(self.inverse_step)
+        self.gap += max(excess, 0.0)
         self.gaps.append(self.gap)
         lost -= lost.min()
         self.lost = lost
         if self.d == 1:
             return
-        self.height = self.gap / math.log(self.d)
-        trust = np.exp(lost / -self.height) if self.height > 0.0 else (lost == 0.0) * 1.0
-        trust *= self.bulk / trust.sum()
-        self.w = trust
+        self.inverse_step = self.gap / math.log(self.d)
+        h = self.inverse_step
+        w = np.exp(lost / -h) if h > 0.0 else (lost == 0.0) * 1.0
+        w *= self.mass / w.sum()
+        self.w = w
 
-    def mixed(self, costs: Array, lost: Array) -> float:
-        """The mixed loss; `lost` is L_t, and its least was 0 before."""
-        h = self.height
+    def mix_loss(self, costs: Array, lost: Array) -> float:
+        """Return the mix loss; `lost` is L_t, where the least entry of L_{t−1} is 0."""
+        h = self.inverse_step
         if h == 0.0:
             return float(lost.min())
-        share = float(self.w @ np.expm1(costs / -h)) / self.bulk
+        share = float(self.w @ np.expm1(costs / -h)) / self.mass
         if share > _SAFE:
             return -h * math.log1p(share)
-        # All that was trusted has lost: what little is left of w_t would underflow
+        # All experts with weight have lost: the weight left would underflow.
         least = float(lost.min())
         after = float(np.exp((least - lost) / h).sum())
         return least + h * math.log(float(np.exp(self.lost / -h).sum()) / after)
 
     def bound(self, run: Run, u: Array) -> Array:
-        shares = u[u > 0.0] / self.bulk
+        shares = u[u > 0.0] / self.mass
         entropy = float(shares @ np.log(shares * self.d))
-        return np.array(self.gaps) + np.array(self.heights) * max(entropy, 0.0)
+        return np.array(self.gaps) + np.array(self.inverse_steps) * max(entropy, 0.0)

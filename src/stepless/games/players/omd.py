@@ -7,31 +7,31 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.games.players.ftrl import FTRL
 
-_EDGE = 1e-300  # a weight that the entropy has brought to 0 for ever, were it let
+_EDGE = 1e-300  # the entropy would keep a weight of 0 at 0 for ever
 
 
 class OMD(FTRL):
-    """Online mirror descent: near to the last decision, in the divergence of a mirror map.
+    """Online mirror descent: a step from the last decision in the divergence of a mirror map.
 
     Plays       w_{t+1} = argmin_{w∈S} ⟨g_t, w⟩ + h_{t−1} B(w, w_t) + (h_t − h_{t−1}) B(w, w_1),
                 h_t = √(Σ_{s≤t} ‖g_s‖_*²/Γ); B is the divergence of Φ, and Γ = max_S Φ − min_S Φ
-    Theorem     MAH Th. 2.13, in the form of its proof: against u no more than
+    Theorem     MAH Th. 2.13: in the form of its proof, against u at most
                 h_t B(u, w_1) + Σ_{s≤t} min(‖g_s‖_*²/(2h_{s−1}), ⟨g_s, w_s − w_{s+1}⟩),
                 which is O(√(Γ Σ ‖g_s‖_*²))
-    Cost        one `nearest` of the mirror map and O(d) a round
+    Cost        one Bregman projection and O(d) per round
     Needs       gradients, and a mirror map whose Γ is finite
-    Differs     where η = 1/h falls from round to round, the paper's update leaves
-                Σ (h_t − h_{t−1}) B(u, w_t), and at the edge of a simplex no number bounds the
-                entropy's B(u, w_t). So what h grows by pulls to w_1, not to w_t ("dual
-                stabilisation", Fang et al. 2020): by the three-point inequality of the argmin,
+    Differs     if η = 1/h falls from round to round, the paper's update leaves
+                Σ (h_t − h_{t−1}) B(u, w_t), and the entropy's B(u, w_t) is unbounded at the edge of
+                a simplex. So the increase of h pulls to w_1, not to w_t ("dual stabilisation",
+                Fang et al. 2020): by the three-point inequality of the argmin,
                 ⟨g_t, w_{t+1} − u⟩ ≤ h_{t−1}(B(u, w_t) − B(w_{t+1}, w_t)) − h_t B(u, w_{t+1})
-                + (h_t − h_{t−1}) B(u, w_1), which adds up to h_t B(u, w_1). While h stays the same
-                it is the paper's update. In a simplex g_t is taken without its mean
+                + (h_t − h_{t−1}) B(u, w_1), which adds up to h_t B(u, w_1). While h is constant
+                it is the paper's update. In a simplex the mean of g_t is subtracted
 
     Parameters
     ----------
     mirror
-        ``"euclidean"``, ``"entropy"`` or ``"p-norm"``; None for the domain's own.
+        As that of `FTRL`.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class OMD(FTRL):
 
     def move(self, g: Array, before: float) -> Array:
         theta = np.maximum(self.map.dual(self.w), self.edge)
-        theta = before * theta + (self.height - before) * self.pull - g
-        return self.map.nearest(theta / self.height)
+        theta = before * theta + (self.inverse_step - before) * self.pull - g
+        return self.map.nearest(theta / self.inverse_step)
 
-    def away(self, u: Array) -> float:
+    def distance(self, u: Array) -> float:
         return self.map.divergence(u, self.first)

@@ -1,4 +1,4 @@
-"""Online Newton steps."""
+"""Online Newton step."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.curvature import exp_concave_curvature
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import nonnegative
-from stepless.games.players.span import along
+from stepless.games.players.refusals import refuse_negative, refuse_nonpositive
+from stepless.games.players.tangential import tangential_part
 from stepless.jit import FAST, compiled
 from stepless.mirrors import project_metric
 from stepless.objective import Box, L1Ball, L2Ball, Simplex
 
-_BALANCED = 1e-9  # relative: both halves of a bound as equal as anyone will notice
+_BALANCED = 1e-9  # relative: the tolerance to which both halves of the bound are equal
 
 
 class ONS(Player):
-    """Online Newton step: a metric made of gradients, for costs that curve along them.
+    """Online Newton step: steps in a metric made of gradients, for exp-concave costs.
 
     Plays       w_{t+1} = Π_S^{A_t}(w_t − A_t⁻¹g_t), A_t = ε_t I + Σ_{s≤t} β_s g_s g_sᵀ. β_t is the
                 largest for which f_t(u) ≥ f_t(w_t) + z + ½β_t z², z = ⟨g_t, u − w_t⟩, on all of S:
                 2(a − log(1 + a))/a² · α for an α-exp-concave cost, a = α max_u ⟨g_t, w_t − u⟩, or
                 λ/‖g_t‖² for a λ-strongly convex one. ε_t = ε_{t−1} + τ_t, where τ_t balances
                 r²τ_t = ⟨g_t, A_t⁻¹g_t⟩; r² is the mean square distance of two points of S
-    Theorem     MAH Th. 2.14, in the form of its proof: against u no more than
+    Theorem     MAH Th. 2.14: in the form of its proof, against u at most
                 ½ Σ_{s≤t} τ_s ‖w_s − u‖² + ⟨g_s, A_s⁻¹g_s⟩. If all ‖w_s − u‖ ≤ r it is at most
                 twice what the best fixed ε, known beforehand, would give: with β ≤ all β_s,
                 min_ε εr² + (d/β) log(1 + Σ β_s‖g_s‖²/(εd)), O(d log t); and 2r √(Σ‖g_s‖²) for any
-                costs. Farther points u cost at most D²/r² as much, D the diameter of S
-    Cost        one projection in the metric of a matrix and O(d³) a round; d² numbers
+                costs. For points u farther away, at most D²/r² times that, D the diameter of S
+    Cost        one projection in the metric of a matrix and O(d³) per round; d² numbers
     Needs       gradients
     Differs     Th. 2.14's A_t has no ε, so that A_1 is singular, and its (1/α + GR) d log T lacks
                 a factor (5 by Hazan, Agarwal, Kale). They have ε = 1/(βD)² and one
                 β = ½ min(1/(4GD), α) for all rounds, G and α known. Here each round has its own β,
-                inside A_t; it is that of exp-concavity itself, exact over S, where ½ and 1/(4GD)
+                inside A_t; it is that of exp-concavity itself, exact over S, while ½ and 1/(4GD)
                 are steps of the lemma's proof; ε grows by the rule of Bartlett et al. (their
-                Lemma 3.1 only needs that ⟨g, A⁻¹g⟩ falls in ε), so that costs with no curvature
-                at all still leave a regret of √t. r and not D, because plays are seldom as far
-                from the best decision as two corners: in a simplex D²/r² is about d. There g_t is
-                taken without its mean, as much a subgradient over S, and shorter
+                Lemma 3.1 only needs that ⟨g, A⁻¹g⟩ falls in ε), so that costs without curvature
+                still leave a regret of √t. r and not D, because decisions are seldom as far from
+                the best one as two corners: in a simplex D²/r² is about d. There the mean of g_t is
+                subtracted, which leaves a shorter subgradient over S
 
     Parameters
     ----------
     exp_concavity
-        α, if exp(−αf) is concave for every cost f; None for what each cost says of itself.
+        α, if exp(−αf) is concave for every cost f; None to use what each cost declares.
     distance
-        r, if it is known how far plays and the best decision can be from each other.
+        r, if an upper bound on ‖w_t − u‖ is known for the best decision u.
 
     Examples
     --------
@@ -65,9 +65,8 @@ class ONS(Player):
     theorem = "MAH Theorem 2.14"
 
     def __init__(self, exp_concavity: float | None = None, distance: float | None = None) -> None:
-        nonnegative(exp_concavity=exp_concavity)
-        if distance is not None and not 0.0 < distance < math.inf:
-            raise ValueError(f"a distance is positive, not {distance:g}")
+        refuse_negative(exp_concavity=exp_concavity)
+        refuse_nonpositive(distance=distance)
         self.exp_concavity, self.distance = exp_concavity, distance
 
     def begin(self) -> None:
@@ -80,7 +79,7 @@ class ONS(Player):
 
     def learn(self, g: Array, cost: Cost) -> None:
         before, dual = self.ridge, 0.0
-        g = along(self.domain, g)
+        g = tangential_part(self.domain, g)
         if g.any():
             step, beta = np.empty(self.d), self.curvature(g, cost)
             self.ridge = balance(self.curved, step, before, g, beta, self.square)
@@ -100,7 +99,7 @@ class ONS(Player):
         return max(exp_concave_curvature(alpha, drop), cost.strength / float(g @ g))
 
     def _lowest(self, g: Array) -> float:
-        """Return the least ⟨g, u⟩ over S, or a number below it."""
+        """Return the least ⟨g, u⟩ over S, or a lower bound on it."""
         if not self.domain.offers("vertex"):
             return self.domain.floor(g)
         u = np.empty(self.d)
@@ -108,7 +107,7 @@ class ONS(Player):
         return float(g @ u)
 
     def _mean_square(self) -> float:
-        """Return the mean of ‖u − v‖² for two points of S drawn uniformly, or more."""
+        """Return the mean of ‖u − v‖² for u and v uniform in S, or an upper bound on it."""
         d = self.d
         match self.domain:
             case Simplex(bound=bound) if d > 1:
@@ -130,7 +129,7 @@ def balance(M: Array, step: Array, ridge: float, g: Array, beta: float, r2: floa
     """Add βggᵀ to M; write `step` = A⁻¹g, A = M + εI; return ε with (ε − ridge)r² = ⟨g, A⁻¹g⟩.
 
     The right-hand side is q at some ε and falls no faster than q²/(q + p(ε' − ε)), p = ‖A⁻¹g‖², by
-    Jensen's inequality. Where that meets the left-hand side is the next ε: never too large.
+    Jensen's inequality. The next ε is where that equals the left-hand side: never too large.
     """
     d, square, trace = g.size, 0.0, 0.0
     for j in range(d):
@@ -139,7 +138,7 @@ def balance(M: Array, step: Array, ridge: float, g: Array, beta: float, r2: floa
         square += g[j] * g[j]
         trace += M[j, j]
     L = np.empty((d, d))
-    better = ridge + _meet(ridge + trace, square / r2)
+    better = ridge + _positive_root(ridge + trace, square / r2)
     while True:
         e = better
         _solve(L, step, M, e, g)
@@ -147,20 +146,20 @@ def balance(M: Array, step: Array, ridge: float, g: Array, beta: float, r2: floa
         for j in range(d):
             q += g[j] * step[j]
             p += step[j] * step[j]
-        better = ridge + _meet(q / p - e + ridge, q * q / p / r2)
+        better = ridge + _positive_root(q / p - e + ridge, q * q / p / r2)
         if not better > e * (1.0 + _BALANCED):
-            return e
+            return float(e)
 
 
 @compiled()
-def _meet(height: float, square: float) -> float:
-    """τ > 0 with τ(height + τ) = square."""
-    return 2.0 * square / (height + math.sqrt(height * height + 4.0 * square))
+def _positive_root(b: float, c: float) -> float:
+    """Return τ > 0 with τ(b + τ) = c."""
+    return 2.0 * c / (b + math.sqrt(b * b + 4.0 * c))
 
 
 @compiled(fastmath=FAST)
 def _solve(L: Array, v: Array, M: Array, e: float, g: Array) -> None:
-    """Write v = (M + eI)⁻¹g and L, Cholesky's factor."""
+    """Write v = (M + eI)⁻¹g, and L, its Cholesky factor."""
     d = g.size
     for i in range(d):
         for j in range(i):

@@ -1,4 +1,4 @@
-"""What every player does."""
+"""The base class of all players."""
 
 from __future__ import annotations
 
@@ -8,34 +8,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import enter
-from stepless.games.costs import Cost, NoGradient, Undefined, as_cost
+from stepless.games.costs import Cost, NoGradient, UndefinedCost, as_cost
 from stepless.games.errors import GameError
 from stepless.jit import compiled
 from stepless.objective import Domain, Regularizer, Simplex
 
-_LEAST, _MOST = (
-    1e-64,
-    1e64,
-)  # of gradients and domains: even rounding's share of one, squared, is a number
-_NOTHING = 1e-16 * _LEAST  # beside any that was large enough
+# Sizes of gradients and domains: even the square of one's rounding error is a number.
+_LEAST, _MOST = 1e-64, 1e64
+_NEGLIGIBLE = 1e-16 * _LEAST  # beside any gradient that was large enough
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a player's theorem is evaluated on: one row a round.
+    """Decisions and gradients of a game, one row per round: a player's bound is evaluated on it.
 
     Attributes
     ----------
     plays
         w_t, T × d.
     gradients
-        ∇f_t(w_t), or what the player took for it, T × d.
+        ∇f_t(w_t), or the player's estimate of it, T × d.
     """
 
     plays: Array
@@ -43,28 +41,35 @@ class Run:
 
     def distances(self, u: Array) -> Array:
         """‖w_t − u‖² for each round."""
-        return np.sum((self.plays - u) ** 2, axis=1)
+        squares: Array = np.sum((self.plays - u) ** 2, axis=1)
+        return squares
 
 
 class Player(ABC):
-    """Someone who decides, round after round, before the cost is shown.
+    """An online algorithm: it decides, round after round, before the cost is shown.
 
-    `enter` begins a game and forgets the one before. Then `play` says w_t and `observe` shows f_t,
-    in turns. A subclass has `begin`, which sets ``w`` to w_1, `learn`, which moves it to w_{t+1},
-    and `bound`. ``w`` is replaced, never written into: what was played stays as it was.
+    `enter` begins a game and forgets the one before. Then `play` returns w_t and `observe` takes
+    f_t, in turns. A subclass has `begin`, which sets ``w`` to w_1, `learn`, which moves it to
+    w_{t+1}, and `bound`. ``w`` is replaced, never written into: earlier decisions do not change.
 
     Attributes
     ----------
     name
-        What it is called, in the shell too.
+        Its name in `PLAYERS`, in ledgers and in the shell.
     theorem
-        Which theorem `bound` evaluates, with its number in docs/papers.md.
+        The theorem that `bound` evaluates, with its number in docs/papers.md; ``"none"`` for none.
     feedback
         ``"gradient"``: f_t with its gradient, at w_t or anywhere; ``"values"``: numbers only.
     expected
-        Whether the theorem is one on the expectation over the player's own dice.
+        True if the theorem bounds the expectation over the player's random draws.
     takes_penalty
-        Whether a game may have a penalty beside its costs.
+        True if a game may have a penalty beside its costs.
+    simplex_only
+        True if it plays in a simplex only.
+    needs_constraints
+        True if a game must have constraints.
+    cost_class
+        The class of all costs that it can play.
     """
 
     name: ClassVar[str]
@@ -72,12 +77,15 @@ class Player(ABC):
     feedback: ClassVar[Literal["gradient", "values"]] = "gradient"
     expected: ClassVar[bool] = False
     takes_penalty: ClassVar[bool] = True
+    simplex_only: ClassVar[bool] = False
+    needs_constraints: ClassVar[bool] = False
+    cost_class: ClassVar[type[Cost]] = Cost  # type: ignore[type-abstract]
 
     domain: Domain
     d: int
-    entries: int = 0  # how many games it has begun
+    games_begun: int = 0
     t: int
-    moved: bool
+    gradient_seen: bool  # one that is not 0
     w: Array
     g: Array
     rng: np.random.Generator
@@ -109,59 +117,67 @@ class Player(ABC):
             )
         if not _LEAST <= extent <= _MOST:
             raise ValueError(
-                f"{type(domain).__name__} extends to {extent:.3g}; between {_LEAST:g} and "
-                f"{_MOST:g} squares of distances are sure to be numbers: scale the weights"
+                f"{type(domain).__name__} extends to {extent:.3g}, but squares of distances can "
+                f"overflow or vanish outside of {_LEAST:g} to {_MOST:g}: scale the weights"
             )
         if penalty is not None and not self.takes_penalty:
-            raise ValueError(f"{self.name} knows no penalty apart: let it be a part of each cost")
-        self.entries += 1
+            raise ValueError(f"{self.name} takes no penalty: make it a part of each cost")
+        if self.needs_constraints and not constraints:
+            raise ValueError(f"{self.name} needs constraints: give Game constraints=[…]")
+        self.games_begun += 1
         self.domain, self.d, self.t = domain, d, 0
-        self.moved = False  # whether a gradient was not 0
+        self.gradient_seen = False
         self.penalty, self.constraints = penalty, tuple(constraints)
-        # Dice of its own: costs drawn from default_rng(seed) must not be what it has thrown
+        # Spawned, so that costs drawn from default_rng(seed) are independent of the player's draws.
         self.rng = np.random.default_rng(seed).spawn(1)[0]
         self.g = np.zeros(d)
         self.begin()
         return self
 
     def play(self) -> Array:
-        """w_t; of a player that asks for several values a round, the points, a row each."""
+        """Return w_t; for a player that asks for several values, its points, one per row."""
         return self.w
 
-    def observe(self, f: Any) -> None:
+    def observe(self, f: object) -> None:
         """Take in f_t: a cost, an array of costs, or any object with value(w) and gradient(w)."""
         self.t += 1
         cost = as_cost(f)
+        if not isinstance(cost, self.cost_class):
+            raise GameError(
+                self.t,
+                f"{self.name} needs costs of class {self.cost_class.__name__}, "
+                f"not {type(f).__name__}; use mirror-prox",
+            )
         self.g = self.gradient_of(cost, self.w)
         self.learn(self.g, cost)
 
     def suffer(self, values: Array) -> float:
-        """The loss of the round, from the values at the points that were played."""
+        """Return the loss of the round, from the values at the points that were played."""
         return float(values[0])
 
     @abstractmethod
     def begin(self) -> None:
-        """Stand at w_1, with nothing learned."""
+        """Set ``w`` to w_1, with nothing learned."""
 
     @abstractmethod
     def learn(self, g: Array, cost: Cost) -> None:
-        """Move to w_{t+1} after g = ∇f_t(w_t); the cost can be asked elsewhere too."""
+        """Move ``w`` to w_{t+1}, given g = ∇f_t(w_t); the cost can be evaluated elsewhere too."""
 
     @abstractmethod
     def bound(self, run: Run, u: Array) -> Array:
-        """What the theorem allows for Σ_{s ≤ t} f_s(w_s) − f_s(u), after each round of this run."""
+        """Bound Σ_{s≤t} f_s(w_s) − f_s(u) by the theorem, after each round of this run."""
 
     def gradient_of(self, cost: Cost, w: Array) -> Array:
-        """The gradient at w, once it is sure to be one."""
+        """Return the gradient at w; refuse one that is missing, misshapen or not finite."""
         try:
             g = cost.gradient(w)
         except NoGradient:
             raise GameError(
                 self.t,
-                f"{self.name} needs gradients, but only values are shown: give the cost a "
-                "gradient, or play bandit-two-point",
+                f"{self.name} needs gradients, but the cost has values only: give it a gradient, "
+                "or play bandit-two-point",
             ) from None
-        except Undefined as error:
+        except UndefinedCost as error:
             raise GameError(self.t, str(error)) from None
         if g.shape != (self.d,):
             raise GameError(
@@ -169,53 +185,53 @@ class Player(ABC):
             )
         top = _largest(g)
         if _LEAST <= top <= _MOST:
-            self.moved = True
+            self.gradient_seen = True
             return g
-        return self.extreme(g, top)
+        return self.extreme_gradient(g, top)
 
-    def extreme(self, g: Array, top: float) -> Array:
-        """Return g, or 0 where it is nothing beside others; refuse one that no player can use."""
+    def extreme_gradient(self, g: Array, top: float) -> Array:
+        """Return a tiny g, or 0 if it is negligible beside others; refuse one out of range."""
         if not math.isfinite(top):
             j = int(np.argmin(np.isfinite(g)))
             raise GameError(self.t, f"the gradient is not finite: entry {j} is {g[j]}")
-        if top > _MOST or (top > 0.0 and not self.moved):
+        if top > _MOST or (top > 0.0 and not self.gradient_seen):
             raise GameError(
                 self.t,
-                f"the gradient's largest entry is {top:.3g}; between {_LEAST:g} and {_MOST:g} "
-                "squares and quotients of gradients are sure to be numbers: scale the costs",
+                f"the gradient's largest entry is {top:.3g}, but squares and quotients can "
+                f"overflow or vanish outside of {_LEAST:g} to {_MOST:g}: scale the costs",
             )
-        return g if top >= _NOTHING else np.zeros(self.d)
+        return g if top >= _NEGLIGIBLE else np.zeros(self.d)
 
     @property
     def diameter(self) -> float:
-        """The largest distance of two points of the domain, or a number above it."""
+        """The largest distance between two points of the domain, or an upper bound on it."""
         if isinstance(self.domain, Simplex):
             return math.sqrt(2.0) * self.domain.bound
         return float(min(2.0 * self.domain.radius(), self.domain.width() * math.sqrt(self.d)))
 
     def center(self) -> Array:
-        """The point of the domain nearest to 0."""
+        """Return the point of the domain nearest to 0."""
         w = np.zeros(self.d)
         self.domain.project(w)
         return w
 
     def inside(self, w: Array) -> Array:
-        """Move w, which is written into, to the nearest point of the domain."""
+        """Project w onto the domain, in place, and return it."""
         enter(self.domain, w)
         return w
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in signature(type(self)).parameters}
-        told = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-        return f"{type(self).__name__}({', '.join(told)})"
+        arguments = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
 
 @compiled("g[_]")
 def _largest(g: Array) -> float:
-    """The largest |g_j|; NaN if one of them is."""
+    """Return the largest |g_j|; NaN if one of them is."""
     top = 0.0
     for j in range(g.size):
-        size = abs(g[j])
+        size = abs(float(g[j]))
         if math.isnan(size):
             return size
         top = max(top, size)

@@ -1,51 +1,50 @@
-"""What is said of a player that is none, of its constants, and of a domain not its own."""
+"""Checks of what a user gives for a player, its constants and its domain."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from stepless.games.players.player import Player
 from stepless.objective import Simplex
 
 
-def refuse_nobody(player: Any) -> None:
-    """Raise TypeError where a name, a class or anything else is given for a player.
+def refuse_non_player(player: object) -> None:
+    """Raise TypeError if a name, a class or anything else is given for a player.
 
     Examples
     --------
-    >>> refuse_nobody("ogd")
+    >>> refuse_non_player("ogd")
     Traceback (most recent call last):
     ...
     TypeError: a player is an object such as OGD(), not 'ogd'
     """
     if not isinstance(player, Player):
-        raise TypeError(f"a player is an object such as OGD(), not {told(player)}")
+        raise TypeError(f"a player is an object such as OGD(), not {described(player)}")
 
 
-def told(given: Any) -> str:
-    """What was given in place of an object: a name, a class, or something of another class."""
+def described(given: object) -> str:
+    """Describe what was given in place of an object: a name, a class, or another type's value."""
     if isinstance(given, str):
         return repr(given)
     return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
-def positive(**given: float | None) -> None:
-    """Raise ValueError where a constant was given that is not positive."""
+def refuse_nonpositive(**given: float | None) -> None:
+    """Raise ValueError if a constant is given that is not positive and finite."""
     for name, value in given.items():
         if value is not None and not 0.0 < value < math.inf:
             raise ValueError(f"{name} must be positive, not {value:g}; leave it out if unknown")
 
 
-def nonnegative(**given: float | None) -> None:
-    """Raise ValueError where a constant was given that is below 0."""
+def refuse_negative(**given: float | None) -> None:
+    """Raise ValueError if a constant is given that is negative or not finite."""
     for name, value in given.items():
         if value is not None and not 0.0 <= value < math.inf:
             raise ValueError(f"{name} must be at least 0, not {value:g}")
 
 
 def simplex_of(player: Player, other: str) -> Simplex:
-    """The player's domain, if it is a simplex; `other` is who plays where it is none."""
+    """Return the player's domain, a simplex; `other` is a player for any other domain."""
     if not isinstance(player.domain, Simplex):
         raise ValueError(
             f"{player.name} plays in a simplex, not in {type(player.domain).__name__}; use {other}"

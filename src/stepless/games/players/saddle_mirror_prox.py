@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.games.costs import Cost, as_cost
+from stepless.games.costs import Cost
 from stepless.games.costs.saddle import Saddle, highest
 from stepless.games.errors import GameError
-from stepless.games.players.pace import Paced, prox_pace
+from stepless.games.players.mirror_prox_iterates import MirrorProxIterates, finite_dual
 from stepless.games.players.player import Run
-from stepless.games.players.prox import Prox, image
-from stepless.games.players.span import along
+from stepless.games.players.tangential import tangential_part
+from stepless.games.players.variation_step import VariationPlayer, mirror_prox_step
 from stepless.mirrors import Mirror, mirror_of
-from stepless.objective import Regularizer
+from stepless.objective import Domain, Regularizer
 
 
-class SaddleMirrorProx(Paced):
-    """Online mirror prox in (w, u), for costs f_t(w) = max_{u∈Q} F_t(w, u): w goes down, u up.
+class SaddleMirrorProx(VariationPlayer):
+    """Online mirror prox in (w, u), for costs f_t(w) = max_{u∈Q} F_t(w, u): w descends, u ascends.
 
     Plays       F_t(w, u) = f̂_t(w) + ⟨A_t w, u⟩ − φ̂_t(u), x_t = (w_t, u_t) and y_t = (z_t, v_t) of
                 S × Q, G_t(w, u) = (∇f̂_t(w) + A_tᵀu, ∇φ̂_t(u) − A_t w), B = B_1 + B_2:
                 x_t = argmin ⟨G_{t−1}(x_{t−1}), x⟩ + h_t B(x, y_{t−1}),
-                y_t = argmin ⟨G_t(x_t), x⟩ + h_t B(x, y_{t−1}) (Alg. 9); heights h_t as those of
-                `MirrorProx`, of G_t
-    Theorem     MAH Th. 6.3, in the form of its proof (see `Prox`): for all w and u
+                y_t = argmin ⟨G_t(x_t), x⟩ + h_t B(x, y_{t−1}) (Alg. 9); h_t as in `MirrorProx`,
+                from G_t
+    Theorem     MAH Th. 6.3, Cor. 6.7: in the form of the proof (see `MirrorProxIterates`), for all
+                w and u
                 Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s) ≤ h_t(B_1(w, z_0) + B_2(u, v_0)) + Σ_{s≤t} drift_s
-                (`saddle_bound`). Cor. 6.7: since F_s(w, u_s) ≤ f_s(w), the regret is no more than
-                that, at the u that is best against w_1, …, w_t, plus
+                (`saddle_bound`). Because F_s(w, u_s) ≤ f_s(w), the regret is at most that, at the u
+                that is best against w_1, …, w_t, plus
                 Σ_{s≤t} f_s(w_s) − max_u Σ_{s≤t} F_s(w_s, u)
-    Cost        four Bregman projections and two maximisations over Q a round
+    Cost        four Bregman projections and two maximisations over Q per round
     Needs       costs of class `Saddle`, all with one Q
     Differs     step 5 prints A_{t−1}A_{t−1}ᵀu_{t−1} for A_{t−1}ᵀu_{t−1}; steps 4 to 8 have L_2/η
                 and L_1/η where the proof has 1/η for both. Cor. 6.7 is for a fixed g with its
-                Σ|g(w_t) − g(ŵ)|; the sum above is no more than that then, and holds for any A_t.
-                The variation is that of G_t, where (6.8) bounds its parts apart
+                Σ|g(w_t) − g(ŵ)|; the sum above is at most that then, and holds for any A_t. The
+                variation is that of G_t, while (6.8) bounds its parts separately
 
     Parameters
     ----------
     mirror
-        Of S; None: the domain's own. Q has its own.
+        Mirror map of S; None for the domain's default, which Q always has.
     smoothness
         L with ‖G_t(x) − G_t(y)‖_* ≤ L‖x − y‖, if it is known; (2(L̂² + σ²))^½ is one, L̂ the
         smoothness of f̂_t and φ̂_t, σ the largest ‖A_t‖.
@@ -60,99 +59,94 @@ class SaddleMirrorProx(Paced):
 
     name = "saddle-mirror-prox"
     theorem = "MAH Corollary 6.7"
+    cost_class = Saddle
 
     def begin(self) -> None:
         self.downhill = mirror_of(self.mirror, self.domain, self.d)
         self.w = self.downhill.first()
-        self.prox: Prox | None = None  # what Q is, the first cost tells
-        self.over: Any = None
+        self.iterates: MirrorProxIterates | None = None  # the first cost says what Q is
+        self.Q: Domain | None = None
         self.before = np.empty(0)
-        self.spent: list[float] = []  # Σ f_s(w_s) − max_u Σ F_s(w_s, u)
-        self.shares: list[float] = []  # B_2(u, v_0) at that u
-
-    def observe(self, f: Any) -> None:
-        cost = as_cost(f)
-        if not isinstance(cost, Saddle):
-            raise GameError(
-                self.t + 1,
-                f"{self.name} needs costs of class Saddle, not {type(f).__name__}; use mirror-prox",
-            )
-        if self.t == 0:
-            self._learn_domain(cost)
-        elif cost.over != self.over or cost.m != self.before.size - self.d:
-            raise GameError(self.t + 1, "the domain of u is another than in the rounds before")
-        super().observe(cost)
+        self.gaps: list[float] = []  # Σ f_s(w_s) − max_u Σ F_s(w_s, u)
+        self.divergences: list[float] = []  # B_2(u, v_0) at that u
 
     def learn(self, g: Array, cost: Cost) -> None:
         assert isinstance(cost, Saddle)
-        assert self.prox is not None
-        prox = self.prox
+        if self.t == 1:
+            self._learn_domain(cost)
+        elif cost.over != self.Q or cost.m != self.before.size - self.d:
+            raise GameError(self.t, "the domain of u is not that of the rounds before")
+        assert self.iterates is not None
+        iterates = self.iterates
         self._account(cost)
-        field = self._field(cost, prox.w)
+        field = self._field(cost, iterates.w)
         here = self._field(cost, self.before) if self.looks_back else field
-        self.before = prox.w
-        prox.learn(field, self._square(here - prox.hint))
-        self.w = prox.w[: self.d]
+        self.before = iterates.w
+        iterates.learn(field, self._square(here - iterates.hint))
+        self.w = iterates.w[: self.d]
 
     def saddle_bound(self, w: Array | None = None, u: Array | None = None) -> Array:
-        """What Th. 6.3 allows for Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s); None: for all w, or all u."""
-        assert self.prox is not None
+        """Bound Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s) by Th. 6.3; None: for all w, or all u."""
+        assert self.iterates is not None
         down, up = self.downhill, self.uphill
-        share = down.spread if w is None else down.divergence(w, down.first())
-        share += up.spread if u is None else up.divergence(u, up.first())
-        return self.prox.allowed(share)
+        divergence = down.spread if w is None else down.divergence(w, down.first())
+        divergence += up.spread if u is None else up.divergence(u, up.first())
+        return self.iterates.bound(divergence)
 
     def bound(self, run: Run, u: Array) -> Array:
-        assert self.prox is not None
-        up = np.array(self.prox.heights) * np.array(self.shares)
-        share = self.downhill.divergence(u, self.downhill.first())
-        return self.prox.allowed(share) + up + np.array(self.spent)
+        assert self.iterates is not None
+        up = np.array(self.iterates.inverse_steps) * np.array(self.divergences)
+        down = self.iterates.bound(self.downhill.divergence(u, self.downhill.first()))
+        bound: Array = down + up + np.array(self.gaps)
+        return bound
 
     @property
     def u(self) -> Array:
-        """u_t, the other half of the decision of the round to come."""
-        assert self.prox is not None
-        return self.prox.w[self.d :]
+        """u_t, the other half of the next decision."""
+        assert self.iterates is not None
+        return self.iterates.w[self.d :]
 
     def _learn_domain(self, cost: Saddle) -> None:
-        self.over = cost.over
+        self.Q = cost.over
         self.uphill = mirror_of(None, cost.over, cost.m)
-        pair = Pair(self.downhill, self.uphill, self.d)
-        pace = prox_pace(pair.spread, self.smoothness, self.variation)
-        self.prox = Prox(pair, pace)
-        self.before = self.prox.w
-        self.lift = np.zeros(cost.m)
-        self.curve: Array | None = None
-        self.risen = 0.0
+        product = ProductMirror(self.downhill, self.uphill, self.d)
+        step_size = mirror_prox_step(product.spread, self.smoothness, self.variation)
+        self.iterates = MirrorProxIterates(product, step_size)
+        self.before = self.iterates.w
+        self.linear = np.zeros(cost.m)
+        self.quadratic: Array | None = None
+        self.max_values = 0.0
 
     def _field(self, cost: Saddle, x: Array) -> Array:
         w, u = x[: self.d], x[self.d :]
         return np.concatenate([cost.gradient_w(w, u), cost.gradient_u(w, u)])
 
     def _square(self, change: Array) -> float:
-        w, u = along(self.domain, change[: self.d]), along(self.over, change[self.d :])
+        assert self.Q is not None
+        w = tangential_part(self.domain, change[: self.d])
+        u = tangential_part(self.Q, change[self.d :])
         return self.downhill.dual_square(w) + self.uphill.dual_square(u)
 
     def _account(self, cost: Saddle) -> None:
-        """Find the u that is best against all decisions so far, and what it leaves unexplained."""
+        """Append the gap and the divergence at the u that is best against all decisions so far."""
         c, H = cost.concave()
-        self.lift = self.lift + (cost.A @ self.w - c)
+        self.linear = self.linear + (cost.A @ self.w - c)
         if H is not None:
-            self.curve = H if self.curve is None else self.curve + H
-        u = highest(cost.over, self.lift, self.curve)
-        level = float(self.lift @ u)
-        if self.curve is not None:
-            level -= 0.5 * float(u @ self.curve @ u)
+            self.quadratic = H if self.quadratic is None else self.quadratic + H
+        u = highest(cost.over, self.linear, self.quadratic)
+        level = float(self.linear @ u)
+        if self.quadratic is not None:
+            level -= 0.5 * float(u @ self.quadratic @ u)
         constant = 0.0 if cost.phi is None else cost.phi.value(np.zeros(cost.m))
-        self.risen += cost.max_value(self.w) + constant
-        self.spent.append(self.risen - level)
-        self.shares.append(self.uphill.divergence(u, self.uphill.first()))
+        self.max_values += cost.max_value(self.w) + constant
+        self.gaps.append(self.max_values - level)
+        self.divergences.append(self.uphill.divergence(u, self.uphill.first()))
 
 
-class Pair(Mirror):
+class ProductMirror(Mirror):
     """Φ(w, u) = Φ_1(w) + Φ_2(u), 1-strongly convex in (‖w‖² + ‖u‖²)^½ over S × Q."""
 
-    name = "pair"
+    name = "product"
 
     def __init__(self, one: Mirror, two: Mirror, d: int) -> None:
         self.one, self.two, self.d = one, two, d
@@ -163,7 +157,8 @@ class Pair(Mirror):
         return np.concatenate([self.one.first(), self.two.first()])
 
     def dual(self, w: Array) -> Array:
-        return np.concatenate([image(self.one, w[: self.d]), image(self.two, w[self.d :])])
+        d = self.d
+        return np.concatenate([finite_dual(self.one, w[:d]), finite_dual(self.two, w[d:])])
 
     def primal(self, theta: Array) -> Array:
         down, up = self.one.primal(theta[: self.d]), self.two.primal(theta[self.d :])

@@ -1,4 +1,4 @@
-"""What a stream may yield, as a cost."""
+"""Conversion of what a stream yields to a cost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, Undefined
+from stepless.games.costs.cost import Cost, UndefinedCost
 from stepless.games.costs.linear import Linear
 
 
-class Own(Cost):
-    """A function of the user's own: any object with `value` and `gradient`."""
+class UserCost(Cost):
+    """A user-defined cost: any object with `value` and `gradient`."""
 
     def __init__(self, f: Any) -> None:
         self.f = f
@@ -30,13 +30,13 @@ class Own(Cost):
         try:
             return np.asarray(g, dtype=np.float64)
         except (TypeError, ValueError):
-            raise Undefined(f"the gradient is no array of numbers, but {_told(g)}") from None
+            raise UndefinedCost(f"the gradient is no array of numbers, but {_kind(g)}") from None
 
 
 class ValuesOnly(Cost):
-    """A function that can be asked for values alone: bandit feedback."""
+    """A function that has values but no gradient: bandit feedback."""
 
-    def __init__(self, value: Callable[[Array], float]) -> None:
+    def __init__(self, value: Callable[[Array], object]) -> None:
         self._value = value
 
     def value(self, w: Array) -> float:
@@ -50,8 +50,8 @@ class NoGradient(Exception):
     """A cost was asked for a gradient that it does not have."""
 
 
-def as_cost(f: Any) -> Cost:
-    """A cost; an array or Series of costs; an object with value and gradient, or value; f(w).
+def as_cost(f: object) -> Cost:
+    """Convert a cost, an array of costs, an object with `value` or a function of w to a cost.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def as_cost(f: Any) -> Cost:
     if isinstance(f, Cost):
         return f
     if isinstance(f, np.ndarray) or hasattr(f, "to_numpy"):  # a Series may have the label "value"
-        return Linear(f)
+        return Linear(np.asarray(f, dtype=np.float64))
     if isinstance(f, list | tuple) and not hasattr(f, "value"):
         return Linear(f)
     if hasattr(f, "value"):
-        return Own(f) if hasattr(f, "gradient") else ValuesOnly(f.value)
+        return UserCost(f) if hasattr(f, "gradient") else ValuesOnly(f.value)
     if callable(f):
         return ValuesOnly(f)
     raise TypeError(
@@ -74,16 +74,17 @@ def as_cost(f: Any) -> Cost:
     )
 
 
-def _number(value: Any) -> float:
-    """What a function returned, once it is sure to be one number."""
+def _number(value: object) -> float:
+    """Return the value of a function as a float, or refuse what is not one number."""
     if isinstance(value, float):
         return float(value)
     number = np.asarray(value)
     if number.ndim == 0 and number.dtype.kind in "biuf":
         return float(number[()])
-    raise Undefined(f"the cost of a decision must be one number, not {_told(value)}")
+    raise UndefinedCost(f"the cost of a decision must be one number, not {_kind(value)}")
 
 
-def _told(value: Any) -> str:
+def _kind(value: object) -> str:
+    """Describe a value by its type, and its shape if it has one."""
     shape = getattr(value, "shape", ())
     return f"{type(value).__name__} of shape {shape}" if shape else type(value).__name__
