@@ -191,8 +191,8 @@ class Heard(Certifier):
 
     highest = 0.0
 
-    def hear(self, bound, claim):
-        super().hear(bound, claim)
+    def accept(self, bound, claim):
+        super().accept(bound, claim)
         Heard.highest = max(Heard.highest, self.lower_bound)
 
 

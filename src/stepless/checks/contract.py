@@ -165,7 +165,7 @@ def slack(*sizes: Numbers) -> Array:
 
 def floor(z: Numbers, y: float = 0.0) -> Array:
     """Return by how much a number made of z and y may be off, however small it is itself."""
-    return _FLOOR * (1 + abs(y) + np.abs(np.asarray(z)))
+    return _FLOOR * (1 + abs(y) + np.abs(np.asarray(z, dtype=np.float64)))
 
 
 def point(w: Numbers) -> str:

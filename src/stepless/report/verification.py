@@ -14,7 +14,7 @@ from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
 from stepless.proof import added
-from stepless.proof.witness import Points, Slopes, Witness
+from stepless.proof.witness import Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
 from stepless.report.proof_file import read_proof
@@ -172,10 +172,11 @@ def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
     """A witness cut as the risk's rows are; its size is looked at here, for kernels do not."""
     if witness is None:
         return None
-    if isinstance(witness, Points):
-        _refuse_shape(name, "points", witness.w, (len(witness.w), risk.d))
+    if (points := witness.points) is not None:
+        _refuse_shape(name, "points", points.w, (len(points.w), risk.d))
+    if (column := witness.slopes) is None:
         return witness
-    slopes, K = np.ascontiguousarray(witness.column.whole), risk.objective.outputs
+    slopes, K = np.ascontiguousarray(column.whole), risk.objective.outputs
     _refuse_shape(name, "slopes", slopes, (risk.m,) if K == 1 else (risk.m, K))
     source = getattr(risk, "source", None)
     return Slopes(Column([slopes]) if source is None else source.split(slopes))

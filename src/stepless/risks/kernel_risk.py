@@ -104,7 +104,7 @@ class KernelRisk(Risk):
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         if self.unproven is not None:
             return Interval(self.penalty(w) + self.value(w, b), -math.inf)
-        column = witness.column if isinstance(witness, Slopes) else None
+        column = None if witness is None else witness.slopes
         source = self._origin.source
         return expansions.verify(self.objective, self.gram, source, w, float(b), column)
 

@@ -117,7 +117,7 @@ class LinearRisk(RowRisk):
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
-        column = witness.column if isinstance(witness, Slopes) else None
+        column = None if witness is None else witness.slopes
         return sums.verify(self.objective, self.source, w, b, column, enough)
 
     def shortfall(self, w: Array, b: Any) -> str | None:

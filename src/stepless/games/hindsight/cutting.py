@@ -51,8 +51,8 @@ def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
         if unit * (lowest - bound) <= goal:
             break
     witness = planes.witness()
-    assert witness is None or isinstance(witness, Points)
-    bound = oracles.verify(cuts, best, 0.0, witness).lower_bound
+    points = None if witness is None else witness.points
+    bound = oracles.verify(cuts, best, 0.0, points).lower_bound
     rounding = 4.0 * task.rounding * (abs(bound) + abs(lift))
     return best, unit * (bound + lift - rounding)
 
