@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
-from stepless.proof import added
+from stepless.proof import total_interval
 from stepless.proof.witness import Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
@@ -110,7 +110,7 @@ def verify(
         _refuse_other(known, model, posed)
     runs = _with_witnesses(posed, known)
     intervals = [risk.verify(w, b, witness, model.gap) for risk, w, b, witness in runs]
-    objective, bound = added(intervals)
+    objective, bound = total_interval(intervals)
     if known is None:
         bound = -math.inf
     gap = objective - bound
