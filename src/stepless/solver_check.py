@@ -121,7 +121,7 @@ def _restored(name: str, state: Any) -> Any:
 
 
 def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
-    """Check all that a finding says against the risk itself and a known optimum."""
+    """Compare a finding with the risk itself and a known optimum."""
     if not isinstance(finding, Finding):
         raise ContractError(f"{name}.step must return a Finding, not {finding!r}")
     objective, w, b = risk.objective, finding.w, finding.b

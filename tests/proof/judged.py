@@ -81,7 +81,7 @@ def _height(given, risk, s, result):
         idle = least(given.regularizer, given.domain, none, ceiling, given.loss.outputs())
         if result.witness is None:
             return idle
-        slopes = admitted(given.loss, risk.source, result.witness.column, given.intercept)
+        slopes = admitted(given.loss, risk.source, result.witness.slopes, given.intercept)
         height = dual(*terms, given.X, given.y, s, slopes, given.intercept, ceiling)
     except NotImplementedError:
         return None

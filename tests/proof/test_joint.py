@@ -75,7 +75,7 @@ class Exact:
         return sum((entropy(q) for c, q in enumerate(p) if c != own), entropy(left))
 
     def distributions(self, slopes):
-        """What of slopes is taken: those of others, scaled down where they are too many."""
+        """Return the admissible part of slopes: those of other classes, scaled down if they exceed 1."""
         p = fractions(np.maximum(slopes, 0.0))
         counted = np.array([((self.y == c) & (self.s > 0)).any() for c in range(self.K)])
         for i, own in enumerate(self.y):
@@ -237,7 +237,7 @@ def test_the_bound_is_what_the_witness_proves(name, case):
     w, b, witness, claimed = solved(risk)
     truth = exact.objective(w, b)
     mixed = Slopes.blend([0.9, 0.1], [witness, Slopes(Column([random_slopes(risk, rng)]))])
-    for slopes in (witness.column.whole, mixed.column.whole, random_slopes(risk, rng)):
+    for slopes in (witness.slopes.whole, mixed.slopes.whole, random_slopes(risk, rng)):
         found, at_zero = joint.lower_bound(risk.objective, risk.source, Column([slopes]), math.inf)
         proved = exact.dual(slopes)
         assert found <= proved <= truth
@@ -245,7 +245,7 @@ def test_the_bound_is_what_the_witness_proves(name, case):
         # features that are 2³⁶ times what tells them apart: the slopes' own last digits count
         assert found >= proved - mp.mpf("1e-13") * (abs(proved) + 1)
     interval = risk.verify(w, b, witness)
-    assert interval.lower_bound <= exact.dual(witness.column.whole)
+    assert interval.lower_bound <= exact.dual(witness.slopes.whole)
     if "offset" not in case:
         assert interval.gap <= 1e-2 * interval.objective
         assert interval.lower_bound == pytest.approx(claimed, rel=1e-6)
@@ -310,7 +310,7 @@ def test_other_penalties_and_domains(penalty, domain):
         w = w - tangent.plane.a - 0.02 * np.sign(w)
         domain.project(w)
         w *= 1.0 - 1.0 / (step + 10.0)
-    found = joint.verify(risk.objective, risk.source, w, tangent.b, certifier.witness().column)
+    found = joint.verify(risk.objective, risk.source, w, tangent.b, certifier.witness().slopes)
     assert 0.5 * best <= found.lower_bound <= best
     for _ in range(200):
         v = w + rng.normal(size=w.size) * 10.0 ** rng.uniform(-4, 0)

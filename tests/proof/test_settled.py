@@ -1,4 +1,4 @@
-"""What a gap settles, where the optimum is known in a closed form."""
+"""Settled labels and weights, where the optimum is known in a closed form."""
 
 import math
 

@@ -144,7 +144,7 @@ def test_counts_near_their_mean_are_rounded_up():
             assert true <= exact(sums.risk_from_above(loss, source, read[0], arithmetic))
 
 
-def test_careful_products_err_by_no_more_than_they_say():
+def test_compensated_products_err_by_no_more_than_they_say():
     rng = np.random.default_rng(5)
     X, w, a = rng.normal(size=(30, 30)), rng.normal(size=30), rng.normal(size=(1, 30))
     z, g = COMPENSATED.read(Source(X, np.ones(30)), w, 0.0, Column([np.vstack((a, 0.0 * a))]))

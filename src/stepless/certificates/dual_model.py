@@ -25,11 +25,9 @@ class SmoothConjugate(Protocol):
 
     def weights(self, u: Array) -> Array:
         """Return ∇Ψ*(u), the weights that maximise ⟨u, w⟩ − Ψ(w)."""
-        ...
 
     def curvature(self, u: Array) -> tuple[Array, float, Array]:
         """Return D, f and r with ∇²Ψ*(u) = diag(D) + f rrᵀ, or about that."""
-        ...
 
 
 def ascend(A: Array, b: Array, alpha: Array, conjugate: SmoothConjugate, enough: float) -> Array:

@@ -85,7 +85,8 @@ class Planes:
         """
         alpha = self._duals[0, : self.size]
         falling = np.argsort(-alpha, kind="stable")[: int(np.count_nonzero(alpha))]
-        calls = np.array([_calls(self._witnesses[i]) for i in falling], dtype=np.int64)
+        used = [self._witnesses[i] for i in falling]
+        calls = np.array([one.calls if one else 0 for one in used], dtype=np.int64)
         counts = np.cumsum(calls)
         if self._proved is None or not calls.all() or calls.sum() <= most:
             return self
@@ -167,7 +168,7 @@ class Planes:
         i, j = np.argsort(weight, kind="stable")[:2]
         leaver = int(np.argmax(self._idle[: self.size]))
         both_witnesses = self._witnesses[i], self._witnesses[j]
-        points = sum(map(_calls, both_witnesses))
+        points = sum(one.calls for one in both_witnesses if one)
         if self._idle[leaver] == 0 and points > MOST_POINTS:  # too many for the verifier
             leaver, self._best = int(i), -math.inf
         elif self._idle[leaver] == 0:
@@ -186,7 +187,3 @@ class Planes:
         self._witnesses[leaver] = self._witnesses[last]
         del self._witnesses[last:]
         self.size = last
-
-
-def _calls(witness: Witness | None) -> int:
-    return 0 if witness is None else witness.calls

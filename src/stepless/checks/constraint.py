@@ -35,7 +35,7 @@ def check_constraint(domain: Domain, d: int = 4) -> None:
             subject.fail(f"{subject.name} has no method {method}, which a constraint needs")
     w, c, g, unit = check_constraint_quickly(domain, d, 40)
     _check_compiled(subject, w, c, g)
-    _enclosed(subject, w, c, unit)  # by compiled code, where a projection comes of itself
+    _enclosed(subject, w, c, unit)  # last: an inherited projection is compiled
 
 
 def check_constraint_quickly(

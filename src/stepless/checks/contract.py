@@ -27,11 +27,7 @@ class ContractError(ValueError):
 
 
 class Subject(Generic[Checked]):
-    """A term under test, and its class's name.
-
-    Every method of it that is called must return what the contract says, or ContractError is
-    raised.
-    """
+    """A term under test, and its class's name; a call that breaks the contract raises."""
 
     def __init__(self, term: Checked) -> None:
         self.term, self.name = term, type(term).__name__
@@ -65,7 +61,7 @@ class Subject(Generic[Checked]):
         return np.array([self.number(method, *r, finite=finite, infinity=infinity) for r in rows])
 
     def written(self, method: str, *arguments: Array, into: int = 0) -> Array:
-        """Call a method that writes into one of its arguments; return what it made of a copy."""
+        """Call a method that writes into one of its arguments; return the copy that it wrote."""
         copies, name = [a.copy() for a in arguments], f"{self.name}.{method}"
         try:
             result = getattr(self.term, method)(*copies)
@@ -131,9 +127,9 @@ class Subject(Generic[Checked]):
     def same_arrays(
         self, method: str, given: Array, plain: Array, fast: Array, size: Numbers = 0.0
     ) -> None:
-        """Compare what compiled code made of each of the given with plain Python's `plain`.
+        """Compare the results of compiled code, at each of the given points, with plain Python's.
 
-        Numbers of a `size` may be off by that of its rounding, however small they are themselves.
+        Results may be off by rounding of numbers of this `size`, however small they are themselves.
         """
         off, own = (np.abs(x).reshape(len(plain), -1).max(axis=1) for x in (fast - plain, plain))
         refuse(

@@ -46,7 +46,7 @@ def check_domain_quickly(domain: Domain, d: int) -> None:
 
 
 def size_of(domain: Subject[Domain]) -> float:
-    """Return how large a domain says it is, at least in one measure; perhaps infinite."""
+    """Return the smaller one of the radius and the reach that a domain states."""
     return min(domain.constant("radius"), domain.constant("reach"))
 
 
@@ -75,8 +75,7 @@ def _check_plain(domain: Subject[Domain], d: int, draws: int) -> _Tried:
     _sized(domain, p)
     near = p + 0.1 * unit * rng.normal(size=p.shape)  # in many dimensions, others lie far off
     near = domain.written_each("project", near)
-    ones = np.ones_like(w)
-    _nearest(domain, "project", _Projected(w, ones, p), np.concatenate([p, near]), unit)
+    _nearest(domain, "project", w, np.ones_like(w), p, np.concatenate([p, near]), unit)
     if domain.term.separable:
         _clipped(domain, w, p)
     q = v = None
@@ -113,19 +112,10 @@ def _within(domain: Subject[Domain], method: str, measure: str, p: Array, sizes:
     )
 
 
-class _Projected(NamedTuple):
-    """Weights, diagonal metrics, and the weights' projections in these."""
-
-    w: Array
-    h: Array
-    p: Array
-
-
 def _nearest(
-    domain: Subject[Domain], method: str, projected: _Projected, u: Array, unit: float
+    domain: Subject[Domain], method: str, w: Array, h: Array, p: Array, u: Array, unit: float
 ) -> None:
-    """Refuse projections that are not in the domain, or not nearest among these and u."""
-    w, h, p = projected
+    """Refuse projections p of w in the metrics h that are not in the domain, or not nearest."""
     again = domain.written_each("project", p)
     refuse(
         np.linalg.norm(again - p, axis=1) > SLACK * (unit + np.linalg.norm(p, axis=1)),
@@ -173,7 +163,7 @@ def _in_a_metric(domain: Subject[Domain], w: Array, metric: Array, p: Array, uni
     q = domain.written_each("project_in", w, metric)
     both = np.concatenate([p, q])
     _sized(domain, both)
-    _nearest(domain, "project_in", _Projected(w, metric, q), both, unit)
+    _nearest(domain, "project_in", w, metric, q, both, unit)
     return q
 
 

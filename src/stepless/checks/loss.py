@@ -132,11 +132,9 @@ class _Samples:
 def _check_at(loss: Subject[Loss], y: float, z: Array, steps: Sequence[float]) -> None:
     value, slope = (loss.numbers(method, z, y) for method in ("value", "slope"))
     samples = _Samples(loss, y, z, value, slope, steps)
-    for check in _ALWAYS:
+    offered = [check for method, check in _OPTIONAL.items() if loss.term.offers(method)]
+    for check in (*_ALWAYS, *offered):
         check(samples)
-    for method, check in _OPTIONAL.items():
-        if loss.term.offers(method):
-            check(samples)
 
 
 def _nonnegative(at: _Samples) -> None:

@@ -222,7 +222,7 @@ def _of_all(regularizer: _Penalty, features: int, outputs: int, draws: int) -> _
     rng = np.random.default_rng(0)
     sizes = np.geomspace(1e-3, 1e3, draws)[:, None, None]
     w = sizes * rng.normal(size=(draws, features, outputs))
-    # Steps at which something happens: step times slope is of the size of the weights.
+    # Steps that matter: step times slope is about as large as the weights.
     slopes = regularizer.numbers("total", _inside(regularizer, w))[:, None, None] / sizes
     near = np.divide(sizes, slopes, out=np.ones_like(sizes), where=slopes > 0.0)
     steps = near * 10.0 ** rng.uniform(-1.5, 1.5, size=w.shape)

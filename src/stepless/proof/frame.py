@@ -30,7 +30,7 @@ from stepless.proof.rounding_error import NARROWER, TINY, WIDER
 from stepless.rounding import UNIT
 
 _LONGEST = 1e150  # row of T
-_DYADIC = 16.0  # denominator of the numbers by which a feature may be made of others
+_DYADIC = 16.0  # denominator of the coefficients of an exactly dependent feature
 
 
 @dataclass(frozen=True)

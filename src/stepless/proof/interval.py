@@ -28,21 +28,14 @@ class Interval:
         return self.objective - self.lower_bound
 
 
-class Bounded(Protocol):
-    """An interval, or the result of a run."""
-
+class _Bounded(Protocol):
     @property
-    def objective(self) -> float:
-        """An upper bound."""
-        ...
-
+    def objective(self) -> float: ...
     @property
-    def lower_bound(self) -> float:
-        """A lower bound."""
-        ...
+    def lower_bound(self) -> float: ...
 
 
-def total_interval(intervals: Sequence[Bounded]) -> tuple[float, float]:
+def total_interval(intervals: Sequence[_Bounded]) -> tuple[float, float]:
     """Return the objective from above and the bound from below of problems that count as one.
 
     Examples

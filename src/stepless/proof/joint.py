@@ -29,7 +29,7 @@ from stepless.proof.rounding_error import TINY, compensated_sum_error, mean_from
 from stepless.proof.sums import least_penalty, minimum_from_below, penalty_from_above
 from stepless.rounding import UNIT
 
-_GRAIN = 2**50  # parts of 1 that a distribution of doubles is made of: it adds up to 1
+_GRAIN = 2**50  # entries of a distribution are multiples of 1/grain: they add up to 1 exactly
 
 
 def verify(

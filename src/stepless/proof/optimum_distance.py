@@ -31,7 +31,6 @@ Coercive. Let ℓ fall with a slope of θ or more left of all corners, and rise 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -47,14 +46,6 @@ FEATURES = 4000  # most columns,
 PRODUCTS = 2e11  # and most products with them, for which an optimum's distance is verified
 
 
-class PredictedWeights(NamedTuple):
-    """Weights, and their predictions, which are off by `rounding` of their terms' sizes."""
-
-    w: Array
-    z: Column
-    rounding: float
-
-
 def unbounded(objective: Penalized) -> bool:
     """Return whether neither penalty nor domain bounds the weights."""
     return type(objective.regularizer) is Zero and bool(objective.domain.free)
@@ -63,16 +54,17 @@ def unbounded(objective: Penalized) -> bool:
 def lower_bound(
     objective: Objective,
     source: Source,
-    at: PredictedWeights,
+    w: Array,
+    z: Column,
     plane: RoundedPlane,
     ceiling: float,
+    rounding: float,
 ) -> float:
     """Return a number below J at all weights and intercepts, −∞ if none is found.
 
-    J is at most `ceiling` at the weights that are given.
+    J is at most `ceiling` at w, whose predictions z err by `rounding` of their terms' sizes.
     """
-    (w, z, rounding), (m, d) = at, source.shape
-    loss, free = objective.loss, objective.intercept
+    (m, d), loss, free = source.shape, objective.loss, objective.intercept
     if too_large(m, d + free):
         return -math.inf
     error = float((plane.error + (d + 4) * UNIT * np.abs(plane.g)) @ np.abs(w)) * WIDER

@@ -12,7 +12,7 @@ slopes and offset may be off (`OracleRisk`): nothing else is known of its arithm
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -33,27 +33,21 @@ class Oracle(Protocol):
     @property
     def objective(self) -> Penalized:
         """The penalty and the domain."""
-        ...
 
     def value(self, w: Array, b: float) -> float:
         """Return R(w, b), about."""
-        ...
 
     def tangent(self, w: Array, b: float) -> Tangent:
         """Return R at w, and a plane under it, about."""
-        ...
 
     def rounding_error(self, w: Array, b: float, value: float) -> float:
         """Return by how much that value of R(w, b) may be off."""
-        ...
 
     def gradient_error(self) -> Array:
         """Return by how much a plane's slopes may be off, weight by weight."""
-        ...
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
         """Return by how much the offset of the plane at w may be too high."""
-        ...
 
 
 def verify(risk: Oracle, w: Array, b: float, points: Points | None) -> Interval:
@@ -69,16 +63,8 @@ def verify(risk: Oracle, w: Array, b: float, points: Points | None) -> Interval:
     return Interval(highest, min(lowest, highest), error, at_zero)
 
 
-class _Touching(NamedTuple):
-    """A share, a point, and the tangent there."""
-
-    share: float
-    w: Array
-    tangent: Tangent
-
-
-def _tangents(risk: Oracle, points: Points | None) -> list[_Touching]:
-    """Return the tangents at points that are finite, and level in an intercept."""
+def _tangents(risk: Oracle, points: Points | None) -> list[tuple[float, Array, Tangent]]:
+    """Return shares, points and their tangents that are finite, and level in an intercept."""
     if points is None:
         return []
     shares = np.where(points.shares > 0.0, points.shares, 0.0)
@@ -87,16 +73,18 @@ def _tangents(risk: Oracle, points: Points | None) -> list[_Touching]:
     for share, v, at in zip(shares.tolist(), points.w, points.b, strict=True):
         tangent = risk.tangent(v, at) if share > 0.0 else None
         if tangent is not None and math.isfinite(tangent.value) and tangent.plane.tilt == 0.0:
-            found.append(_Touching(share, v, tangent))
+            found.append((share, v, tangent))
     return found
 
 
-def _lower_bound(risk: Oracle, tangents: list[_Touching], ceiling: float) -> tuple[float, float]:
+def _lower_bound(
+    risk: Oracle, tangents: list[tuple[float, Array, Tangent]], ceiling: float
+) -> tuple[float, float]:
     """Return numbers below J at all w, and at 0; J is at most `ceiling` somewhere."""
-    shares = np.array([one.share for one in tangents])
-    slopes = np.array([one.tangent.plane.a for one in tangents])
-    offsets = shares * [one.tangent.plane.offset for one in tangents]
-    offset_errors = shares * [risk.offset_error(one.w, one.tangent) for one in tangents]
+    shares = np.array([share for share, _, _ in tangents])
+    slopes = np.array([tangent.plane.a for _, _, tangent in tangents])
+    offsets = shares * [tangent.plane.offset for _, _, tangent in tangents]
+    offset_errors = shares * [risk.offset_error(v, tangent) for _, v, tangent in tangents]
     terms = 2.0 * (shares.size + 4) * UNIT
     errors = shares.sum() * risk.gradient_error() + terms * (shares @ np.abs(slopes))
     error = float(offset_errors.sum()) + terms * float(np.abs(offsets).sum())

@@ -141,8 +141,8 @@ def lower_bound(
     errors = errors + 4.0 * UNIT * np.abs(g) + TINY
     if optimum_distance.unbounded(objective):
         plane = RoundedPlane(g, errors, given.offset, given.slopes)
-        at = optimum_distance.PredictedWeights(w, z, arithmetic.rounding(d))
-        lowest = optimum_distance.lower_bound(objective, source, at, plane, ceiling)
+        found = objective, source, w, z, plane, ceiling, arithmetic.rounding(d)
+        lowest = optimum_distance.lower_bound(*found)
     else:
         lowest = minimum_from_below(objective, g, errors, ceiling) - given.offset
     return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
@@ -14,81 +13,50 @@ from stepless.data import Column
 
 
 class Claim(Protocol):
-    """Whatever claims a lower bound, and has the witness of it."""
+    """Whatever claims a lower bound: it has the witness that proves it, None for a bound of 0."""
 
-    def witness(self) -> Witness | None:
-        """Return the witness that proves the bound; None for a bound of 0."""
-        ...
-
-
-class Witness(ABC):
-    """Slopes of a loss, or points of an oracle."""
-
-    kind: ClassVar[str]  # its name in a proof's file
-
-    @property
-    def slopes(self) -> Column | None:
-        """The slopes of a loss, if the witness is of that kind."""
-        return None
-
-    @property
-    def points(self) -> Points | None:
-        """Itself, if the verifier has to ask an oracle at points."""
-        return None
-
-    @property
-    def calls(self) -> int:
-        """The number of calls of an oracle that the verifier makes."""
-        return 0
-
-    @classmethod
-    @abstractmethod
-    def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
-        """Mix witnesses: the mix proves at least the mix of their bounds."""
-
-    @abstractmethod
-    def arrays(self) -> dict[str, Array]:
-        """Return what a proof's file holds, by name."""
-
-    def witness(self) -> Self:
-        """Return itself: other claims make their witness when it is asked for."""
-        return self
+    def witness(self) -> Witness | None: ...
 
 
 @dataclass(frozen=True)
-class Slopes(Witness):
+class Slopes:
     """A slope of the loss for each example, whatever its weight; K of them for a joint loss.
 
     Examples
     --------
     >>> first, second = Slopes(Column([np.array([1.0, 0.0])])), Slopes(Column([np.ones(2)]))
-    >>> Slopes.blend([0.25, 0.75], [first, second]).column.whole
+    >>> Slopes.blend([0.25, 0.75], [first, second]).slopes.whole
     array([1.  , 0.75])
     """
 
-    kind: ClassVar[str] = "slopes"
-    column: Column
+    slopes: Column
 
-    @property
-    def slopes(self) -> Column:
-        return self.column
+    kind: ClassVar[str] = "slopes"  # in a proof's file
+    points: ClassVar[None] = None
+    calls: ClassVar[int] = 0  # of an oracle, by the verifier
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
+        """Mix slopes: the mixture proves at least the mixture of their bounds."""
         parts = []
-        for each in zip(*(one.column.parts for one in those), strict=True):
+        for each in zip(*(one.slopes.parts for one in those), strict=True):
             total = shares[0] * each[0]
             for share, part in zip(shares[1:], each[1:], strict=True):
                 total += share * part
             parts.append(total)
         return cls(Column(parts))
 
+    def witness(self) -> Self:
+        """Return itself: other claims make their witness when it is asked for."""
+        return self
+
     def arrays(self) -> dict[str, Array]:
-        return {"slopes": np.asarray(self.column.whole, dtype=np.float64)}
+        """Return the content of a proof's file, by name."""
+        return {"slopes": np.asarray(self.slopes.whole, dtype=np.float64)}
 
 
 @dataclass(frozen=True)
-class Points(Witness):
+class Points:
     """Weights and intercepts at which tangents of the risk are to be taken, with their shares.
 
     Examples
@@ -100,21 +68,26 @@ class Points(Witness):
            [2., 2.]]), array([0.25, 0.5 ]), 2)
     """
 
-    kind: ClassVar[str] = "points"
     w: Array  # one row per point
-    b: tuple[Any, ...]
+    b: tuple[float, ...]
     shares: Array
 
+    kind: ClassVar[str] = "points"
+    slopes: ClassVar[None] = None
+
     @property
-    def points(self) -> Points:
+    def points(self) -> Self:
+        """Itself: the verifier asks an oracle there."""
         return self
 
     @property
     def calls(self) -> int:
+        """The number of points, each of which is asked for once."""
         return len(self.b)
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
+        """Mix the planes of these points."""
         return cls(
             np.concatenate([one.w for one in those]),
             tuple(b for one in those for b in one.b),
@@ -126,8 +99,16 @@ class Points(Witness):
         b = self.b[:k] + self.b[k + 1 :]
         return Points(np.delete(self.w, k, axis=0), b, np.delete(self.shares, k))
 
+    def witness(self) -> Self:
+        """Return itself."""
+        return self
+
     def arrays(self) -> dict[str, Array]:
+        """Return the content of a proof's file, by name."""
         return {"w": self.w, "b": np.array(self.b, dtype=np.float64), "shares": self.shares}
+
+
+Witness = Slopes | Points
 
 
 def blend(shares: Sequence[float], those: Sequence[Witness | None]) -> Witness | None:
@@ -137,4 +118,6 @@ def blend(shares: Sequence[float], those: Sequence[Witness | None]) -> Witness |
     ]
     if not used:
         return None
-    return type(used[0][1]).blend([share for share, _ in used], [one for _, one in used])
+    kind: Any = type(used[0][1])
+    mixed: Witness = kind.blend([share for share, _ in used], [one for _, one in used])
+    return mixed

@@ -116,7 +116,7 @@ class KernelRisk(Risk):
     def claim(self, a: Array) -> tuple[float, Slopes]:
         """The bound that slopes s_i a_i of the loss prove, about, and the witness of it."""
         witness = self.slopes(a)
-        given = levelled(self.objective, self._origin.source, witness.column)
+        given = levelled(self.objective, self._origin.source, witness.slopes)
         v = np.concatenate([part[0] for part in given.slopes.parts]) / self.m
         square = max(float(v @ self.gram.predictions(v)), 0.0)
         return self.objective.floor(math.sqrt(square), -given.offset), witness
