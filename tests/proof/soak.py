@@ -198,7 +198,7 @@ class Heard(Certifier):
 
 @dataclass(frozen=True)
 class Said:
-    """The claims of a run on a problem; how much stronger it is than the one in question."""
+    """The claims of a run on a problem, whose penalty is `times` as strong as that in question."""
 
     problem: object
     risk: object
