@@ -143,7 +143,7 @@ class Small(Distance):
         (Broken, "raises KeyError"),
         (Saddle, "Saddle is not convex: half way between"),
         (Steep, "the gradient of Steep at .* says that R rises by .* but it rises by"),
-        (Backwards, "the gradient of Backwards at .* is none: its plane lies"),
+        (Backwards, "the gradient of Backwards at .* is no subgradient: its plane lies"),
         (Restless, "and when asked again"),
         (Careless, "changes the weights that it is given"),
         (Reused, "changes a gradient that it has returned"),

@@ -363,7 +363,7 @@ class Steeper(Largest):
 
 
 def test_a_risk_is_checked_once():
-    with pytest.raises(ContractError, match=r"the gradient of Steeper at .* is none"):
+    with pytest.raises(ContractError, match=r"the gradient of Steeper at .* is no subgradient"):
         minimize(Steeper(3, SquaredL2(0.1)), Bundle(), Stopping(gap=1e-3))
     risk = Largest(3, SquaredL2(0.1))
     check_own(risk)

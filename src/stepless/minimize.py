@@ -170,7 +170,7 @@ def _run(
         if certifier is not None:
             if finding.plane is not None:
                 certifier.learn(finding.plane, lowest)
-            certifier.hear(finding.lower_bound, finding.claim)
+            certifier.accept(finding.lower_bound, finding.claim)
             if certifier.lower_bound > lowest * (1.0 + _REFUTED):
                 certifier.forget()
             bound = certifier.lower_bound

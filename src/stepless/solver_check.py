@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.checks.contract import SLACK, ContractError, point, told
+from stepless.checks.contract import SLACK, ContractError, described, point
 from stepless.data import Source
 from stepless.minimize import Result, minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
@@ -24,16 +24,11 @@ _STEPS = 6
 
 
 def check_solver(solver: Solver) -> None:
-    """Check that a solver keeps the protocol, and that what it claims of the optimum is true.
+    """Raise `ContractError` unless a solver keeps the protocol and its claims are true.
 
     On small problems, those that it lacks nothing for: the weights it finds are finite and in the
     domain; an objective is that of the point; a plane lies under the risk, a lower bound under the
     optimum; findings stay as they were; and a pickled state goes on identically, bit for bit.
-
-    Raises
-    ------
-    ContractError
-        A ValueError whose message says in one line what is wrong, and where.
 
     Examples
     --------
@@ -115,18 +110,18 @@ def _run(solver: Solver, objective: Objective) -> None:
     except ContractError:
         raise
     except Exception as error:
-        raise ContractError(f"{name} raises {told(error)}") from error
+        raise ContractError(f"{name} raises {described(error)}") from error
 
 
 def _restored(name: str, state: Any) -> Any:
     try:
         return pickle.loads(pickle.dumps(state))
     except Exception as error:
-        raise ContractError(f"the state of {name} cannot be pickled: {told(error)}") from error
+        raise ContractError(f"the state of {name} cannot be pickled: {described(error)}") from error
 
 
 def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
-    """Check all that a finding says against the risk itself and a known optimum."""
+    """Compare a finding with the risk itself and a known optimum."""
     if not isinstance(finding, Finding):
         raise ContractError(f"{name}.step must return a Finding, not {finding!r}")
     objective, w, b = risk.objective, finding.w, finding.b

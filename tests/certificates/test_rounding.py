@@ -84,7 +84,7 @@ def test_many_examples_alike(loss, intercept):
 
 @pytest.mark.parametrize("solver", [Bundle(), ProximalBundle()])
 def test_targets_that_hardly_differ(solver):
-    """What cancels in the offset is as large as the targets, and the optimum a millionth of that."""
+    """Terms that cancel in the offset are as large as the targets, the optimum a millionth of that."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
         m = int(rng.integers(10, 40))

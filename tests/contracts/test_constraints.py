@@ -130,7 +130,7 @@ BROKEN = [
     (Blank(), r"^Blank\.outward writes \(nan, "),
     (
         TooSmall(),
-        r"^TooSmall\.radius\(\) is 0\.3, but .*, which is of the domain, has length 0\.303",
+        r"^TooSmall\.radius\(\) is 0\.3, but .*, which is in the domain, has length 0\.303",
     ),
     (AnotherSet(), r"^AnotherSet\.excess at .* is .*, inside, but project moves it to"),
     (LeavesOutside(), r"^LeavesOutside\.project takes .* to .*, where the excess is .*, outside"),

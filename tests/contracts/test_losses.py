@@ -519,7 +519,7 @@ class StrangeTargets(PseudoHuber):
 
 
 BROKEN = [
-    (WrongSign(), r"^WrongSign\.slope\(.*\) is .*, but the value rises by .* a unit there$"),
+    (WrongSign(), r"^WrongSign\.slope\(.*\) is .*, but the value rises by .* per unit there$"),
     (SlightlyWrong(), r"^SlightlyWrong\.slope\(.*\) is .*, but the value rises by"),
     (UnderstatedLipschitz(2.0), r"^UnderstatedLipschitz\.lipschitz\(\) is 1\.8, but .*slope"),
     (NegativeLipschitz(), r"^NegativeLipschitz\.lipschitz\(\) is -1, but must not be negative"),
@@ -541,12 +541,12 @@ BROKEN = [
     (ConjugateOfAnother(), r"conjugate\(.*\) is .*, but az − value is .* where that is the slope"),
     (ConjugateTooLow(), r"conjugate\(.*\) is .*, below az − value, which is"),
     (ConjugateInfinite(), r"conjugate\(1, -1\) is inf, but az − value is"),
-    (WrongCurvature(), r"curvature\(.*\) is 0\.25, but the slope rises by .* a unit there$"),
+    (WrongCurvature(), r"curvature\(.*\) is 0\.25, but the slope rises by .* per unit there$"),
     (
         SlightlyWrongCurvature(),
-        r"curvature\(.*\) is 2\.001, but the slope rises by 2 a unit there$",
+        r"curvature\(.*\) is 2\.001, but the slope rises by 2 per unit there$",
     ),
-    (CurvatureBeyondBothSides(), r"curvature\(-1, -1\) is -1, but the slope rises by 1 a unit"),
+    (CurvatureBeyondBothSides(), r"curvature\(-1, -1\) is -1, but the slope rises by 1 per unit"),
     (CurvatureNotCompiled(), r"^CurvatureNotCompiled\.curvature cannot be compiled: .*'square'"),
     (ExplicitSlope(), r"implicit_slope\(.*\) is .*, but the slope where that leads, at z = .*, is"),
     (

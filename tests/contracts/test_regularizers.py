@@ -316,7 +316,7 @@ class UncompilableRows(RowsL2):
 
 
 BROKEN = [
-    (OnceIsEnough(), r"^OnceIsEnough\.prox_times\(.*, 0\) is .*, but prox so many times is"),
+    (OnceIsEnough(), r"^OnceIsEnough\.prox_times\(.*, 0\) is .*, but prox repeated as often is"),
     (CountsHalf(), r"^CountsHalf\.total\(.*\) is .*, but the values of its weights add up to"),
     (RowsOfOneStep(), r"^RowsOfOneStep\.shrink takes \(.*\) to \(.*\), but .* falls from there"),
     (RowsTooShort(), r"^RowsTooShort\.shrink takes \(.*\) to \(.*\), but .* falls from there"),

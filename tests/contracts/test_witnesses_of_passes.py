@@ -1,4 +1,4 @@
-"""What passes over single examples leave for the verifier: slopes, and planes that these make."""
+"""Witnesses that passes over single examples leave: slopes, and the planes that these make."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_planes_are_what_their_slopes_say(name, objective):
             lowest, best = value, (found.w, found.b)
         if found.plane is None:  # an epoch is under way
             continue
-        slopes = risk.source.s * found.plane.witness.column.whole
+        slopes = risk.source.s * found.plane.witness.slopes.whole
         g = risk.source.combination(slopes) / risk.m
         np.testing.assert_allclose(found.plane.a, g, rtol=1e-9, atol=1e-12)
         if objective.intercept:
@@ -150,7 +150,7 @@ def test_slopes_are_those_before_an_example_was_learned(solver):
     for seed in range(3):  # the first pass holds an early look
         order = np.random.default_rng(seed).permutation(risk.m).astype(np.uint32)
         rng = np.random.default_rng(0)
-        slopes = solver.walk(risk, here, order, rng).plane.witness.column.whole
+        slopes = solver.walk(risk, here, order, rng).plane.witness.slopes.whole
         z = solver.learn(risk, there, order, rng)[:, 0]
         expected = [loss.slope(*at) for at in zip(z, y[order], strict=True)]
         np.testing.assert_allclose(slopes[order], expected, rtol=1e-12)
@@ -165,4 +165,4 @@ def test_slopes_of_a_pass_begin_at_its_start(solver):
         order = np.roll(np.arange(risk.m, dtype=np.uint32), -first)
         state = solver.start(risk, np.zeros(risk.d), 0.0)
         slopes = solver.walk(risk, state, order, np.random.default_rng(0)).plane.witness
-        assert slopes.column.whole[first] == pytest.approx(loss.slope(0.0, y[first]), rel=1e-12)
+        assert slopes.slopes.whole[first] == pytest.approx(loss.slope(0.0, y[first]), rel=1e-12)

@@ -1,4 +1,4 @@
-"""How far weights lie outside of a domain."""
+"""The distance of weights from a domain."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""How far the library's doubles of a loss are from the truth, in units of 2^−53.
+"""The errors of the library's doubles of a loss, in units of 2^−53.
 
 `python -m proof.errors` (from tests/) prints the largest errors of each loss found in wide ranges of
 arguments: relative to the value itself and, where cancellation leaves no bound to that, to the
@@ -282,7 +282,7 @@ def measure(loss, cases, seed=0):
 
 
 def _at_corner(loss, z, y):
-    """Whether rounding of a difference may decide the side of a corner."""
+    """Return whether rounding of a difference may decide the side of a corner."""
     if kind(loss) != "EpsilonInsensitive":
         return False
     r = abs(exact(z) - exact(y))

@@ -1,4 +1,4 @@
-"""What a certificate claims, evaluated exactly: objectives and the lower values of dual points.
+"""Certificates evaluated exactly: objectives and the lower values of dual points.
 
 Written from the definitions in `stepless.objective` alone, none of the library's arithmetic.
 J(w, b) = Ω(w) + (1/m) Σ s_i ℓ(⟨w, x_i⟩ + b, y_i). Doubles are taken as the fractions they are;

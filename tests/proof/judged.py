@@ -12,7 +12,7 @@ from proof.problems import Problem, problem
 from stepless.data import Source
 from stepless.minimize import minimize
 from stepless.proof import distributions, losses
-from stepless.proof.reach import unbounded
+from stepless.proof.optimum_distance import unbounded
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
@@ -81,7 +81,7 @@ def _height(given, risk, s, result):
         idle = least(given.regularizer, given.domain, none, ceiling, given.loss.outputs())
         if result.witness is None:
             return idle
-        slopes = admitted(given.loss, risk.source, result.witness.column, given.intercept)
+        slopes = admitted(given.loss, risk.source, result.witness.slopes, given.intercept)
         height = dual(*terms, given.X, given.y, s, slopes, given.intercept, ceiling)
     except NotImplementedError:
         return None
@@ -91,10 +91,10 @@ def _height(given, risk, s, result):
 def admitted(loss, source, column, intercept):
     """The slopes that the verifier takes for those that may have no conjugate: any prove something."""
     if loss.outputs() == 1:
-        parts = source.map(losses.admitted, loss, column)
+        parts = source.map(losses.admissible_slopes, loss, column)
         return [exact(ai) for part in parts for ai in part[0][0]]
     shown = np.ones(loss.outputs(), dtype=bool)
     if intercept:
         shown = np.bincount(source.y.astype(int), source.s > 0.0, shown.size) > 0.0
-    parts = source.map(distributions.admitted, loss, column, shown, 0.0)
+    parts = source.map(distributions.admissible, loss, column, shown, 0.0)
     return [[exact(pic) for pic in pi] for part in parts for pi in part[0]]

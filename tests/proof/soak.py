@@ -92,7 +92,7 @@ class Expansion:
         J, height = kernel_objective(*data, result.w, result.b), mp.zero
         if result.witness is not None:
             source = Source(np.zeros((risk.m, 1)), given.y, given.s)
-            slopes = admitted(given.loss, source, result.witness.column, given.intercept)
+            slopes = admitted(given.loss, source, result.witness.slopes, given.intercept)
             height = max(kernel_dual(*data, slopes, given.intercept), height)
         return Judgement(self, result.solver, (result.lower_bound, result.objective), J, height)
 
@@ -127,7 +127,7 @@ def _stronger(regularizer, times):
 
 @dataclass(frozen=True)
 class Group:
-    """What the problems of a group have in common."""
+    """The settings that the problems of a group share."""
 
     kind: str  # of the risk, for the table
     make: object  # the problem of a number
@@ -191,14 +191,14 @@ class Heard(Certifier):
 
     highest = 0.0
 
-    def hear(self, bound, claim):
-        super().hear(bound, claim)
+    def accept(self, bound, claim):
+        super().accept(bound, claim)
         Heard.highest = max(Heard.highest, self.lower_bound)
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a run says of a problem; how much stronger that is than the one in question."""
+    """The claims of a run on a problem, whose penalty is `times` as strong as that in question."""
 
     problem: object
     risk: object

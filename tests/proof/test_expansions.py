@@ -160,7 +160,7 @@ def test_interval_against_200_bits(kernel, loss, case):
             size = float(np.abs(c).sum())
             off = rounding * size * (3.0 + float(np.abs(risk.y).max()) + 200.0 * size)
             assert truth <= found.objective <= truth * (1 + mp.mpf("1e-12")) + off
-            proved = exact.dual(witness.column.whole)
+            proved = exact.dual(witness.slopes.whole)
             assert found.lower_bound <= max(proved, 0)
             slack = mp.mpf("1e-13") + 2.0 * rounding / exact.strength
             assert found.lower_bound >= min(proved - slack, truth)
@@ -175,7 +175,7 @@ def test_rows_far_from_0_cost_tightness_not_truth(kernel):
         for witness in witnesses(risk, rng):
             found = risk.verify(c, 0.1, witness)
             assert exact.objective(c, 0.1) <= found.objective
-            assert found.lower_bound <= max(exact.dual(witness.column.whole), 0)
+            assert found.lower_bound <= max(exact.dual(witness.slopes.whole), 0)
 
 
 def test_predictions_are_as_rough_as_kernels():
@@ -189,7 +189,7 @@ def test_predictions_are_as_rough_as_kernels():
             f, _ = expansions.predictions(risk.gram, c, c)
             given = risk.objective, risk.gram, risk._origin.source, c, f, 0.3
             truth = exact.mean([real(v) for v in c], 0.3)
-            assert truth <= expansions.risk(*given)
+            assert truth <= expansions.risk_from_above(*given)
 
 
 def test_an_intercept_much_larger_than_predictions():
@@ -211,7 +211,7 @@ def test_runs_leave_witnesses(solver):
     assert result.stopped_by == "gap"
     assert isinstance(result.witness, Slopes)
     exact = Exact(risk)
-    assert result.lower_bound <= exact.dual(result.witness.column.whole)
+    assert result.lower_bound <= exact.dual(result.witness.slopes.whole)
     assert exact.objective(result.w, result.b) <= result.objective
 
 

@@ -75,7 +75,7 @@ class Exact:
         return sum((entropy(q) for c, q in enumerate(p) if c != own), entropy(left))
 
     def distributions(self, slopes):
-        """What of slopes is taken: those of others, scaled down where they are too many."""
+        """Return the admissible part of slopes: those of other classes, scaled down if they exceed 1."""
         p = fractions(np.maximum(slopes, 0.0))
         counted = np.array([((self.y == c) & (self.s > 0)).any() for c in range(self.K)])
         for i, own in enumerate(self.y):
@@ -178,7 +178,7 @@ def test_losses_next_to_nothing_keep_their_digits(name, far):
     risk = JointRisk(Objective(LOSSES[name](3), SquaredL2(1e-3)), source)
     w, b = far * np.eye(3).ravel() + 2.0**-40, -far * offset
     truth = Exact(risk).mean(w, b)
-    found = joint.risk(risk.objective, source, w, b)
+    found = joint.risk_from_above(risk.objective, source, w, b)
     assert truth <= found <= truth * (1 + mp.mpf("1e-12")) + mp.mpf("1e-15") * (name == "hinge")
 
 
@@ -206,7 +206,7 @@ def test_differences_are_rounded_up():
 
 
 def mean_of(risk):
-    return lambda w, b: joint.risk(risk.objective, risk.source, w, b)
+    return lambda w, b: joint.risk_from_above(risk.objective, risk.source, w, b)
 
 
 def test_the_rest_is_a_distribution_whatever_rounding_left_of_sums():
@@ -217,7 +217,7 @@ def test_the_rest_is_a_distribution_whatever_rounding_left_of_sums():
         tilt -= tilt.mean()
         precision = 1e-26
         pairs = (np.stack([part, np.zeros(4)], axis=1) for part in (tilt, counts))
-        rest = joint.Rest.of(*pairs, precision)
+        rest = joint.LevellingMixture.of(*pairs, precision)
         ratio = (1 - Fraction(rest.share)) / Fraction(rest.share)
         assert sum(Fraction(q) for q in rest.rounded) == 1
         for _ in range(20):
@@ -237,15 +237,15 @@ def test_the_bound_is_what_the_witness_proves(name, case):
     w, b, witness, claimed = solved(risk)
     truth = exact.objective(w, b)
     mixed = Slopes.blend([0.9, 0.1], [witness, Slopes(Column([random_slopes(risk, rng)]))])
-    for slopes in (witness.column.whole, mixed.column.whole, random_slopes(risk, rng)):
-        found, at_zero = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+    for slopes in (witness.slopes.whole, mixed.slopes.whole, random_slopes(risk, rng)):
+        found, at_zero = joint.lower_bound(risk.objective, risk.source, Column([slopes]), math.inf)
         proved = exact.dual(slopes)
         assert found <= proved <= truth
         assert at_zero <= exact.objective(np.zeros(risk.d), b)
         # features that are 2³⁶ times what tells them apart: the slopes' own last digits count
         assert found >= proved - mp.mpf("1e-13") * (abs(proved) + 1)
     interval = risk.verify(w, b, witness)
-    assert interval.lower_bound <= exact.dual(witness.column.whole)
+    assert interval.lower_bound <= exact.dual(witness.slopes.whole)
     if "offset" not in case:
         assert interval.gap <= 1e-2 * interval.objective
         assert interval.lower_bound == pytest.approx(claimed, rel=1e-6)
@@ -258,7 +258,7 @@ def test_slopes_that_tilt_much_are_made_level():
         exact = Exact(risk)
         for c in range(4):
             slopes = np.tile(np.eye(4)[c], (risk.m, 1)) * np.linspace(0.0, 1.0, risk.m)[:, None]
-            found, _ = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+            found, _ = joint.lower_bound(risk.objective, risk.source, Column([slopes]), math.inf)
             proved = exact.dual(slopes)
             assert found <= proved
             assert found >= proved - mp.mpf("1e-12")
@@ -273,7 +273,7 @@ def test_a_class_without_examples(name):
     risk = JointRisk(risk.objective, risk.source.relabelled(y))
     rng, exact = np.random.default_rng(3), Exact(risk)
     slopes = rng.dirichlet(np.ones(4), risk.m)
-    found, _ = joint.bound(risk.objective, risk.source, Column([slopes]), math.inf)
+    found, _ = joint.lower_bound(risk.objective, risk.source, Column([slopes]), math.inf)
     proved = exact.dual(slopes)
     assert proved - mp.mpf("1e-12") <= found <= proved
     # J falls towards what it is without the class
@@ -310,7 +310,7 @@ def test_other_penalties_and_domains(penalty, domain):
         w = w - tangent.plane.a - 0.02 * np.sign(w)
         domain.project(w)
         w *= 1.0 - 1.0 / (step + 10.0)
-    found = joint.verify(risk.objective, risk.source, w, tangent.b, certifier.witness().column)
+    found = joint.verify(risk.objective, risk.source, w, tangent.b, certifier.witness().slopes)
     assert 0.5 * best <= found.lower_bound <= best
     for _ in range(200):
         v = w + rng.normal(size=w.size) * 10.0 ** rng.uniform(-4, 0)
@@ -348,7 +348,7 @@ def test_others_add_up_to_no_more_than_1():
         p[0, 1] = math.inf
         p[1, 1] = math.nan
         given = Softmax(K), Column([p]), np.ones(K, dtype=bool), 64.0
-        ((q, *_),) = source.map(distributions.admitted, *given)
+        ((q, *_),) = source.map(distributions.admissible, *given)
         totals = [sum(Fraction(v) for v in row) for row in q]
         assert max(totals) <= 1
         assert min(totals[2:]) >= (0 if K == 2 else Fraction(1, 10**6))
@@ -360,9 +360,9 @@ def test_many_examples_add_up_as_one_does(p):
     """Equal terms, whose plain sum drifts: by more than a single one is rounded."""
     m, J = 20_000, Objective(MulticlassHinge(2), SquaredL2(1.0), intercept=False)
     source = Source(np.full((m, 1), 1.0 - p), np.zeros(m), threads=1)
-    at_zero = joint.bound(J, source, source.split(np.tile([-p, p], (m, 1))), 1.0)[1]
+    at_zero = joint.lower_bound(J, source, source.split(np.tile([-p, p], (m, 1))), 1.0)[1]
     assert Fraction(p) * (1 - Fraction(1, 2**46)) <= Fraction(at_zero) <= Fraction(p)
-    risk = joint.risk(J, source, np.array([1.0, 0.0]), np.zeros(2))
+    risk = joint.risk_from_above(J, source, np.array([1.0, 0.0]), np.zeros(2))
     assert Fraction(risk) >= 1 - Fraction(1.0 - p)
 
 

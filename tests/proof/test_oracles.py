@@ -98,7 +98,7 @@ def test_the_interval_is_true_tight_and_the_same_again(name, solver):
     assert found.lower_bound <= lowest * (1.0 + 1e-12)
     assert lowest * (1.0 - 1e-7) <= found.objective
     assert isinstance(found.witness, Points)
-    assert len(found.witness) <= MOST_POINTS
+    assert found.witness.calls <= MOST_POINTS
     for other in (risk, RISKS[name](SquaredL2(0.1))):  # nothing of the run is needed
         again = other.verify(found.w, found.b, found.witness)
         assert again.objective == found.objective
@@ -126,7 +126,7 @@ def test_every_solver_leaves_points_that_prove_its_bound(solver, penalty, domain
         risk.objective = type(risk.objective)(penalty, domain, smooth=True)
     found = minimize(risk, SOLVERS[solver](), Stopping(gap=1e-3, passes=300))
     assert isinstance(found.witness, Points)
-    assert len(found.witness) <= MOST_POINTS
+    assert found.witness.calls <= MOST_POINTS
     assert found.lower_bound > 0.5 * found.objective
     again = risk.verify(found.w, found.b, found.witness)
     assert again.lower_bound == found.lower_bound
@@ -140,7 +140,7 @@ def test_many_points_become_few_if_these_prove_enough():
     long = minimize(risk, SOLVERS["bundle"](), Stopping(gap=1e-3))
     assert long.stopped_by == "gap"
     alpha = long.planes._duals[0] if long.planes.size else long.state.planes._duals[0]
-    assert len(long.witness) <= np.count_nonzero(alpha)
+    assert long.witness.calls <= np.count_nonzero(alpha)
     assert long.witness.shares.sum() <= 1.0 + 1e-12
 
 

@@ -1,4 +1,4 @@
-"""What a gap settles, where the optimum is known in a closed form."""
+"""Settled labels and weights, where the optimum is known in a closed form."""
 
 import math
 
@@ -21,7 +21,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.proof.settled import radius_of, scores, settled, zeros
+from stepless.proof.settled import certain_zeros, radius_of, score_ranges, settled
 from stepless.proof.sums import verify
 
 
@@ -45,12 +45,12 @@ def test_scores_reach_as_far_as_the_weights_do():
     X, w = rng.normal(size=(200, 5)), rng.normal(size=5)
     for A in (X, X.astype(np.float32), sparse.csr_matrix(X)):
         source = Source(A, np.zeros(200))
-        low, high = scores(source, w, 0.1, (0.25, 0.5))
+        low, high = score_ranges(source, w, 0.1, (0.25, 0.5))
         length = np.linalg.norm(X, axis=1)
         np.testing.assert_allclose(low, X @ w + 0.25 - 0.1 * length, rtol=0, atol=1e-5)
         np.testing.assert_allclose(high, X @ w + 0.5 + 0.1 * length, rtol=0, atol=1e-5)
     toward = X / np.linalg.norm(X, axis=1)[:, None]
-    low, high = scores(Source(X, np.zeros(200)), w, 0.1, (0.0, 0.0))
+    low, high = score_ranges(Source(X, np.zeros(200)), w, 0.1, (0.0, 0.0))
     assert (low <= np.sum(X * (w - 0.1 * toward), axis=1)).all()
     assert (high >= np.sum(X * (w + 0.1 * toward), axis=1)).all()
 
@@ -139,8 +139,8 @@ def test_no_smaller_reach_of_slopes_would_be_true(share):
     slopes = (1.0 - share) * (best - 3.0) * x
     found = verify(objective, source, np.array([best]), 0.0, Column([slopes]))
     assert found.steepness == pytest.approx([(1.0 - share) * alpha])
-    assert not zeros(objective, source, found.steepness, found.gap).any()
-    assert zeros(objective, source, found.steepness, 0.9 * found.gap).all()
+    assert not certain_zeros(objective, source, found.steepness, found.gap).any()
+    assert certain_zeros(objective, source, found.steepness, 0.9 * found.gap).all()
 
 
 def test_weights_that_are_0_for_sure():
@@ -156,7 +156,7 @@ def test_weights_that_are_0_for_sure():
     for far in (0.3, 0.1, 1e-2, 1e-4, 1e-8):
         w = best + far * rng.normal(size=d) * (best != 0.0)
         found = verify(objective, source, w, 0.0, Column([X @ w - y]))
-        sure = zeros(objective, source, found.steepness, found.gap)
+        sure = certain_zeros(objective, source, found.steepness, found.gap)
         assert not best[sure].any()
         counts.append(int(sure.sum()))
     assert counts[-1] == np.sum(best == 0.0) > 3

@@ -33,8 +33,8 @@ from stepless.objective import (
     Zero,
 )
 from stepless.proof import sums
-from stepless.proof.products import CAREFUL, PLAIN
-from stepless.proof.tangents import ByTangents
+from stepless.proof.products import COMPENSATED, PLAIN
+from stepless.proof.tangent_conjugate import TangentConjugate
 from stepless.rounding import UNIT
 
 LOSSES = {
@@ -55,11 +55,11 @@ def test_what_a_run_proves_is_true(seed, loss, penalty):
     assert judgement.faults == []
 
 
-@pytest.mark.parametrize("care", [PLAIN, CAREFUL])
+@pytest.mark.parametrize("arithmetic", [PLAIN, COMPENSATED])
 @pytest.mark.parametrize("penalty", [SquaredL2(1e-3), L1(1e-2)])
 @pytest.mark.parametrize("offset", [0.0, 2.0**36])
 @pytest.mark.parametrize("name", LOSSES)
-def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
+def test_slopes_of_anybody_prove_something_true(name, offset, penalty, arithmetic):
     """Random weights and slopes: the verifier is told nothing by a solver."""
     rng, loss = np.random.default_rng(0), LOSSES[name]
     m, d = 15, 3
@@ -75,9 +75,11 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         z = source.predictions(w, b)
         slopes = np.array([loss.slope(p, t) for p, t in zip(z, y, strict=True)]) * rng.random(m)
         given = sums.levelled(J, source, source.split(slopes))
-        read = care.read(source, w, b, given.slopes)
-        highest = sums.penalty(J, w) + sums.risk(loss, source, read[0], care)
-        lowest, steepness = sums.bound(J, source, w, given, read, highest, care)
+        read = arithmetic.read(source, w, b, given.slopes)
+        highest = sums.penalty_from_above(J, w) + sums.risk_from_above(
+            loss, source, read[0], arithmetic
+        )
+        lowest, steepness = sums.lower_bound(J, source, w, given, read, highest, arithmetic)
         s = [exact(si) for si in source.s]
         true = objective(loss, penalty, X, y, s, w, b)
         assert true <= highest <= float(true) * (1.0 + 1e-8) + 1e-12
@@ -92,8 +94,8 @@ def test_slopes_of_anybody_prove_something_true(name, offset, penalty, care):
         for j in range(d):
             g = abs(sum(si * ai * exact(xi) for si, ai, xi in zip(s, a, X[:, j], strict=True)) / m)
             assert g <= exact(steepness[j])
-            assert care is PLAIN or offset or steepness[j] <= float(g) * (1.0 + 1e-8) + 1e-12
-        if care is CAREFUL and not offset:
+            assert arithmetic is PLAIN or offset or steepness[j] <= float(g) * (1.0 + 1e-8) + 1e-12
+        if arithmetic is COMPENSATED and not offset:
             assert lowest >= float(height) - 1e-12 * max(1.0, abs(float(height)))
 
 
@@ -104,8 +106,8 @@ def test_losses_of_counts_next_to_their_minimum_are_not_too_low():
         source = Source(np.zeros((1, 1)), np.array([y]))
         b = math.log(y)
         true = objective(Poisson(), SquaredL2(1.0), source.X.array, source.y, None, [0.0], b)
-        z, _ = CAREFUL.read(source, np.zeros(1), b, Column([np.zeros((2, 1))]))
-        assert true <= sums.risk(Poisson(), source, z, CAREFUL) <= 1e-26 * y
+        z, _ = COMPENSATED.read(source, np.zeros(1), b, Column([np.zeros((2, 1))]))
+        assert true <= sums.risk_from_above(Poisson(), source, z, COMPENSATED) <= 1e-26 * y
 
 
 @pytest.mark.parametrize("loss", [one for one in errors.LOSSES if one.outputs() == 1], ids=repr)
@@ -119,9 +121,9 @@ def test_one_example_is_rounded_up(loss):
         X, w = np.array([[1.0, rest]]), np.array([z, 1.0])
         source, slopes = Source(X, np.array([y])), Column([np.array([a])])
         true = objective(loss, Zero(), X, source.y, [exact(1.0)], w)
-        for care in (PLAIN, CAREFUL):
-            read = care.read(source, w, 0.0, Column([np.zeros((2, 1))]))
-            height = sums.risk(loss, source, read[0], care)
+        for arithmetic in (PLAIN, COMPENSATED):
+            read = arithmetic.read(source, w, 0.0, Column([np.zeros((2, 1))]))
+            height = sums.risk_from_above(loss, source, read[0], arithmetic)
             # no number where counts are next to 0 and predictions are not: it is refused
             assert math.isnan(height) or true <= exact(height) + exact(1e-300)
         given = sums.levelled(J, source, slopes)
@@ -137,20 +139,20 @@ def test_counts_near_their_mean_are_rounded_up():
         w = np.array([math.log(y) + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-6, 0)])
         source = Source(np.ones((1, 1)), np.array([y]))
         true = objective(loss, Zero(), np.ones((1, 1)), source.y, [exact(1.0)], w)
-        for care in (PLAIN, CAREFUL):
-            read = care.read(source, w, 0.0, Column([np.zeros((2, 1))]))
-            assert true <= exact(sums.risk(loss, source, read[0], care))
+        for arithmetic in (PLAIN, COMPENSATED):
+            read = arithmetic.read(source, w, 0.0, Column([np.zeros((2, 1))]))
+            assert true <= exact(sums.risk_from_above(loss, source, read[0], arithmetic))
 
 
-def test_careful_products_err_by_no_more_than_they_say():
+def test_compensated_products_err_by_no_more_than_they_say():
     rng = np.random.default_rng(5)
     X, w, a = rng.normal(size=(30, 30)), rng.normal(size=30), rng.normal(size=(1, 30))
-    z, g = CAREFUL.read(Source(X, np.ones(30)), w, 0.0, Column([np.vstack((a, 0.0 * a))]))
+    z, g = COMPENSATED.read(Source(X, np.ones(30)), w, 0.0, Column([np.vstack((a, 0.0 * a))]))
     x = [[exact(xij) for xij in row] for row in X]
     for row, high, low, size in zip(x, *z.whole, strict=True):
         true = sum(xj * exact(wj) for xj, wj in zip(row, w, strict=True))
         off = abs(true - exact(high) - exact(low))
-        assert off <= exact(CAREFUL.rounding(30)) * exact(size)
+        assert off <= exact(COMPENSATED.rounding(30)) * exact(size)
     for column, gj in zip(zip(*x, strict=True), g, strict=True):
         true = sum(xi * exact(ai) for xi, ai in zip(column, a[0], strict=True))
         assert abs(true - exact(gj)) <= exact(2.0 * UNIT) * abs(true)
@@ -185,7 +187,7 @@ def test_a_minimum_is_rounded_down(penalty, domain):
     for _ in range(25):
         g = rng.normal(size=int(rng.integers(1, 30))) * 10.0 ** rng.uniform(-2, 0)
         true = least(penalty, domain, [exact(gj) for gj in g], exact(0.7))
-        assert exact(sums.floor(J, g, np.zeros(g.size), 0.7)) <= true
+        assert exact(sums.minimum_from_below(J, g, np.zeros(g.size), 0.7)) <= true
 
 
 def test_a_bound_is_of_the_domain_with_all_that_is_let_in():
@@ -213,7 +215,7 @@ class Pseudo(Loss):
 @pytest.mark.parametrize("a", [-1.0, -0.999999, -0.5, -1e-9, 1e-300, 0.25, 0.7, 1.0 - 1e-12])
 @pytest.mark.parametrize("y", [0.0, -3.0, 1e6])
 def test_a_conjugate_by_tangents_lies_above_and_close(a, y):
-    found, size = ByTangents(Pseudo()).bracket(a, y)
+    found, size = TangentConjugate(Pseudo()).bracket(a, y)
     if abs(a) == 1.0:
         assert found == math.inf
         return
@@ -234,7 +236,7 @@ class Bent(Loss):
 def test_tangents_whose_slopes_are_rounded_lie_above_too():
     a = 0.5 + 2.0**-46
     true = a - 0.5  # at z = 1
-    found, size = ByTangents(Bent()).bracket(a, 0.0)
+    found, size = TangentConjugate(Bent()).bracket(a, 0.0)
     assert true - Bent.ulps * UNIT * size <= found <= 1.25 * true
 
 
@@ -279,7 +281,7 @@ def test_terms_of_both_signs_of_an_entropy_round_against_the_bound():
     J = Objective(Squared(), penalty, box, intercept=False)
     for _ in range(100):
         g = rng.uniform(0.01, 0.03) * np.array([1.0, -1.0 - rng.uniform(0.0, 0.02)])
-        lowest = sums.floor(J, g, np.zeros(2), 10.0)
+        lowest = sums.minimum_from_below(J, g, np.zeros(2), 10.0)
         true = sum(1 - mp.e ** -exact_number(gj) for gj in g)  # at w = exp(−g)
         assert exact(lowest) <= true
         assert float(lowest) == pytest.approx(float(true), abs=1e-12)
@@ -297,7 +299,7 @@ def test_a_norm_of_many_weights_is_no_lower_than_it_is():
     with mp.workdps(60):
         total = sum(exact_number(wj) ** exact_number(p) for wj in w)
         true = total ** (2 / exact_number(p)) / (2 * (exact_number(p) - 1))
-    assert true <= exact_number(sums.penalty(J, w))
+    assert true <= exact_number(sums.penalty_from_above(J, w))
 
 
 class Rough(Loss):

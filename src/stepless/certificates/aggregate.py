@@ -1,4 +1,4 @@
-"""One plane under a risk, blended from all that were seen: for any penalty and domain."""
+"""One plane under a risk, a convex combination of all that were seen: any penalty and domain."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from stepless.arrays import Array
 from stepless.certificates.planes import MOST_POINTS
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.proof.witness import Points, Witness, blend
+from stepless.proof.witness import Witness, blend
 
-_TRIALS = 12  # of a search for the best blend; the next plane brings another
+_TRIALS = 12  # of a line search; the next plane brings another
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 class Aggregate:
-    """A blend of planes lies under the risk as they do; so does 0, from which it begins.
+    """A convex combination of planes, which lies under the risk as they do; it begins with 0.
 
-    Each plane that comes is blended in by that share which lifts the bound most. No regularizer and
-    no loss is negative, hence Ω(w*) ≤ J(w) at every w: only weights with so small a penalty count.
+    Each new plane gets the share that raises the bound most. No regularizer and no loss is
+    negative, hence Ω(w*) ≤ J(w) at every w: only weights with no larger penalty count.
 
-    Where the witness of each plane is a point, at most 50 are kept: the least share goes to 0.
+    Where each plane's witness is a point, at most 50 are kept: the least share is set to 0.
     """
 
     def __init__(self, d: int) -> None:
@@ -34,7 +34,7 @@ class Aggregate:
         self._parts: list[Plane] = []  # planes that have a point each, in their witness's order
 
     def add(self, plane: Plane) -> None:
-        """Take in a plane; it must be level (tilt 0)."""
+        """Add a plane; it must be level (tilt 0)."""
         self._new = plane
 
     def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, None]:
@@ -44,7 +44,7 @@ class Aggregate:
             first = not self._a.any()  # a blend with 0 is sought already
             share = self._blend(objective, ceiling, new.a, new.offset)
             self._witness = blend((1.0 - share, share), (self._witness, new.witness))
-            self._count(new, share)
+            self._limit_points(new, share)
             if not first:
                 share = self._blend(objective, ceiling, np.zeros_like(self._a), 0.0)
                 self._witness = blend((1.0 - share,), (self._witness,))
@@ -53,38 +53,36 @@ class Aggregate:
         return max(self._bound(objective, ceiling, self._a, self._offset), 0.0), None
 
     def _blend(self, objective: Penalized, ceiling: float, a: Array, offset: float) -> float:
-        rise, lift = a - self._a, offset - self._offset
+        slopes, height = a - self._a, offset - self._offset
 
         def bound(share: float) -> float:
-            at = self._a + share * rise
-            return self._bound(objective, ceiling, at, self._offset + share * lift)
+            at = self._a + share * slopes
+            return self._bound(objective, ceiling, at, self._offset + share * height)
 
-        share = _highest(bound)
-        self._a += share * rise
-        self._offset += share * lift
+        share = _golden_section(bound)
+        self._a += share * slopes
+        self._offset += share * height
         return share
 
-    def _count(self, new: Plane, share: float) -> None:
-        """Keep what a new plane's point needs; drop the least of too many."""
-        if not isinstance(new.witness, Points):
+    def _limit_points(self, new: Plane, share: float) -> None:
+        """Keep a new plane that has a point; drop the plane of least share, if there are many."""
+        if new.witness is None or not new.witness.points:
             return
         if share == 1.0:
             self._parts.clear()
         if share > 0.0:
             self._parts += [new]
-        points = self._witness
-        if not isinstance(points, Points) or len(self._parts) <= MOST_POINTS:
+        points = None if self._witness is None else self._witness.points
+        if points is None or len(self._parts) <= MOST_POINTS:
             return
         least = int(np.argmin(points.shares))
         lost, dropped = float(points.shares[least]), self._parts.pop(least)
         self._a -= lost * dropped.a
         self._offset -= lost * dropped.offset
-        kept = np.arange(len(points)) != least
-        b = points.b[:least] + points.b[least + 1 :]
-        self._witness = Points(points.w[kept], b, points.shares[kept])
+        self._witness = points.without(least)
 
     def witness(self) -> Witness | None:
-        """What proves the bound: that of all planes, mixed as they are in it."""
+        """Return the witness of the bound: all planes' witnesses, in their shares."""
         return self._witness
 
     @staticmethod
@@ -92,8 +90,8 @@ class Aggregate:
         return offset + objective.least(a, np.zeros(()), ceiling)
 
 
-def _highest(function: Callable[[float], float]) -> float:
-    """Where a concave function on [0, 1] is highest, by golden section; 0 if nothing is higher."""
+def _golden_section(function: Callable[[float], float]) -> float:
+    """Maximise a concave function on [0, 1]; return 0 if nothing found is higher than there."""
     low, high = 0.0, 1.0
     best, top = 0.0, function(0.0)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -12,16 +11,16 @@ from stepless.certificates.aggregate import Aggregate
 from stepless.certificates.planes import MOST_POINTS, Planes
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.proof.witness import Witness
+from stepless.proof.witness import Claim, Witness
 
 _STEEPEST = 1e100  # its square is still a number
 
 
 class Certifier:
-    """Collects planes and keeps the best bound they have given.
+    """Collect planes, and keep the best bound that they or a solver have given.
 
     A free intercept may be anything, so only a plane that is level in it bounds the objective. Two
-    planes tilted in opposite ways are blended until they are level; one waits for its partner.
+    planes tilted in opposite ways are combined into a level one; one waits for its partner.
     """
 
     def __init__(
@@ -31,17 +30,17 @@ class Certifier:
         self.planes = planes or (Planes(d) if objective.euclidean else Aggregate(d))
         self._rising: Plane | None = None
         self._falling: Plane | None = None
-        self._claim: Any = None  # who has the witness of the best bound, if not the planes
+        self._claim: Claim | None = None  # has the witness of the best bound
         # no loss is negative, no regularizer either; planes of another run may say more
         self.lower_bound = 0.0
         if planes is not None:
-            self.hear(planes.lower_bound(objective)[0], planes)
+            self.accept(planes.lower_bound(objective)[0], planes)
 
     def learn(self, plane: Plane, ceiling: float = math.inf) -> Array | None:
-        """Take in a plane; return the planes' minimiser, if there is a new one.
+        """Add a plane; return the planes' minimiser, if there is a new one.
 
-        `ceiling` is the objective somewhere. A plane of a run that diverges, steeper than any help,
-        is left out.
+        `ceiling` is the objective somewhere. A plane of a run that diverges, too steep to be of any
+        use, is left out.
         """
         sizes = float(np.abs(plane.a).max(initial=0.0)), abs(plane.offset), abs(plane.tilt)
         if not all(size < _STEEPEST for size in sizes):  # not a number, perhaps
@@ -51,22 +50,22 @@ class Certifier:
             return None
         self.planes.add(level)
         bound, w = self.planes.lower_bound(self._objective, ceiling)
-        self.hear(bound, self.planes)
+        self.accept(bound, self.planes)
         return w
 
-    def hear(self, bound: float, claim: Any) -> None:
-        """Take in a bound of whoever has a `witness` for it."""
+    def accept(self, bound: float, claim: Claim | None) -> None:
+        """Accept a claimed bound, if it is the best so far and has a witness."""
         if bound > self.lower_bound and claim is not None:
             self.lower_bound, self._claim = bound, claim
 
     def forget(self) -> None:
-        """Leave a bound that an objective has shown to be false; its witness may be a good one."""
+        """Drop a bound that an objective has shown to be false; its witness may be a good one."""
         self.lower_bound = 0.0
 
     def witness(
         self, most: int = MOST_POINTS, enough: float = math.inf, ceiling: float = math.inf
     ) -> Witness | None:
-        """What proves the best bound; by so many points at most, if they prove enough."""
+        """Return the witness of the best bound; of `most` points, if these prove `enough`."""
         claim = self._claim
         if isinstance(claim, Planes):
             claim = claim.sparser(most, enough, ceiling)

@@ -1,4 +1,4 @@
-"""Planes under a risk, and their minimum together with a penalty whose conjugate is smooth."""
+"""Cutting planes under a penalty whose conjugate is smooth: the minimum of both together."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ _ENOUGH = 1e-2  # of the gap that there is: how exactly the model is minimised
 
 
 class CurvedPlanes(GeneralPlanes):
-    """For an Ω whose conjugate is finite and differentiable, free or in a product of intervals.
+    """Planes for an Ω whose conjugate is finite and differentiable; free, or in a box.
 
     The planes' minimum is max_α bᵀα − Ω*(−Aα), attained at w = ∇Ω*(−Aα): see `dual_model`.
     """
 
-    def climb(self, objective: Penalized, ceiling: float, alpha: Array, known: float) -> Array:
+    def maximise_dual(
+        self, objective: Penalized, ceiling: float, alpha: Array, known: float
+    ) -> Array:
         enough = _ENOUGH * (ceiling - known) if ceiling < math.inf else 0.0
         return ascend(self.A, self.b, alpha, _Conjugate(objective), enough)
 
 
 class _Conjugate:
-    """(Ω + the domain)*: where the domain is a product of intervals, Ω*'s weights are clipped."""
+    """The conjugate of Ω in the domain: weights are clipped to a product of intervals."""
 
     def __init__(self, objective: Penalized) -> None:
         self._regularizer = objective.regularizer

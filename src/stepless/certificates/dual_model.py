@@ -1,4 +1,4 @@
-"""The dual of a bundle's model: planes under a risk, and any bowl above which they are minimised.
+"""The dual of a bundle's model: planes under a risk, plus a convex Ψ with a smooth conjugate.
 
     min_w  Ψ(w) + max(0, max_i ⟨a_i, w⟩ + b_i)   is   max_α  bᵀα − Ψ*(−Aα),   α ≥ 0, 1ᵀα ≤ 1,
 
@@ -7,7 +7,6 @@ and w = ∇Ψ*(−Aα) (SVL Th. 2). *Any* such α gives a number below: an inexa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -17,32 +16,30 @@ from stepless.certificates.simplex_qp import maximise
 
 _STEPS = 60  # of Newton's method; a bundle goes on from where they end
 _TRIALS = 60  # of a line search
-_CAREFUL = 1e-3  # a first share of the largest curvature to add to all, where steps are short
+_DAMPING = 1e-3  # a first share of the largest curvature to add to all, where steps are short
 _LEAST_GAP = 1e-14  # relative to the heights of planes: no gap is smaller
 
 
-class Bowl(Protocol):
-    """A convex Ψ, by its conjugate, which is differentiable."""
+class SmoothConjugate(Protocol):
+    """The conjugate of a convex Ψ, which is differentiable."""
 
     def weights(self, u: Array) -> Array:
-        """∇Ψ*(u), the weights that maximise ⟨u, w⟩ − Ψ(w)."""
-        ...
+        """Return ∇Ψ*(u), the weights that maximise ⟨u, w⟩ − Ψ(w)."""
 
     def curvature(self, u: Array) -> tuple[Array, float, Array]:
-        """D, f and r with ∇²Ψ*(u) = diag(D) + f rrᵀ, or about that."""
-        ...
+        """Return D, f and r with ∇²Ψ*(u) = diag(D) + f rrᵀ, or about that."""
 
 
-def ascend(A: Array, b: Array, alpha: Array, bowl: Bowl, enough: float) -> Array:
-    """Climb in place from a feasible α until the model's own gap is `enough`; return w.
+def ascend(A: Array, b: Array, alpha: Array, conjugate: SmoothConjugate, enough: float) -> Array:
+    """Maximise the dual in place, from a feasible α, to a gap of `enough` in the model; return w.
 
     Newton's method: Ψ* is taken for its parabola at −Aα, whose programme is that of
     `simplex_qp.maximise`, on the planes that have weight or are too high; then a line search. Where
-    the parabola promises too much, for Ψ* may have corners in its slope, it gets more curvature.
+    the parabola promises too much, for Ψ* may have corners in its slope, it is damped.
     """
-    care = 0.0
+    damping = 0.0
     v = alpha @ A
-    w = bowl.weights(-v)
+    w = conjugate.weights(-v)
     for _ in range(_STEPS):
         heights = b + A @ w  # the slope of the dual
         mean = float(alpha @ heights)
@@ -51,8 +48,8 @@ def ascend(A: Array, b: Array, alpha: Array, bowl: Bowl, enough: float) -> Array
             break
         W = np.flatnonzero((alpha > 0.0) | (heights > mean))
         B, before = A[W], alpha[W]
-        D, factor, r = bowl.curvature(-v)
-        gram = (B * (D + care * D.max())) @ B.T
+        D, factor, r = conjugate.curvature(-v)
+        gram = (B * (D + damping * D.max())) @ B.T
         if factor != 0.0:
             products = B @ r
             gram += factor * np.outer(products, products)
@@ -60,26 +57,28 @@ def ascend(A: Array, b: Array, alpha: Array, bowl: Bowl, enough: float) -> Array
         maximise(gram, heights[W] + gram @ before, after)
         along = after - before
         down, rise = along @ B, float(along @ b[W])
-        start = v
-
-        def slope(share: float, start=start, down=down, rise=rise) -> float:  # type: ignore[no-untyped-def]
-            return rise + float(down @ bowl.weights(-(start + share * down)))
-
-        share = _highest(slope)
-        if share == 0.0 and care >= 1.0:
+        share = _line_search(conjugate, v, down, rise)
+        if share == 0.0 and damping >= 1.0:
             break
         if share < 0.1:
-            care = min(max(10.0 * care, _CAREFUL), 1.0)
+            damping = min(max(10.0 * damping, _DAMPING), 1.0)
         elif share > 0.5:
-            care = care / 10.0 if care > _CAREFUL else 0.0
+            damping = damping / 10.0 if damping > _DAMPING else 0.0
         alpha[W] = before + share * along
         v = alpha @ A
-        w = bowl.weights(-v)
+        w = conjugate.weights(-v)
     return w
 
 
-def _highest(slope: Callable[[float], float]) -> float:
-    """Where a concave function of a share is about highest, by its slope; 0 if it only falls."""
+def _line_search(conjugate: SmoothConjugate, v: Array, down: Array, rise: float) -> float:
+    """Return the share of a step that about maximises the dual, by its slope; 0 if it only falls.
+
+    The step changes Aα = v by `down`, and bᵀα by `rise`.
+    """
+
+    def slope(share: float) -> float:
+        return rise + float(down @ conjugate.weights(-(v + share * down)))
+
     first = slope(0.0)
     if not first > 0.0:
         return 0.0

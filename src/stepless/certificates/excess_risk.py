@@ -1,4 +1,4 @@
-"""From the excess of a convex risk to the excess of mistakes."""
+"""Bound the excess of mistakes by the excess of a convex risk."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def excess_risk_bound(excess: float, loss: str | Loss = "smoothed_hinge") -> flo
     loss at y = +1 (MAH Th. 4.2, 4.5; Bartlett, Jordan, McAuliffe 2006). No better bound holds for
     all distributions.
 
-    What a fit certifies, its `gap_`, is one part of the excess: what more optimisation could gain
-    on these examples. The others are yours to add: how far the risk of the examples is from that
-    of all examples (and the penalty), and how far the best linear function is from the best one.
+    A fit certifies one part of the excess, its `gap_`: what more optimisation could gain on these
+    examples. The other parts are yours to add: how far the risk of the examples is from the
+    expected one (and the penalty), and how far the best linear function is from the best one.
 
     MAH's own closed forms are not used, as they are not true: Th. 4.6 fails at γ = 5, η = 0.9, and
     Th. 4.8 at γ = 1, where an excess of 0.001 allows 0.0271 and not 0.0079. A simple form that is
@@ -47,7 +47,7 @@ def excess_risk_bound(excess: float, loss: str | Loss = "smoothed_hinge") -> flo
     0.193
     """
     of = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
-    _refuse(of)
+    _refuse_loss(of)
     if not excess >= 0.0:
         raise ValueError(f"an excess is not negative, but this one is {excess}")
     if excess == 0.0:
@@ -82,7 +82,7 @@ def _mixed(of: Callable[[float, float], float], z: float, eta: float) -> float:
     return 0.5 * ((1.0 + eta) * of(z, 1.0) + (1.0 - eta) * of(z, -1.0))
 
 
-def _refuse(loss: Loss) -> None:
+def _refuse_loss(loss: Loss) -> None:
     """Refuse a loss for which the theorem does not hold."""
     if not isinstance(loss, Loss):
         raise TypeError(f"loss must be a name or a Loss, not {type(loss).__name__}")

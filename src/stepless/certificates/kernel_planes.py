@@ -1,4 +1,4 @@
-"""Planes under the risk of a sum of kernels."""
+"""Cutting planes under the risk of a kernel expansion."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class KernelPlanes(Planes):
 
     def __init__(self, gram: Gram, duals: int = 1) -> None:
         super().__init__(gram.size, duals)
-        self._kernels = gram
+        self._table = gram
 
     def products(self, v: Array) -> Array:
-        return self.A @ self._kernels.predictions(v)
+        return self.A @ self._table.predictions(v)
 
     def length(self, v: Array) -> float:
-        return math.sqrt(max(float(v @ self._kernels.predictions(v)), 0.0))
+        return math.sqrt(max(float(v @ self._table.predictions(v)), 0.0))
 
     def _bound(self, objective: Penalized, alpha: Array) -> tuple[float, Array]:
-        """Return the bound that α proves, and the blend's a."""
+        """Return the bound that α proves, and the combination's a."""
         n = self.size
         slope = math.sqrt(max(float(alpha @ self._gram[:n, :n] @ alpha), 0.0))
         return objective.floor(slope, float(alpha @ self.b)), alpha @ self.A

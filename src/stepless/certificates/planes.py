@@ -1,4 +1,4 @@
-"""Planes under a risk, and the best lower bound that they give together."""
+"""Cutting planes under a risk, and the best lower bound that they give together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepless.arrays import Array, Indices
 from stepless.certificates.simplex_qp import maximise
 from stepless.objective import Penalized
 from stepless.plane import Plane
-from stepless.proof.witness import Points, Witness, blend
+from stepless.proof.witness import Witness, blend
 
 MOST_POINTS = 50  # of a witness: each costs the verifier a call of an oracle
 _MOST_PLANES = 250
@@ -27,7 +27,7 @@ class Planes:
     left of 1. *Any* such α gives a valid bound, so an inexact one costs tightness, never truth.
 
     A full bundle drops the plane that has been idle the longest; if none is idle, the two of least
-    weight become one (their blend is a plane too, and the bound does not fall).
+    weight become one (their combination is a plane too, and the bound does not fall).
     """
 
     def __init__(self, d: int, duals: int = 1, witness_size: int = 0) -> None:
@@ -46,7 +46,7 @@ class Planes:
 
     @property
     def A(self) -> Array:
-        """The planes' slopes, one a row."""
+        """The planes' slopes, one plane per row."""
         return self._A[: self.size]
 
     @property
@@ -55,15 +55,15 @@ class Planes:
         return self._b[: self.size]
 
     def products(self, v: Array) -> Array:
-        """⟨a_i, v⟩ for each plane."""
+        """Return ⟨a_i, v⟩ for each plane."""
         return self.A @ v
 
     def length(self, v: Array) -> float:
-        """‖v‖, of weights or slopes."""
+        """Return ‖v‖, of weights or slopes."""
         return float(np.sqrt(v @ v))
 
     def add(self, plane: Plane) -> None:
-        """Take in a plane; it must be level (tilt 0)."""
+        """Add a plane; it must be level (tilt 0)."""
         if self.size == self.capacity:
             self._make_room()
         n = self.size
@@ -75,19 +75,20 @@ class Planes:
         self._witnesses.append(plane.witness)
 
     def witness(self) -> Witness | None:
-        """What proves the bound: the planes' own, mixed as they are in it."""
+        """Return the witness of the bound: the planes' own, weighted by α."""
         return blend(self._duals[0, : self.size].tolist(), self._witnesses)
 
     def sparser(self, most: int, enough: float, ceiling: float) -> Planes:
-        """Planes that need at most so many points, or as few as prove a bound that is enough.
+        """Return planes with at most `most` points, or as few as prove a bound of `enough`.
 
-        Those of largest weight, which is found anew; themselves, if they have no more points.
+        These are the planes of largest weight, weighted anew; all, if they have no more points.
         """
         alpha = self._duals[0, : self.size]
         falling = np.argsort(-alpha, kind="stable")[: int(np.count_nonzero(alpha))]
-        lengths = [len(one) for i in falling if isinstance(one := self._witnesses[i], Points)]
-        counts = np.cumsum(lengths)
-        if self._proved is None or len(lengths) < falling.size or counts[-1:].sum() <= most:
+        used = [self._witnesses[i] for i in falling]
+        calls = np.array([one.calls if one else 0 for one in used], dtype=np.int64)
+        counts = np.cumsum(calls)
+        if self._proved is None or not calls.all() or calls.sum() <= most:
             return self
         n = int(np.searchsorted(counts, most, side="right"))
         while 0 < n < falling.size:
@@ -105,28 +106,28 @@ class Planes:
         return few
 
     def reweighted(self, objective: Penalized, ceiling: float) -> float:
-        """The bound of the best weights that these planes can have."""
+        """Return the bound of the best weights that these planes can have."""
         return self.lower_bound(objective, ceiling)[0]
 
     def maximise(self, strength: float, linear: Array, dual: int = 0) -> Array:
-        """argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last answer."""
+        """Return argmax_α linearᵀα − ‖Aα‖²/(2 strength), α ≥ 0, 1ᵀα ≤ 1; starts from its last α."""
         n = self.size
         alpha = np.ascontiguousarray(self._duals[dual, :n])
         maximise(self._gram, strength * linear, alpha)
         self._duals[dual, :n] = alpha
         return alpha
 
-    def rest(self) -> None:
+    def age_unused(self) -> None:
         """Count one more step for the planes that no dual point uses."""
         n = self.size
         used = (self._duals[:, :n] > 0.0).any(axis=0)
         self._idle[:n] = np.where(used, 0, self._idle[:n] + 1)
 
     def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, Array]:
-        """The bundle's bound on the optimum, and the weights at which the planes' minimum lies."""
+        """Return a bound on the optimum, and the weights at which the planes' minimum lies."""
         strength = objective.strength
         if self.size == 0 or (strength == 0.0 and math.isinf(objective.radius)):
-            self.rest()
+            self.age_unused()
             return 0.0, np.zeros(self._A.shape[1])  # losses are non-negative; planes say no more
         before = self._duals[0, : self.size].copy()
         # Where the ball binds, its multiplier adds to λ: ‖Aα‖ = (λ + μ) R. A μ too small to count,
@@ -144,7 +145,7 @@ class Planes:
             self._duals[0, : self.size] = before
             bound = self._best
         self._best, self._proved = bound, objective
-        self.rest()
+        self.age_unused()
         w = v / -sharpened
         return max(bound, 0.0), w * min(1.0, objective.radius / max(float(np.sqrt(w @ w)), 1e-300))
 
@@ -154,7 +155,7 @@ class Planes:
         return objective.floor(float(np.sqrt(v @ v)), float(alpha @ self.b)), v
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the room that is not used yet."""
+        """Leave out the rows that are not used yet."""
         return vars(self) | {"_A": self.A.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -167,8 +168,8 @@ class Planes:
         i, j = np.argsort(weight, kind="stable")[:2]
         leaver = int(np.argmax(self._idle[: self.size]))
         both_witnesses = self._witnesses[i], self._witnesses[j]
-        points = sum(len(one) for one in both_witnesses if isinstance(one, Points))
-        if self._idle[leaver] == 0 and points > MOST_POINTS:  # no blend of so many can be proved
+        points = sum(one.calls for one in both_witnesses if one)
+        if self._idle[leaver] == 0 and points > MOST_POINTS:  # too many for the verifier
             leaver, self._best = int(i), -math.inf
         elif self._idle[leaver] == 0:
             both = weight[i] + weight[j]
@@ -181,15 +182,8 @@ class Planes:
             self._witnesses[j] = blend((1.0 - theta, theta), both_witnesses)
             leaver = int(i)
         last = self.size - 1
-        for row in (
-            self._A,
-            self._b,
-            self._idle,
-            self._gram,
-            self._gram.T,
-            self._duals.T,
-        ):
-            row[leaver] = row[last]
+        for kept in (self._A, self._b, self._idle, self._gram, self._gram.T, self._duals.T):
+            kept[leaver] = kept[last]
         self._witnesses[leaver] = self._witnesses[last]
         del self._witnesses[last:]
         self.size = last

@@ -1,4 +1,4 @@
-"""Planes under a risk, and their minimum together with ‖w‖₁ or nothing: a linear programme."""
+"""Cutting planes under ‖w‖₁ or no penalty: the minimum of both is a linear programme."""
 
 from __future__ import annotations
 
@@ -40,14 +40,16 @@ def lasso(objective: Penalized) -> float | None:
 
 
 class PolyhedralPlanes(GeneralPlanes):
-    """For Ω(w) = α‖w‖₁ or none: free, in a box, an ℓ₁ ball, a simplex, or not negative.
+    """Planes for Ω(w) = α‖w‖₁ or 0: free, in a box, an ℓ₁ ball, a simplex, or not negative.
 
     min α1ᵀ(p + n) + t over ⟨a_i, p − n⟩ + b_i ≤ t, t, p, n ≥ 0, by HiGHS. No weight of the optimum
     is larger than J/α at any point. HiGHS is exact to about 1e-7; its dual point is made feasible,
     and proves what it proves. Where HiGHS gives up, the last dual point is still one.
     """
 
-    def climb(self, objective: Penalized, ceiling: float, alpha: Array, known: float) -> Array:
+    def maximise_dual(
+        self, objective: Penalized, ceiling: float, alpha: Array, known: float
+    ) -> Array:
         strength, domain = lasso(objective), objective.domain
         assert strength is not None
         n, d = self.A.shape
@@ -72,11 +74,11 @@ class PolyhedralPlanes(GeneralPlanes):
             method="highs",
         )
         if found.status != 0:
-            w = np.zeros(d)
-            domain.project(w)
-            return w
+            nearest = np.zeros(d)
+            domain.project(nearest)
+            return nearest
         alpha[:] = np.maximum(-found.ineqlin.marginals[:n], 0.0)
         alpha /= max(float(alpha.sum()), 1.0)
-        w = found.x[:d] - found.x[d : 2 * d]
+        w: Array = found.x[:d] - found.x[d : 2 * d]
         domain.project(w)  # HiGHS is as exact about bounds
         return w

@@ -1,7 +1,7 @@
-"""Contracts: is a loss, regularizer, domain or risk what the rest of Stepless takes it for?
+"""Contract checks of user-defined losses, regularizers, domains and risks.
 
 Each check samples its subject at fixed pseudo-random points and at extreme ones. It returns nothing
-when all is well, and else says in one line what is wrong, and where.
+when all is well, and otherwise raises an error that says in one line what is wrong, and where.
 """
 
 from stepless.checks.constraint import check_constraint

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepless.minimize import Result
 from stepless.objective import Zero
-from stepless.proof import added
+from stepless.proof import total_interval
 from stepless.proof.shortfall import REMEDY
 from stepless.run import Run
 from stepless.trace import Trace, relative
@@ -53,7 +53,7 @@ def certify(
     tells, what is known.
     """
     reasons = [r.stopped_by for r in results]
-    estimator.objective_, estimator.lower_bound_ = added(results)
+    estimator.objective_, estimator.lower_bound_ = total_interval(results)
     estimator.gap_ = estimator.objective_ - estimator.lower_bound_
     unit = estimator.objective_ if relative_to is None else relative_to
     estimator.rel_gap_ = relative(estimator.gap_, unit)

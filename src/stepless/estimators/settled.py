@@ -15,7 +15,7 @@ from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.several_classes import rows
 from stepless.minimize import Result
 from stepless.objective import L1
-from stepless.proof.settled import scores, settled, zeros
+from stepless.proof.settled import certain_zeros, score_ranges, settled
 from stepless.risks.risk import RowRisk
 from stepless.run import threads_of
 
@@ -37,7 +37,7 @@ def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result
     estimator.__dict__.pop("certain_zeros_", None)
     J = risks[0].objective
     if isinstance(J.regularizer, L1) and math.isfinite(J.loss.smoothness()) and J.outputs == 1:
-        each = [(zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
+        each = [(certain_zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
         known = rows(each, risks[0].objective.loss)[0]
         estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
 
@@ -54,7 +54,7 @@ def settled_labels(estimator: Any, X: Any, z: Array) -> Mask:
     K, joint = len(coef), estimator.loss_.outputs() > 1
     radii = np.broadcast_to(estimator.coef_error_ * (math.sqrt(0.5) if joint else 1.0), K)
     ranges = np.broadcast_to(estimator.intercept_range_, (K, 2))
-    both = [scores(source, *given) for given in zip(coef, radii, ranges, strict=True)]
+    both = [score_ranges(source, *given) for given in zip(coef, radii, ranges, strict=True)]
     low, high = (np.column_stack(side) for side in zip(*both, strict=True))
     if K == 1:
         return np.where(z > 0.0, low[:, 0] > 0.0, high[:, 0] < 0.0)

@@ -1,5 +1,5 @@
-"""Proves what a model claims, from the data: an objective from above and a bound from below."""
+"""The verifier: proves from the data an objective from above and a lower bound from below."""
 
-from stepless.proof.interval import Interval, added
+from stepless.proof.interval import Interval, total_interval
 
-__all__ = ["Interval", "added"]
+__all__ = ["Interval", "total_interval"]

@@ -1,8 +1,8 @@
-"""Sums of a joint loss over a block of rows: rounding counted against us.
+"""Sums of a joint loss over a block of rows, with every rounding counted.
 
 A joint loss is a function of the differences z_c − z_y, and rises with each of them, for its slopes
 are those of p − e_y, p a distribution. Every p is a witness: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y).
-p_y is what the others leave of 1; it is never rounded.
+p_y is 1 less the others, and never rounded.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ import math
 import numpy as np
 
 from stepless.jit import compiled
-from stepless.proof.arithmetic import TINY, two_product, two_sum
+from stepless.proof.arithmetic import two_product, two_sum
+from stepless.proof.rounding_error import TINY
 from stepless.rounding import UNIT
 
 
 @compiled("block[m,d] w[d,K] b[K] b[loss.outputs()]")
-def heights(block, loss, w, b, rounding, ulps):
-    """Σ s_i ℓ(Wᵀx_i + b, y_i), from above: a number, what it lacks, by how much it is too low.
+def values_from_above(block, loss, w, b, rounding, ulps):
+    """Return Σ s_i ℓ(Wᵀx_i + b, y_i) from above: a number, its correction, its uncounted error.
 
     Predictions are off by `rounding` of their terms' sizes; differences of them are rounded up.
     """
     X, y, s = block
     K = b.size
     z, up, a = np.empty((3, K)), np.empty(K), np.empty(K)
-    high, low, doubt = 0.0, 0.0, 0.0
+    high, low, error_sum = 0.0, 0.0, 0.0
     for i in range(s.size):
         if s[i] == 0.0:
             continue
@@ -34,24 +35,24 @@ def heights(block, loss, w, b, rounding, ulps):
         for c in range(K):
             if math.isnan(z[0, c]):
                 return math.nan, 0.0, 0.0
-            difference, lacks = two_sum(z[0, c], -z[0, own])
-            lacks += z[1, c] - z[1, own]
+            difference, correction = two_sum(z[0, c], -z[0, own])
+            correction += z[1, c] - z[1, own]
             off = rounding * (z[2, c] + z[2, own])
             # three roundings, each of no more than these sizes
-            off += 4.0 * UNIT * (abs(difference + lacks) + abs(lacks) + off) + TINY
-            up[c] = difference + (lacks + off)
+            off += 4.0 * UNIT * (abs(difference + correction) + abs(correction) + off) + TINY
+            up[c] = difference + (correction + off)
         up[own] = 0.0
         value = loss.slopes(up, y[i], a)
         term, error = two_product(s[i], value)
-        high, lack = two_sum(high, term)
-        low += error + lack
-        doubt += s[i] * value
-    return high, low, doubt * UNIT * ulps + TINY
+        high, sum_error = two_sum(high, term)
+        low += error + sum_error
+        error_sum += s[i] * value
+    return high, low, error_sum * UNIT * ulps + TINY
 
 
 @compiled()
 def predict(X, i, w, b, z):
-    """Write z: each output's ⟨w, x_i⟩ + b, what it lacks, and the sum of its terms' sizes."""
+    """Write z: each output's ⟨w, x_i⟩ + b, its correction, and the sum of its terms' sizes."""
     K = b.size
     for c in range(K):
         z[0, c], z[1, c], z[2, c] = b[c], 0.0, abs(b[c])
@@ -61,57 +62,57 @@ def predict(X, i, w, b, z):
         x = np.float64(v)
         for c in range(K):
             term, error = two_product(x, w[j, c])
-            z[0, c], lack = two_sum(z[0, c], term)
-            z[1, c] += error + lack
+            z[0, c], sum_error = two_sum(z[0, c], term)
+            z[1, c] += error + sum_error
             z[2, c] += abs(term)
     for c in range(K):
         z[0, c], z[1, c] = two_sum(z[0, c], z[1, c])
 
 
-@compiled("block[m,_] slopes[m,K] shown[K] shown[loss.outputs()]")
-def admitted(block, loss, slopes, shown, ulps):
-    """Distributions p_i of classes that are `shown`, but for the entry of y.
+@compiled("block[m,_] slopes[m,K] present[K] present[loss.outputs()]")
+def admissible(block, loss, slopes, present, ulps):
+    """Return distributions p_i of classes that are `present`, but for the entry of y.
 
-    And Σ s_i (p_i − e_y) and Σ s_i e_y, each a number and what it lacks; −Σ s_i base(p_i, y_i), a
-    number, what it lacks, and by how much it may be too low.
+    And Σ s_i (p_i − e_y) and Σ s_i e_y, each a number and its correction; −Σ s_i base(p_i, y_i), a
+    number, its correction, and its uncounted error.
     """
     _, y, s = block
-    K = shown.size
+    K = present.size
     p, tilt, counts = np.zeros((s.size, K)), np.zeros((K, 2)), np.zeros((K, 2))
-    high, low, doubt = 0.0, 0.0, 0.0
+    high, low, error_sum = 0.0, 0.0, 0.0
     for i in range(s.size):
         if s[i] == 0.0:
             continue
         own = int(y[i])
         for c in range(K):
-            if c != own and shown[c] and slopes[i, c] > 0.0:
+            if c != own and present[c] and slopes[i, c] > 0.0:
                 p[i, c] = slopes[i, c]
-        total, lacks = others(p[i], own)
+        total, correction = sum_of_others(p[i], own)
         for c in range(K):
             if p[i, c] > 0.0:
-                include(tilt[c], s[i], p[i, c], 0.0)
-        include(tilt[own], s[i], -total, -lacks)
-        include(counts[own], s[i], 1.0, 0.0)
+                add_product(tilt[c], s[i], p[i, c], 0.0)
+        add_product(tilt[own], s[i], -total, -correction)
+        add_product(counts[own], s[i], 1.0, 0.0)
         term, error = two_product(s[i], -loss.base(p[i], y[i]))
-        high, lack = two_sum(high, term)
-        low += error + lack
-        doubt += s[i] * loss.base_size(p[i], y[i])
-    return p, tilt, counts, (high, low, doubt * UNIT * ulps + TINY)
+        high, sum_error = two_sum(high, term)
+        low += error + sum_error
+        error_sum += s[i] * loss.base_size(p[i], y[i])
+    return p, tilt, counts, (high, low, error_sum * UNIT * ulps + TINY)
 
 
 @compiled()
-def others(p, own):
-    """Σ p_c of all c but y, a number and what it lacks; p is scaled down where it is above 1."""
+def sum_of_others(p, own):
+    """Return Σ p_c of all c but y, a number and its correction; scale p down if that exceeds 1."""
     K = p.size
     for _ in range(2):
-        total, lacks, late = 0.0, 0.0, 0.0
+        total, correction, size = 0.0, 0.0, 0.0
         for c in range(K):
             if c != own:
-                total, lack = two_sum(total, p[c])
-                lacks += lack
-                late += abs(lack)
-        if (total - 1.0) + lacks + K * UNIT * late <= 0.0:
-            return total, lacks
+                total, sum_error = two_sum(total, p[c])
+                correction += sum_error
+                size += abs(sum_error)
+        if (total - 1.0) + correction + K * UNIT * size <= 0.0:
+            return total, correction
         # Σ p_c ≤ (1 + Ku) total, and each product is rounded once
         share = (1.0 - 2.0 * (K + 4) * UNIT) / total
         for c in range(K):
@@ -121,39 +122,39 @@ def others(p, own):
 
 
 @compiled()
-def include(sum_, s, number, lacks):
-    """Add to a sum: s times a number and what it lacks."""
+def add_product(sum_, s, number, correction):
+    """Add to a sum: s times a number with its correction."""
     term, error = two_product(s, number)
-    sum_[0], lack = two_sum(sum_[0], term)
-    sum_[1] += error + lack + s * lacks
+    sum_[0], sum_error = two_sum(sum_[0], term)
+    sum_[1] += error + sum_error + s * correction
 
 
 @compiled("block[m,d] g[d,K,2] p[m,K] rest[K,2]")
-def combination(block, g, p, share, rest):
+def slope_sums(block, g, p, share, rest):
     """Add to g: Σ s_i x_i ⊗ (q_i − e_y), q_i = (1 − θ)p_i + θQ, θ the share of the rest Q.
 
-    Q is given as numbers and what they lack.
+    Q is given as numbers and their corrections.
     """
     X, y, s = block
     K = p.shape[1]
-    keep, keep_lacks = two_sum(1.0, -share)
+    keep, keep_correction = two_sum(1.0, -share)
     a = np.empty((2, K))
     for i in range(s.size):
         if s[i] == 0.0:
             continue
         own = int(y[i])
-        total, lacks = 0.0, 0.0
+        total, correction = 0.0, 0.0
         for c in range(K):
             if c == own:
                 continue
             mine, error = two_product(keep, p[i, c])
             theirs, error_too = two_product(share, rest[c, 0])
-            number, lack = two_sum(mine, theirs)
-            lack += error + error_too + keep_lacks * p[i, c] + share * rest[c, 1]
-            total, late = two_sum(total, number)
-            lacks += late + lack
-            scaled(a, c, s[i], number, lack)
-        scaled(a, own, s[i], -total, -lacks)
+            number, sum_error = two_sum(mine, theirs)
+            sum_error += error + error_too + keep_correction * p[i, c] + share * rest[c, 1]
+            total, total_error = two_sum(total, number)
+            correction += total_error + sum_error
+            write_product(a, c, s[i], number, sum_error)
+        write_product(a, own, s[i], -total, -correction)
         first, last = X.span(i)
         for k in range(first, last):
             j, v = X.entry(i, k)
@@ -161,12 +162,12 @@ def combination(block, g, p, share, rest):
             for c in range(K):
                 if a[0, c] != 0.0:
                     term, error = two_product(a[0, c], x)
-                    g[j, c, 0], lack = two_sum(g[j, c, 0], term)
-                    g[j, c, 1] += error + lack + a[1, c] * x
+                    g[j, c, 0], sum_error = two_sum(g[j, c, 0], term)
+                    g[j, c, 1] += error + sum_error + a[1, c] * x
 
 
 @compiled()
-def scaled(a, c, s, number, lacks):
-    """Write a's column c: s times a number and what it lacks."""
+def write_product(a, c, s, number, correction):
+    """Write a's column c: s times a number with its correction."""
     a[0, c], error = two_product(s, number)
-    a[1, c] = error + s * lacks
+    a[1, c] = error + s * correction

@@ -1,15 +1,15 @@
 """Coordinates in which predictions are verified to grow with the distance.
 
-Of Σ h_i² Δ_i² ≥ μr² for predictions that differ by Δ at a distance of r (`proof.reach`), μ is
-verified, T a guess: the inverse of a triangular factor of rows h_i(x_i − c, 1), with any c, since b
-is free. For the rows y_i = (x_i − c, 1)T, as computed with an error of η_i at most, and K = Σ h_i²
-y_i y_iᵀ, as computed with one of ε,
+Predictions that differ by Δ at a distance of r have Σ h_i² Δ_i² ≥ μr² (`proof.optimum_distance`).
+Of this μ is verified, T a guess: the inverse of a triangular factor of rows h_i(x_i − c, 1), with
+any c, since b is free. For the rows y_i = (x_i − c, 1)T, computed with an error of at most η_i,
+and K = Σ h_i² y_i y_iᵀ, computed with one of at most ε,
 
     √μ ≥ √(1 − ‖I − K‖ − ε) − √(Σ h_i² η_i²).
 
-If that is above 0, T is regular: nothing else is asked of it. Features that are exactly dependent
-on others, shown by small dyadic numbers whose products and sums are all exact, are left out: each
-v has the same predictions as one without them.
+If that is above 0, T is regular: nothing else is needed of it. Features that are exactly dependent
+on others are left out: each v has the same predictions as one without them. Dependence is proved by
+small dyadic numbers whose products and sums are all exact.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from stepless.data import Column, Source
 from stepless.data.triangle import chunks, independent, triangle, upper
 from stepless.objective import Loss
 from stepless.proof import losses
-from stepless.proof.arithmetic import TINY
+from stepless.proof.arithmetic import two_sums
+from stepless.proof.rounding_error import NARROWER, TINY, WIDER
 from stepless.rounding import UNIT
 
-NARROWER, WIDER = 1.0 - 2.0**-40, 1.0 + 2.0**-40  # room for a few roundings
 _LONGEST = 1e150  # row of T
-_DYADIC = 16.0  # denominator of the numbers by which a feature may be made of others
+_DYADIC = 16.0  # denominator of the coefficients of an exactly dependent feature
 
 
 @dataclass(frozen=True)
-class Plane:
+class RoundedPlane:
     """⟨v, w⟩ − offset, which is below the risk for some v within error of g.
 
-    Its slopes are s_i a_i: numbers, and what they lack.
+    Its slopes are s_i a_i: numbers and corrections.
     """
 
     g: Array
@@ -48,7 +48,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Frame:
-    """Coordinates u of (v, b + ⟨v, c⟩) = Tu, of which predictions make about as much each."""
+    """Coordinates u of (v, b + ⟨v, c⟩) = Tu, all of about the same influence on predictions."""
 
     source: Source
     free: bool
@@ -60,14 +60,15 @@ class Frame:
 
     @classmethod
     def of(cls, source: Source, free: bool, h: Column) -> Frame | None:
-        """Coordinates, if there are any; whether they are good is seen from what is `least`."""
+        """Return coordinates, if there are any; `growth` says whether they are good."""
         centre, R = triangle(source, h, free)
         if not np.isfinite(R).all():
             return None
         kept, left, shares = independent(R, free)
         if not kept.size and not free:
             return None
-        if not all(made(source, free, j, kept, t) for j, t in zip(left, shares.T, strict=True)):
+        each = zip(left, shares.T, strict=True)
+        if not all(is_combination(source, free, j, kept, t) for j, t in each):
             return None
         order = np.append(kept, source.shape[1]) if free else kept
         R = upper(R[:, order])
@@ -79,16 +80,16 @@ class Frame:
         known = bool(np.isfinite(T).all() and (lengths < _LONGEST).all())
         return cls(source, free, h, centre, order, T, lengths) if known else None
 
-    def slope(self, plane: Plane) -> float:
-        """γ = ‖Tᵀg‖, from above."""
+    def slope(self, plane: RoundedPlane) -> float:
+        """Return γ = ‖Tᵀg‖ from above."""
         kept = self.kept[: self.kept.size - self.free]
         g, n = plane.g[kept], kept.size
         error = plane.error[kept] + 2.0 * (n + 4) * UNIT * np.abs(g)
         length = float(np.linalg.norm(g @ self.T[:n])) + float(error @ self.lengths[:n])
         return length * WIDER + TINY
 
-    def least(self, loss: Loss | None = None, near: Column | None = None, r: float = 0.0) -> float:
-        """√μ, from below; for curvatures up to a distance of r, if a loss is given."""
+    def growth(self, loss: Loss | None = None, near: Column | None = None, r: float = 0.0) -> float:
+        """Return √μ from below; for curvatures up to a distance of r, if a loss is given."""
         n, T = self.kept.size, self.T
         K, spill = np.zeros((n, n)), 0.0
         for k, rows, block, A in chunks(self.source, self.centre, self.free):
@@ -100,7 +101,7 @@ class Frame:
             else:
                 away = r * WIDER * (np.linalg.norm(Y, axis=1) + eta)
                 ends = near.parts[k][:, rows] + np.array([-away, away])
-                h = losses.roots(block, loss, ends, self.source.shape[0])
+                h = losses.curvature_roots(block, loss, ends, self.source.shape[0])
             Y *= h[:, None]
             K += Y.T @ Y
             spill += float(np.square(h * eta).sum()) * (1.0 + (h.size + 8) * UNIT)
@@ -113,10 +114,10 @@ class Frame:
         return math.sqrt(least) - WIDER * (math.sqrt(spill) + 2.0 * UNIT * math.sqrt(trace))
 
 
-def made(source: Source, free: bool, j: int, kept: Indices, shares: Array) -> bool:
-    """Whether feature j is a sum of others exactly; but for a constant, if there is an intercept.
+def is_combination(source: Source, free: bool, j: int, kept: Indices, shares: Array) -> bool:
+    """Return whether feature j is exactly a combination of others, with a constant if b is free.
 
-    The shares are rounded to sixteenths, and products and sums must not be rounded at all.
+    The shares are rounded to sixteenths; a product or sum that needs rounding proves nothing.
     """
     t = np.rint(_DYADIC * shares) / _DYADIC
     if not (np.abs(t) < 2.0**20).all():
@@ -125,7 +126,7 @@ def made(source: Source, free: bool, j: int, kept: Indices, shares: Array) -> bo
     t = np.append(t[t != 0.0], -1.0)
     first: float | None = None if free else 0.0
     for _, _, block, A in chunks(source, np.zeros(source.shape[1]), False):
-        left, exact = _left(A[block.s > 0.0], those, t)
+        left, exact = _exact_residual(A[block.s > 0.0], those, t)
         if not exact:
             return False
         first = left[0] if first is None and left.size else first
@@ -134,8 +135,8 @@ def made(source: Source, free: bool, j: int, kept: Indices, shares: Array) -> bo
     return True
 
 
-def _left(A: Array, those: Array, t: Array) -> tuple[Array, bool]:
-    """Σ t_j x_ij, and whether all is exact."""
+def _exact_residual(A: Array, those: Array, t: Array) -> tuple[Array, bool]:
+    """Return Σ t_j x_ij, and whether no operation was rounded."""
     total, exact = np.zeros(A.shape[0]), True
     for j, share in zip(those, t, strict=True):
         x = A[:, j]
@@ -143,8 +144,6 @@ def _left(A: Array, those: Array, t: Array) -> tuple[Array, bool]:
         whole = np.float32(share) == share and (x.astype(np.float32) == x).all()
         exact = exact and bool(whole or abs(share) in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0))
         term = share * x
-        sum_ = total + term
-        late = sum_ - total
-        exact = exact and not ((total - (sum_ - late)) + (term - late)).any()
-        total = sum_
+        total, error = np.moveaxis(two_sums(total, term), -1, 0)
+        exact = exact and not error.any()
     return total, exact

@@ -1,11 +1,11 @@
-"""What is proved of a model."""
+"""The interval that is proved for a model."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 from stepless.arrays import Array
 
@@ -16,7 +16,7 @@ class Interval:
 
     objective: float
     lower_bound: float
-    # of the objective: by so much an oracle may have rounded
+    # of the objective: by how much an oracle may have rounded
     rounding: float = field(default=0.0, compare=False)
     at_zero: float = field(default=0.0, compare=False)  # no b has a risk below it at w = 0
     # of the plane that proves the bound: the sizes of its slopes, weight by weight, from above
@@ -24,18 +24,25 @@ class Interval:
 
     @property
     def gap(self) -> float:
-        """How far above the optimum the objective can be at most."""
+        """The distance of the objective from the optimum, at most."""
         return self.objective - self.lower_bound
 
 
-def added(intervals: Sequence[Any]) -> tuple[float, float]:
-    """The objective, from above, and the bound, from below, of problems that count as one.
+class _Bounded(Protocol):
+    @property
+    def objective(self) -> float: ...
+    @property
+    def lower_bound(self) -> float: ...
+
+
+def total_interval(intervals: Sequence[_Bounded]) -> tuple[float, float]:
+    """Return the objective from above and the bound from below of problems that count as one.
 
     Examples
     --------
     >>> thirds = [Interval(0.1, 0.1)] * 3
-    >>> high, low = added(thirds)
-    >>> low < 3 * 0.1 - 1e-17 < high, added(thirds[:1])
+    >>> high, low = total_interval(thirds)
+    >>> low < 3 * 0.1 - 1e-17 < high, total_interval(thirds[:1])
     (True, (0.1, 0.1))
     """
     high = math.fsum(one.objective for one in intervals)

@@ -5,9 +5,9 @@ for each example, all W of the domain, all b, and G = Σ s_i x_i ⊗ (p_i − e_
 
     J(W, b) ≥ Ω(W) + ⟨G, W⟩ + ⟨Σ s_i (p_i − e_y)/m, b⟩ + Σ s_i base(p_i, y_i)/m,
 
-whose minimum over W is known. Free intercepts ask for Σ s_i (p_i − e_y) = 0: into all p_i one
-distribution Q is mixed with a share θ, so that (1 − θ) Σ s_i p_i + θ Σ s_i Q = Σ s_i e_y. Q is a
-real vector; base is concave, so that of a mix is at least the mix of theirs. Every rounding is
+whose minimum over W is known. Free intercepts need Σ s_i (p_i − e_y) = 0: one distribution Q is
+mixed into all p_i with a share θ, so that (1 − θ) Σ s_i p_i + θ Σ s_i Q = Σ s_i e_y. Q is a real
+vector; base is concave, so that of a mixture is at least the mixture of theirs. Every rounding is
 counted: docs/certificates.md.
 """
 
@@ -20,94 +20,94 @@ from fractions import Fraction
 import numpy as np
 
 from stepless.arrays import Array, Mask
-from stepless.data import Column, Source
+from stepless.data import Block, Column, Source
 from stepless.objective import JointLoss, Objective
 from stepless.proof import distributions
-from stepless.proof.arithmetic import TINY, joined, second_order
+from stepless.proof.arithmetic import sum_of_blocks
 from stepless.proof.interval import Interval
-from stepless.proof.sums import above, floor, idle, penalty
+from stepless.proof.rounding_error import TINY, compensated_sum_error, mean_from_above
+from stepless.proof.sums import least_penalty, minimum_from_below, penalty_from_above
 from stepless.rounding import UNIT
 
-_GRAIN = 2**50  # parts of 1 that a distribution of doubles is made of: it adds up to 1
+_GRAIN = 2**50  # entries of a distribution are multiples of 1/grain: they add up to 1 exactly
 
 
 def verify(
     objective: Objective, source: Source, w: Array, b: Array, slopes: Column | None
 ) -> Interval:
-    """Prove an objective of (W, b) from above, and a bound on all from below, by slopes."""
-    highest = penalty(objective, w) + risk(objective, source, w, b)
-    lowest, at_zero = idle(objective, w.size, highest), 0.0
+    """Prove an upper bound on J(W, b), and by slopes a lower bound on all J."""
+    highest = penalty_from_above(objective, w) + risk_from_above(objective, source, w, b)
+    lowest, at_zero = least_penalty(objective, w.size, highest), 0.0
     if slopes is not None and highest < math.inf:
-        proved, at_zero = bound(objective, source, slopes, highest)
+        proved, at_zero = lower_bound(objective, source, slopes, highest)
         lowest = max(lowest, proved)
     return Interval(highest, min(lowest, highest), at_zero=at_zero)
 
 
-def risk(objective: Objective, source: Source, w: Array, b: Array) -> float:
-    """Σ s_i ℓ(Wᵀx_i + b, y_i)/m, from above."""
+def risk_from_above(objective: Objective, source: Source, w: Array, b: Array) -> float:
+    """Return Σ s_i ℓ(Wᵀx_i + b, y_i)/m from above."""
     m, d = source.shape
     K = objective.outputs
-    given = objective.loss, w.reshape(d, K), b, second_order(d), _ulps(objective)
-    return above(source.map(distributions.heights, *given), m)
+    given = objective.loss, w.reshape(d, K), b, compensated_sum_error(d), _ulps(objective)
+    return mean_from_above(source.map(distributions.values_from_above, *given), m)
 
 
-def bound(
+def lower_bound(
     objective: Objective, source: Source, slopes: Column, ceiling: float
 ) -> tuple[float, float]:
-    """Numbers below J at all W and b, and at W = 0, proved by slopes; `ceiling` is J at one."""
+    """Return numbers below J at all W and b, and at W = 0; J is at most `ceiling` somewhere."""
     m, d = source.shape
-    K, precision = objective.outputs, second_order(m + objective.outputs)
-    shown = np.ones(K, dtype=bool)
-    if objective.intercept:  # a class without examples, of an intercept that may be anything
-        shown = np.any(source.map(_shown, K), axis=0)
-    given = objective.loss, slopes, shown, _ulps(objective)
-    parts = source.map(distributions.admitted, *given)
+    K, precision = objective.outputs, compensated_sum_error(m + objective.outputs)
+    present = np.ones(K, dtype=bool)
+    if objective.intercept:  # the intercept of a class without examples may be anything
+        present = np.any(source.map(_present_classes, K), axis=0)
+    given = objective.loss, slopes, present, _ulps(objective)
+    parts = source.map(distributions.admissible, *given)
     p = Column([part[0] for part in parts])
-    offset = above([part[3] for part in parts], m)
+    offset = mean_from_above([part[3] for part in parts], m)
     share, rest = 0.0, np.zeros((K, 2))
     if objective.intercept:
-        tilt, counts = (joined([part[k] for part in parts]) for k in (1, 2))
-        mixed = Rest.of(tilt, counts, precision)
+        tilt, counts = (sum_of_blocks([part[k] for part in parts]) for k in (1, 2))
+        mixed = LevellingMixture.of(tilt, counts, precision)
         share, rest = mixed.share, mixed.numbers
         offset = (1.0 - share) * offset + 4.0 * UNIT * abs(offset)
         offset -= share * mixed.offset(objective, m)
-    sums = source.total(distributions.combination, (d, K, 2), p, share, rest, join=joined)
+    sums = source.total(distributions.slope_sums, (d, K, 2), p, share, rest, join=sum_of_blocks)
     g = (sums[..., 0] + sums[..., 1]) / m
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
     weight = math.sqrt(max(1.0, float(source.s.mean())))
     errors = (8.0 + 4.0 * K) * precision * 1.01 * weight * (source.sizes + TINY**0.5)
     off = errors[:, None] + 4.0 * UNIT * np.abs(g)
-    return floor(objective, g.ravel(), off.ravel(), ceiling) - offset, -offset
+    return minimum_from_below(objective, g.ravel(), off.ravel(), ceiling) - offset, -offset
 
 
 def _ulps(objective: Objective) -> float:
-    """Roundings of a value or a base of K classes, in units of its size."""
+    """Return the roundings of a value or a base of K classes, in units of its size."""
     return objective.loss.ulps + 4.0 * objective.outputs
 
 
-def _shown(block: tuple[Array, Array, Array], K: int) -> Mask:
-    """Whether each class has an example."""
-    _, y, s = block
-    return np.bincount(y.astype(int), s > 0.0, K) > 0.0
+def _present_classes(block: Block, K: int) -> Mask:
+    """Return which classes have examples."""
+    return np.bincount(block.y.astype(int), block.s > 0.0, K) > 0.0
 
 
 @dataclass(frozen=True)
-class Rest:
-    """The distribution Q that makes slopes level, mixed into them by a share θ.
+class LevellingMixture:
+    """The distribution Q that makes slopes level, mixed into them with a share θ.
 
     With t = Σ s_i (p_i − e_y), n = Σ s_i e_y and S = Σ n_c: Q = (n − t (1 − θ)/θ)/S, which is not
     negative if θ/(1 − θ) ≥ t_c/n_c for all c.
     """
 
     share: float
-    numbers: Array  # Q as K numbers and what they lack
+    numbers: Array  # Q as K numbers and their corrections
     rounded: Array  # doubles that add up to 1 and are about Q …
-    missed: float  # … for Q is no less than 1 − `missed` of each
+    missed: float  # … for Q is at least 1 − `missed` times each
     counts: Array  # n
 
     @classmethod
-    def of(cls, tilt: Array, counts: Array, precision: float) -> Rest:
-        """From t and n as numbers and what they lack, known to `precision` of S and of n_c."""
+    def of(cls, tilt: Array, counts: Array, precision: float) -> LevellingMixture:
+        """Make it from t and n, numbers and corrections, known to `precision` of S and of n_c."""
         t, n = ([Fraction(a) + Fraction(b) for a, b in pairs.tolist()] for pairs in (tilt, counts))
         S, known = sum(n), Fraction(precision)
         both = list(zip(t, n, strict=True))
@@ -115,12 +115,12 @@ class Rest:
         share = min(float(room / (1 + room)) * (1.0 + 4.0 * UNIT), 1.0)
         ratio = (1 - Fraction(share)) / Fraction(share)
         Q = [(nc - ratio * tc) / S if nc else Fraction(0) for tc, nc in both]
-        # in grains, each a little less than surely is there; the largest has what they leave
-        surely = [max(q - 8 * known / Fraction(share), Fraction(0)) for q in Q]
-        grains = [math.floor(q * _GRAIN) for q in surely]
+        # in grains, each entry a little less than is certain; the largest gets the remainder
+        certain = [max(q - 8 * known / Fraction(share), Fraction(0)) for q in Q]
+        grains = [math.floor(q * _GRAIN) for q in certain]
         top = int(np.argmax(grains))
         grains[top] += _GRAIN - sum(grains)
-        missed = max(1 - surely[top] * _GRAIN / grains[top], Fraction(0))
+        missed = max(1 - certain[top] * _GRAIN / grains[top], Fraction(0))
         pairs = [(float(q), float(q - Fraction(float(q)))) for q in Q]
         return cls(
             share,
@@ -131,7 +131,7 @@ class Rest:
         )
 
     def offset(self, objective: Objective, m: int) -> float:
-        """Bound the mean of base(Q, y) from below: Q mixes `rounded` and another distribution."""
+        """Bound the mean of base(Q, y) from below: Q is a mixture of `rounded` and another one."""
         loss, total = objective.loss, 0.0
         assert isinstance(loss, JointLoss)
         corners = np.eye(objective.outputs)

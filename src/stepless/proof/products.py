@@ -1,4 +1,4 @@
-"""Products with the rows of a block: plain ones, and ones to twice the digits."""
+"""Products with the rows of a block: plain ones, and compensated ones, to twice the digits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.data import Column, Source
+from stepless.data import Block, Column, Source
 from stepless.jit import FAST, compiled
-from stepless.proof.arithmetic import joined, second_order, two_product, two_sum
-from stepless.rounding import UNIT
+from stepless.proof.arithmetic import sum_of_blocks, two_product, two_sum
+from stepless.proof.rounding_error import compensated_sum_error, plain_sum_error
 
 
 @compiled("block[m,d] g[2,d] z[3,m] a[2,m] w[d]", fastmath=FAST)
-def plain(block, g, z, a, w, b):
-    """Write z and add to g, as `careful` does, but without what numbers lack: it is 0."""
+def plain_products(block, g, z, a, w, b):
+    """Write z and add to g, as `compensated_products` does, with corrections of 0."""
     X, _, s = block
     for i in range(s.size):
         first, last = X.span(i)
@@ -33,10 +33,10 @@ def plain(block, g, z, a, w, b):
 
 
 @compiled("block[m,d] g[2,d] z[3,m] a[2,m] w[d]")
-def careful(block, g, z, a, w, b):
-    """Write z: ⟨w, x_i⟩ + b, what that lacks, and the sum of its terms' sizes, for each row.
+def compensated_products(block, g, z, a, w, b):
+    """Write z: ⟨w, x_i⟩ + b, its correction, and the sum of its terms' sizes, for each row.
 
-    Add to g, numbers and what they lack: Σ a_i x_i, for a_i that are given likewise.
+    Add to g, numbers and their corrections: Σ a_i x_i, for a_i that are given likewise.
     """
     X, _, s = block
     for i in range(s.size):
@@ -45,8 +45,8 @@ def careful(block, g, z, a, w, b):
         for k in range(first, last):
             j, v = X.entry(i, k)
             term, error = two_product(np.float64(v), w[j])
-            high, lack = two_sum(high, term)
-            low += error + lack
+            high, sum_error = two_sum(high, term)
+            low += error + sum_error
             size += abs(term)
         z[0, i], z[1, i] = two_sum(high, low)
         z[2, i] = size
@@ -55,50 +55,45 @@ def careful(block, g, z, a, w, b):
                 j, v = X.entry(i, k)
                 x = np.float64(v)
                 term, error = two_product(a[0, i], x)
-                g[0, j], lack = two_sum(g[0, j], term)
-                g[1, j] += error + lack + a[1, i] * x
+                g[0, j], sum_error = two_sum(g[0, j], term)
+                g[1, j] += error + sum_error + a[1, i] * x
 
 
-def predictions(block, w, b):
-    """⟨w, x_i⟩ + b for each row, as `careful` writes them."""
+def predictions(block: Block, w: Array, b: float) -> Array:
+    """Return ⟨w, x_i⟩ + b for each row, as `compensated_products` writes them."""
     m, d = block.shape
     z = np.empty((3, m))
-    careful(block, np.zeros((2, d)), z, np.zeros((2, m)), w, b)
+    compensated_products(block, np.zeros((2, d)), z, np.zeros((2, m)), w, b)
     return z
 
 
 @compiled("v[d]")
 def square(v):
-    """Σ v_j², rounded once or twice."""
+    """Return Σ v_j², rounded once or twice."""
     high, low = 0.0, 0.0
     for j in range(v.size):
         term, error = two_product(v[j], v[j])
-        high, lack = two_sum(high, term)
-        low += error + lack
+        high, sum_error = two_sum(high, term)
+        low += error + sum_error
     return high + low
 
 
-class Care(NamedTuple):
-    """How products are taken, and by how much a sum of n of them errs, relative to its sizes."""
+class Arithmetic(NamedTuple):
+    """A way to take products, and the relative rounding error of a sum of n of them."""
 
     products: Callable[..., None]
     rounding: Callable[[int], float]
 
     def read(self, source: Source, w: Array, b: float, a: Column) -> tuple[Column, Array]:
-        """⟨w, x_i⟩ + b of each row, and Σ a_i x_i, in one walk over the rows."""
+        """Return ⟨w, x_i⟩ + b of each row, and Σ a_i x_i, in one pass over the rows."""
         z = Column([np.empty((3, hi - lo)) for lo, hi in source.cuts])
         g = source.total(self.products, (2, source.shape[1]), z, a, w, float(b), join=_joined)
         return z, g.sum(axis=0)
 
 
 def _joined(parts: list[Array]) -> Array:
-    return joined([part.T for part in parts]).T
+    return sum_of_blocks([part.T for part in parts]).T
 
 
-def _first_order(terms: int) -> float:
-    """Relative error of a plain sum of products, in whatever order: γ = nu/(1 − nu)."""
-    return 1.01 * (terms + 64) * UNIT
-
-
-PLAIN = Care(plain, _first_order)
-CAREFUL = Care(careful, second_order)
+PLAIN = Arithmetic(plain_products, plain_sum_error)
+COMPENSATED = Arithmetic(compensated_products, compensated_sum_error)

@@ -1,4 +1,4 @@
-"""What a gap settles: how far from the optimum a model is, and what follows whatever it is.
+"""The consequences of a gap: a model's distance from the optimum, settled labels, zero weights.
 
 Under a ridge of strength λ, min_b J(·, b) is λ-strongly convex: ‖w − w*‖ ≤ r = √(2·gap/λ), and a
 prediction ⟨w*, x⟩ is within r‖x‖ of ⟨w, x⟩. The slope of the risk at w* in the intercept,
@@ -22,14 +22,13 @@ from stepless.arrays import Array, Mask
 from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
 from stepless.objective import L1, Loss, Objective, SquaredL2
-from stepless.proof.arithmetic import TINY
-from stepless.proof.products import PLAIN
+from stepless.proof.rounding_error import TINY, plain_sum_error
 from stepless.rounding import UNIT
 
-_ROOM = 1.25  # times what a typical row moves the intercept by: a first guess of its range
+_FIRST_GUESS = 1.25  # of the intercept's range, in units of what a typical row moves it by
 _TRIALS = 80  # of the ends of the intercept's range …
-_FARTHER = 2.0  # … each so many times as far as the one before
-_NUDGE = 8.0 * UNIT  # of what is added up: more than the rounding of a score, and of a slope there
+_FARTHER = 2.0  # … each farther by this factor than the one before
+_ROUNDING = 8.0 * UNIT  # relative: more than the rounding of a score, and of a slope there
 _EVERYWHERE = -math.inf, math.inf
 
 
@@ -42,59 +41,59 @@ class Settled:
 
 
 def settled(objective: Objective, source: Source, w: Array, b: float, gap: float) -> Settled:
-    """How far from (w, b) the optimum can be; infinitely far where the gap says nothing.
+    """Return how far from (w, b) the optimum can be; infinitely far where the gap says nothing.
 
-    The range of a joint loss's intercepts is not looked for, nor that of one with which the gap
-    settles the sign of no prediction of these examples.
+    The range of the intercept is not searched for a joint loss, nor where the gap settles the sign
+    of no prediction of these examples.
     """
     radius = radius_of(objective, gap)
     if not objective.intercept:
         return Settled(radius, (0.0, 0.0))
     if objective.outputs > 1 or not math.isfinite(radius):
         return Settled(radius, _EVERYWHERE)
-    off, rows = _off(w, radius), source.column(_rows, w)
-    parts = source.map(_sizes, rows, b, off)
+    off, rows = _prediction_error(w, radius), source.column(_predictions_and_lengths, w)
+    parts = source.map(_square_and_certainty, rows, b, off)
     if not any(certain for _, certain in parts):
         return Settled(radius, _EVERYWHERE)
     typical = math.sqrt(math.fsum(square for square, _ in parts) / source.shape[0])
-    step = max(_ROOM * off * typical, _NUDGE * (1.0 + abs(b)))
-    return Settled(radius, _range(objective.loss, source, rows, off, b, step))
+    step = max(_FIRST_GUESS * off * typical, _ROUNDING * (1.0 + abs(b)))
+    return Settled(radius, _intercept_range(objective.loss, source, rows, off, b, step))
 
 
 def radius_of(objective: Objective, gap: float) -> float:
-    """√(2·gap/λ), from above, of a ridge over all weights or a box, whose walls rounding keeps."""
+    """Return √(2·gap/λ) from above, of a ridge over all weights or a box, which is exact."""
     exact = objective.domain.free or objective.domain.separable
     if type(objective.regularizer) is not SquaredL2 or not exact:
         return math.inf
-    return math.sqrt(2.0 * gap / objective.strength + TINY) * (1.0 + _NUDGE)
+    return math.sqrt(2.0 * gap / objective.strength + TINY) * (1.0 + _ROUNDING)
 
 
-def scores(
+def score_ranges(
     source: Source, w: Array, radius: float, intercept: tuple[float, float]
 ) -> tuple[Array, Array]:
-    """⟨w*, x_i⟩ + b* of all w* and b* so near, from below and from above."""
-    p, length = np.concatenate(source.map(_rows, w), axis=1)
-    reach = _off(w, radius) * length
+    """Return ⟨w*, x_i⟩ + b* from below and from above, over the radius and the intercepts."""
+    p, length = np.concatenate(source.map(_predictions_and_lengths, w), axis=1)
+    reach = _prediction_error(w, radius) * length
     low, high = p + intercept[0] - reach, p + intercept[1] + reach
     size = np.abs(p) + reach
-    nudges = [_NUDGE * (size + abs(b)) for b in intercept]
-    return low - nudges[0], high + nudges[1]
+    roundings = [_ROUNDING * (size + abs(b)) for b in intercept]
+    return low - roundings[0], high + roundings[1]
 
 
-def _off(w: Array, radius: float) -> float:
-    """How far ⟨w, x⟩, as it is computed, may be from ⟨w*, x⟩, in units of ‖x‖ as it is computed."""
-    rounding = PLAIN.rounding(w.size)
+def _prediction_error(w: Array, radius: float) -> float:
+    """Return how far ⟨w, x⟩ may be from ⟨w*, x⟩, both ⟨w, x⟩ and the unit ‖x‖ as computed."""
+    rounding = plain_sum_error(w.size)
     return radius + rounding * (float(np.linalg.norm(w)) + radius)
 
 
-def _range(
+def _intercept_range(
     loss: Loss, source: Source, rows: Column, off: float, b: float, step: float
 ) -> tuple[float, float]:
-    """Numbers around b between which the intercept of the optimum is; `step` is a first guess."""
+    """Return an interval around b that holds the optimum's intercept; `step` is a first guess."""
     ends, sides = np.array([b - step, b + step]), np.array([-1.0, 1.0])
     for _ in range(_TRIALS):
-        slopes, doubts = np.sum(source.map(_tilts, loss, rows, ends, off), axis=0)
-        within = ~(sides * slopes > doubts)
+        slopes, errors = np.sum(source.map(_intercept_slopes, loss, rows, ends, off), axis=0)
+        within = ~(sides * slopes > errors)
         if not within.any():
             return float(ends[0]), float(ends[1])
         step *= _FARTHER
@@ -104,8 +103,8 @@ def _range(
 
 
 @compiled("block[m,d] w[d]", fastmath=FAST)
-def _rows(block, w):
-    """⟨w, x_i⟩ and ‖x_i‖; the length is no less for squares that vanish."""
+def _predictions_and_lengths(block, w):
+    """Return ⟨w, x_i⟩ and ‖x_i‖; the length is no less for squares that underflow."""
     X, _, s = block
     rows = np.empty((2, s.size))
     for i in range(s.size):
@@ -121,8 +120,8 @@ def _rows(block, w):
 
 
 @compiled("block[m,_] rows[2,m]")
-def _sizes(block, rows, b, off):
-    """Σ s_i ‖x_i‖², and whether the sign of any prediction may be certain."""
+def _square_and_certainty(block, rows, b, off):
+    """Return Σ s_i ‖x_i‖², and whether the sign of any prediction may be certain."""
     _, _, s = block
     total, certain = 0.0, False
     for i in range(s.size):
@@ -132,8 +131,8 @@ def _sizes(block, rows, b, off):
 
 
 @compiled("block[m,_] rows[2,m] ends[2]")
-def _tilts(block, loss, rows, ends, off):
-    """Σ s_i ℓ'(⟨w, x_i⟩ + b ± off·‖x_i‖, y_i) at both ends b, and how far they may be off.
+def _intercept_slopes(block, loss, rows, ends, off):
+    """Return Σ s_i ℓ'(⟨w, x_i⟩ + b ± off·‖x_i‖, y_i) at both ends b, and their rounding errors.
 
     All predictions are higher at the lower end, lower at the upper one, and a little more so than
     rounding may have moved them. The exponential in a slope errs by less than that changes it.
@@ -146,15 +145,17 @@ def _tilts(block, loss, rows, ends, off):
                 shift = off if end == 0 else -off
                 at = rows[0, i] + ends[end] + shift * rows[1, i]
                 sizes = 1.0 + abs(rows[0, i]) + abs(ends[end]) + abs(at) + abs(y[i])
-                a = s[i] * loss.slope(at + math.copysign(_NUDGE, shift) * sizes, y[i])
+                a = s[i] * loss.slope(at + math.copysign(_ROUNDING, shift) * sizes, y[i])
                 sums[0, end] += a
                 sums[1, end] += abs(a)
     sums[1] *= (s.size + 64) * UNIT
     return sums
 
 
-def zeros(objective: Objective, source: Source, steepness: Array | None, gap: float) -> Mask:
-    """Which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss; none for others.
+def certain_zeros(
+    objective: Objective, source: Source, steepness: Array | None, gap: float
+) -> Mask:
+    """Return which weights are 0 in every optimum, for an ℓ₁ penalty and a smooth loss.
 
     `steepness` bounds |Σ s_i a_i x_ij|/m from above, for slopes that prove the gap.
     """
@@ -164,4 +165,5 @@ def zeros(objective: Objective, source: Source, steepness: Array | None, gap: fl
         return np.zeros(source.shape[1] * objective.outputs, dtype=bool)
     # the factor is for the rounding of roots, and of long sums of squares
     reach = 1.01 * math.sqrt(2.0 * smoothness * gap) * (source.sizes + TINY**0.5)
-    return steepness + reach < float(penalty.value(1.0)) * (1.0 - _NUDGE)
+    certain: Mask = steepness + reach < float(penalty.value(1.0)) * (1.0 - _ROUNDING)
+    return certain

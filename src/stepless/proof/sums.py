@@ -5,7 +5,7 @@ of the domain, all b, and g = Σ s_i a_i x_i/m,
 
     J(w, b) ≥ Ω(w) + ⟨g, w⟩ + b Σ s_i a_i/m − Σ s_i ℓ*(a_i, y_i)/m,
 
-whose minimum over w is known. A free intercept asks for Σ s_i a_i = 0: the slopes of one sign are
+whose minimum over w is known. A free intercept needs Σ s_i a_i = 0: the slopes of one sign are
 scaled by a real number that makes it so. Every rounding is counted: docs/certificates.md.
 """
 
@@ -20,16 +20,17 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.data import Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
-from stepless.proof import losses, products, reach
-from stepless.proof.arithmetic import TINY, joined, second_order
-from stepless.proof.frame import Plane
+from stepless.proof import losses, optimum_distance, products
+from stepless.proof.arithmetic import sum_of_blocks
+from stepless.proof.frame import RoundedPlane
 from stepless.proof.interval import Interval
-from stepless.proof.products import CAREFUL, PLAIN, Care
-from stepless.proof.tangents import ByTangents
+from stepless.proof.products import COMPENSATED, PLAIN, Arithmetic
+from stepless.proof.rounding_error import TINY, compensated_sum_error, mean_from_above
+from stepless.proof.tangent_conjugate import TangentConjugate
 from stepless.rounding import UNIT
 
 _COARSE = 2.0**-7  # of a gap that is enough: what may be given away for fewer conjugates
-OUTSIDE = 1e-12  # of its size: how far outside of a domain rounding may have put w
+OUTSIDE = 1e-12  # of its size: the distance by which rounding may have put w outside of a domain
 
 
 def verify(
@@ -40,17 +41,18 @@ def verify(
     slopes: Column | None,
     enough: float = 0.0,
 ) -> Interval:
-    """Prove an objective of (w, b) from above, and a bound on all from below, by slopes.
+    """Prove an upper bound on J(w, b), and by slopes a lower bound on all J.
 
-    With plain products, if these prove a gap of `enough`; else with careful ones.
+    With plain products, if these prove a relative gap of `enough`; else with compensated ones.
     """
     given, found = levelled(objective, source, slopes, enough), Interval(math.inf, 0.0)
-    for care in (PLAIN, CAREFUL) if enough > 0.0 else (CAREFUL,):
-        read = care.read(source, w, b, given.slopes)
-        highest = penalty(objective, w) + risk(objective.loss, source, read[0], care)
-        lowest, steepness = idle(objective, w.size, highest), None
+    for arithmetic in (PLAIN, COMPENSATED) if enough > 0.0 else (COMPENSATED,):
+        read = arithmetic.read(source, w, b, given.slopes)
+        highest = penalty_from_above(objective, w)
+        highest += risk_from_above(objective.loss, source, read[0], arithmetic)
+        lowest, steepness = least_penalty(objective, w.size, highest), None
         if slopes is not None and highest < math.inf:
-            proved, sizes = bound(objective, source, w, given, read, highest, care)
+            proved, sizes = lower_bound(objective, source, w, given, read, highest, arithmetic)
             if proved > lowest:
                 lowest, steepness = proved, sizes
         found = Interval(highest, min(lowest, highest), 0.0, -given.offset, steepness)
@@ -59,15 +61,15 @@ def verify(
     return found
 
 
-def risk(loss: Loss, source: Source, z: Column, care: Care) -> float:
-    """Σ s_i ℓ(z_i, y_i)/m, from above."""
-    steepest = loss.lipschitz() if care is PLAIN else math.inf
-    given = loss, z, care.rounding(source.shape[1]), loss.ulps, float(steepest)
-    return above(source.map(losses.heights, *given), source.shape[0])
+def risk_from_above(loss: Loss, source: Source, z: Column, arithmetic: Arithmetic) -> float:
+    """Return Σ s_i ℓ(z_i, y_i)/m from above."""
+    lipschitz = loss.lipschitz() if arithmetic is PLAIN else math.inf
+    given = loss, z, arithmetic.rounding(source.shape[1]), loss.ulps, float(lipschitz)
+    return mean_from_above(source.map(losses.values_from_above, *given), source.shape[0])
 
 
-def penalty(objective: Penalized, w: Array) -> float:
-    """Ω(w) from above; infinite outside of the domain."""
+def penalty_from_above(objective: Penalized, w: Array) -> float:
+    """Return Ω(w) from above; infinite outside of the domain."""
     most = 0.0 if objective.domain.separable else OUTSIDE
     if _outside(objective, w) > most:
         return math.inf
@@ -78,7 +80,7 @@ def penalty(objective: Penalized, w: Array) -> float:
 
 
 def _outside(objective: Penalized, w: Array) -> float:
-    """How far w lies outside of the domain, relative to its length."""
+    """Return how far w lies outside of the domain, relative to its length."""
     if objective.domain.free:
         return 0.0
     inside = w.copy()
@@ -88,73 +90,76 @@ def _outside(objective: Penalized, w: Array) -> float:
 
 
 @dataclass(frozen=True)
-class Levelled:
+class LevelledSlopes:
     """Slopes with finite conjugates, level where the intercept is free."""
 
-    slopes: Column  # s_i a_i, each a number and what it lacks
+    slopes: Column  # s_i a_i, each a number and its correction
     offset: float = 0.0  # Σ s_i ℓ*(a_i, y_i)/m from above
     square: float = 0.0  # Σ s_i a_i²/m
 
 
 def levelled(
     objective: Objective, source: Source, slopes: Column | None, enough: float = 0.0
-) -> Levelled:
-    """Make slopes level, coarsely if a relative gap of `enough` is; no slopes are slopes of 0."""
+) -> LevelledSlopes:
+    """Make slopes level, coarsely if a relative gap of `enough` is asked; None are slopes of 0."""
     loss, m = objective.loss, source.shape[0]
     if slopes is None:
-        return Levelled(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
+        return LevelledSlopes(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
     ulps = loss.ulps
     if not loss.offers("conjugate"):
-        loss, ulps = ByTangents(loss), max(ulps, ByTangents.ulps)
-    parts = source.map(losses.admitted, loss, slopes)
+        loss, ulps = TangentConjugate(loss), max(ulps, TangentConjugate.ulps)
+    parts = source.map(losses.admissible_slopes, loss, slopes)
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
-        shares = level(joined([sums for _, sums in parts]))
-    room = 4.0 * (UNIT + second_order(m))  # between θa as it is computed and as it is
+        shares = levelling_shares(sum_of_blocks([sums for _, sums in parts]))
+    room = 4.0 * (UNIT + compensated_sum_error(m))  # between θa as it is computed and as it is
     given = loss, Column([a for a, _ in parts]), shares, 1.0 - _COARSE * enough, room, ulps
-    found = source.map(losses.conjugates, *given)
-    offset = above([part[1:4] for part in found], m)
+    found = source.map(losses.scaled_conjugates, *given)
+    offset = mean_from_above([part[1:4] for part in found], m)
     square = math.fsum(part[4] for part in found) / m
-    return Levelled(Column([part[0] for part in found]), offset, square)
+    return LevelledSlopes(Column([part[0] for part in found]), offset, square)
 
 
-def bound(
+def lower_bound(
     objective: Objective,
     source: Source,
     w: Array,
-    given: Levelled,
+    given: LevelledSlopes,
     read: tuple[Column, Array],
     ceiling: float,
-    care: Care,
+    arithmetic: Arithmetic,
 ) -> tuple[float, Array]:
-    """A number below J at all weights and intercepts, proved by slopes; `ceiling` is J at w.
+    """Return a number below J at all weights and intercepts, proved by slopes.
 
-    And |Σ s_i a_i x_i|/m of these slopes, from above. Predictions and that sum were `read`.
+    And |Σ s_i a_i x_i|/m of these slopes from above. Predictions and that sum were `read`; J(w, b)
+    is at most `ceiling`.
     """
     (m, d), z, g = source.shape, read[0], read[1] / source.shape[0]
     # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
     size = 1.01 * (math.sqrt(given.square) + TINY**0.5) * (1.01 * source.sizes + TINY**0.5)
-    errors = (care.rounding(m) + 8.0 * second_order(m)) * size + 4.0 * UNIT * np.abs(g) + TINY
-    if reach.unbounded(objective):
-        plane, free = Plane(g, errors, given.offset, given.slopes), objective.intercept
-        at, rounding = (w, z), care.rounding(d)
-        lowest = reach.bound(objective.loss, source, free, at, plane, ceiling, rounding)
+    errors = (arithmetic.rounding(m) + 8.0 * compensated_sum_error(m)) * size
+    errors = errors + 4.0 * UNIT * np.abs(g) + TINY
+    if optimum_distance.unbounded(objective):
+        plane = RoundedPlane(g, errors, given.offset, given.slopes)
+        found = objective, source, w, z, plane, ceiling, arithmetic.rounding(d)
+        lowest = optimum_distance.lower_bound(*found)
     else:
-        lowest = floor(objective, g, errors, ceiling) - given.offset
+        lowest = minimum_from_below(objective, g, errors, ceiling) - given.offset
     return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
 
 
-def idle(objective: Penalized, d: int, ceiling: float) -> float:
-    """The least penalty in the domain, from below: what is known without a witness."""
+def least_penalty(objective: Penalized, d: int, ceiling: float) -> float:
+    """Return the least penalty in the domain from below: the bound without a witness."""
     if objective.domain.free or not ceiling < math.inf:
         return 0.0
-    return max(floor(objective, np.zeros(d), np.zeros(d), ceiling), 0.0)
+    return max(minimum_from_below(objective, np.zeros(d), np.zeros(d), ceiling), 0.0)
 
 
-def floor(objective: Penalized, g: Array, errors: Array, ceiling: float) -> float:
-    """Below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling, all v within errors of g.
+def minimum_from_below(objective: Penalized, g: Array, errors: Array, ceiling: float) -> float:
+    """Bound Ω(w) + ⟨v, w⟩ from below, for all w with Ω(w) ≤ ceiling, all v within errors of g.
 
-    Of the domain widened by the `OUTSIDE`-th part of itself, if it has other walls than an axis's.
+    The w are those of the domain; unless it is a product of intervals, of one that is wider by its
+    `OUTSIDE`-th part.
     """
     errors = errors + TINY
     if objective.euclidean:
@@ -174,23 +179,12 @@ def floor(objective: Penalized, g: Array, errors: Array, ceiling: float) -> floa
     return least - slack if math.isfinite(slack) else -math.inf
 
 
-def level(sums: Array) -> Array:
-    """Shares of the slopes above and below 0 with which their sums, ± and each exact, are equal.
+def levelling_shares(sums: Array) -> Array:
+    """Return the shares of the slopes above and below 0 that make them add up to 0, exactly.
 
-    Each share is a double and what it lacks.
+    Each share is a double and its correction.
     """
     rise, fall = (abs(Fraction(high) + Fraction(low)) for high, low in sums.tolist())
     least = min(rise, fall)
     shares = [least / side if side else Fraction(0) for side in (rise, fall)]
     return np.array([(float(share), float(share - Fraction(float(share)))) for share in shares])
-
-
-def above(parts: list[tuple[float, float, float]], m: int) -> float:
-    """A mean, from above, of sums over blocks: a number, what it lacks, how much too low it is."""
-    try:
-        total = math.fsum(number for part in parts for number in part)
-    except OverflowError:
-        return math.inf
-    doubt = math.fsum(part[2] for part in parts)
-    size = math.fsum(abs(part[0]) + abs(part[1]) for part in parts)
-    return (total + 0.125 * doubt + 4.0 * UNIT * size) / m + 4.0 * UNIT * abs(total) / m

@@ -1,15 +1,21 @@
-"""What a run leaves for the verifier: from it and the data a lower bound is computed anew."""
+"""Witnesses: what a run leaves for the verifier to compute a lower bound from, with the data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.data import Column
+
+
+class Claim(Protocol):
+    """Whatever claims a lower bound: it has the witness that proves it, None for a bound of 0."""
+
+    def witness(self) -> Witness | None: ...
 
 
 @dataclass(frozen=True)
@@ -19,17 +25,21 @@ class Slopes:
     Examples
     --------
     >>> first, second = Slopes(Column([np.array([1.0, 0.0])])), Slopes(Column([np.ones(2)]))
-    >>> Slopes.blend([0.25, 0.75], [first, second]).column.whole
+    >>> Slopes.blend([0.25, 0.75], [first, second]).slopes.whole
     array([1.  , 0.75])
     """
 
-    column: Column
+    slopes: Column
+
+    kind: ClassVar[str] = "slopes"  # in a proof's file
+    points: ClassVar[None] = None
+    calls: ClassVar[int] = 0  # of an oracle, by the verifier
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
-        """Mix slopes: what this proves is at least the mix of what they prove."""
+        """Mix slopes: the mixture proves at least the mixture of their bounds."""
         parts = []
-        for each in zip(*(one.column.parts for one in those), strict=True):
+        for each in zip(*(one.slopes.parts for one in those), strict=True):
             total = shares[0] * each[0]
             for share, part in zip(shares[1:], each[1:], strict=True):
                 total += share * part
@@ -37,8 +47,12 @@ class Slopes:
         return cls(Column(parts))
 
     def witness(self) -> Self:
-        """Itself: others make theirs when it is asked for."""
+        """Return itself: other claims make their witness when it is asked for."""
         return self
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the content of a proof's file, by name."""
+        return {"slopes": np.asarray(self.slopes.whole, dtype=np.float64)}
 
 
 @dataclass(frozen=True)
@@ -49,14 +63,27 @@ class Points:
     --------
     >>> here, there = (Points(np.full((1, 2), v), (0.0,), np.ones(1)) for v in (1.0, 2.0))
     >>> both = Points.blend([0.25, 0.5], [here, there])
-    >>> both.w, both.shares, len(both)
+    >>> both.w, both.shares, both.calls
     (array([[1., 1.],
            [2., 2.]]), array([0.25, 0.5 ]), 2)
     """
 
     w: Array  # one row per point
-    b: tuple[Any, ...]
+    b: tuple[float, ...]
     shares: Array
+
+    kind: ClassVar[str] = "points"
+    slopes: ClassVar[None] = None
+
+    @property
+    def points(self) -> Self:
+        """Itself: the verifier asks an oracle there."""
+        return self
+
+    @property
+    def calls(self) -> int:
+        """The number of points, each of which is asked for once."""
+        return len(self.b)
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
@@ -67,12 +94,18 @@ class Points:
             np.concatenate([share * one.shares for share, one in zip(shares, those, strict=True)]),
         )
 
-    def __len__(self) -> int:
-        return len(self.b)
+    def without(self, k: int) -> Points:
+        """Return all points but the k-th."""
+        b = self.b[:k] + self.b[k + 1 :]
+        return Points(np.delete(self.w, k, axis=0), b, np.delete(self.shares, k))
 
     def witness(self) -> Self:
-        """Itself: others make theirs when it is asked for."""
+        """Return itself."""
         return self
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the content of a proof's file, by name."""
+        return {"w": self.w, "b": np.array(self.b, dtype=np.float64), "shares": self.shares}
 
 
 Witness = Slopes | Points

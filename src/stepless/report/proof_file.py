@@ -23,7 +23,6 @@ from stepless.report.tensors import Kept, damage_told, refuse_unless
 
 FORMAT = 1
 FILE = Kept("proof", "stepless_proof", FORMAT, ("problem", "data"))
-_NAMES: dict[type, str] = {Slopes: "slopes", Points: "points", type(None): "none"}
 
 
 def pack_proof(estimator: Any) -> bytes:
@@ -40,11 +39,8 @@ def pack_proof(estimator: Any) -> bytes:
         raise ValueError("the weights are not those of the fit that the proof is of: fit anew")
     arrays: dict[str, AnyArray] = {}
     for k, witness in enumerate(proof.witnesses):
-        if isinstance(witness, Slopes):
-            arrays[f"slopes.{k}"] = np.asarray(witness.column.whole, dtype=np.float64)
-        elif witness is not None:
-            b = np.array(witness.b, dtype=np.float64)
-            arrays |= {f"w.{k}": witness.w, f"b.{k}": b, f"shares.{k}": witness.shares}
+        if witness is not None:
+            arrays |= {f"{name}.{k}": array for name, array in witness.arrays().items()}
     header = {
         "kind": proof.kind,
         "problem": proof.problem,
@@ -52,7 +48,7 @@ def pack_proof(estimator: Any) -> bytes:
         "model": proof.model,
         "objective": plain(proof.objective, "objective"),
         "lower_bound": plain(proof.lower_bound, "lower_bound"),
-        "runs": [_NAMES[type(witness)] for witness in proof.witnesses],
+        "runs": ["none" if one is None else one.kind for one in proof.witnesses],
     }
     return FILE.packed(header, arrays)
 

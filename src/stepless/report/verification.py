@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
 from stepless.estimators.proof import Posed, Proof, model_digest, sized
-from stepless.proof import added
-from stepless.proof.witness import Points, Slopes, Witness
+from stepless.proof import total_interval
+from stepless.proof.witness import Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.kinds import KINDS
 from stepless.report.proof_file import read_proof
@@ -110,7 +110,7 @@ def verify(
         _refuse_other(known, model, posed)
     runs = _with_witnesses(posed, known)
     intervals = [risk.verify(w, b, witness, model.gap) for risk, w, b, witness in runs]
-    objective, bound = added(intervals)
+    objective, bound = total_interval(intervals)
     if known is None:
         bound = -math.inf
     gap = objective - bound
@@ -172,10 +172,11 @@ def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
     """A witness cut as the risk's rows are; its size is looked at here, for kernels do not."""
     if witness is None:
         return None
-    if isinstance(witness, Points):
-        _refuse_shape(name, "points", witness.w, (len(witness.w), risk.d))
+    if (points := witness.points) is not None:
+        _refuse_shape(name, "points", points.w, (len(points.w), risk.d))
+    if (column := witness.slopes) is None:
         return witness
-    slopes, K = np.ascontiguousarray(witness.column.whole), risk.objective.outputs
+    slopes, K = np.ascontiguousarray(column.whole), risk.objective.outputs
     _refuse_shape(name, "slopes", slopes, (risk.m,) if K == 1 else (risk.m, K))
     source = getattr(risk, "source", None)
     return Slopes(Column([slopes]) if source is None else source.split(slopes))

@@ -78,7 +78,7 @@ class JointRisk(LinearRisk):
         return added(self.source.map(joint.value, self.loss, z, b)) / self.m
 
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
-        slopes = witness.column if isinstance(witness, Slopes) else None
+        slopes = None if witness is None else witness.slopes
         return proof.verify(self.objective, self.source, w, self._intercepts(b), slopes)
 
     def shortfall(self, w: Array, b: Any) -> str | None:

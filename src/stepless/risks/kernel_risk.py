@@ -104,7 +104,7 @@ class KernelRisk(Risk):
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         if self.unproven is not None:
             return Interval(self.penalty(w) + self.value(w, b), -math.inf)
-        column = witness.column if isinstance(witness, Slopes) else None
+        column = None if witness is None else witness.slopes
         source = self._origin.source
         return expansions.verify(self.objective, self.gram, source, w, float(b), column)
 
@@ -116,7 +116,7 @@ class KernelRisk(Risk):
     def claim(self, a: Array) -> tuple[float, Slopes]:
         """The bound that slopes s_i a_i of the loss prove, about, and the witness of it."""
         witness = self.slopes(a)
-        given = levelled(self.objective, self._origin.source, witness.column)
+        given = levelled(self.objective, self._origin.source, witness.slopes)
         v = np.concatenate([part[0] for part in given.slopes.parts]) / self.m
         square = max(float(v @ self.gram.predictions(v)), 0.0)
         return self.objective.floor(math.sqrt(square), -given.offset), witness

@@ -18,7 +18,7 @@ from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
-from stepless.proof import Interval, reach, sums
+from stepless.proof import Interval, optimum_distance, sums
 from stepless.proof.shortfall import shortfall
 from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
@@ -117,11 +117,11 @@ class LinearRisk(RowRisk):
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
-        column = witness.column if isinstance(witness, Slopes) else None
+        column = None if witness is None else witness.slopes
         return sums.verify(self.objective, self.source, w, b, column, enough)
 
     def shortfall(self, w: Array, b: Any) -> str | None:
-        if not reach.unbounded(self.objective):
+        if not optimum_distance.unbounded(self.objective):
             return None
         fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
         loss, free = self.objective.loss, self.objective.intercept

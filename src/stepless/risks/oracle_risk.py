@@ -131,7 +131,7 @@ class OracleRisk(WeightRisk):
         """Prove an interval, by asking anew at the witness's points: nothing of the run is used."""
         asked = copy(self)
         asked.begin()
-        return oracles.verify(asked, w, b, witness if isinstance(witness, Points) else None)
+        return oracles.verify(asked, w, b, None if witness is None else witness.points)
 
     def value_at_zero(self) -> float:
         return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)

@@ -13,7 +13,7 @@ from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
-from stepless.proof import Interval, reach
+from stepless.proof import Interval, optimum_distance
 from stepless.proof.shortfall import REMEDY
 from stepless.proof.witness import Witness
 
@@ -87,7 +87,7 @@ class Risk(ABC):
 
     def shortfall(self, w: Array, b: Any) -> str | None:
         """Why a gap was not proved at weights that a solver left, and what to do, if known."""
-        if not reach.unbounded(self.objective):
+        if not optimum_distance.unbounded(self.objective):
             return None
         return "without a penalty no bound is known for such a risk; use " + REMEDY
 

@@ -50,12 +50,12 @@ class KernelCuts:
     def _claim(self, risk: KernelRisk, certifier: Certifier, w: Array, plane: Plane | None) -> None:
         """Claim what slopes prove: those f is made of, and, ever less often, a mean of planes'."""
         # f = −Σ s_i a_i φ(x_i)/(λm), unless a budget cut it short
-        certifier.hear(*risk.claim(-risk.objective.strength * risk.m * w))
+        certifier.accept(*risk.claim(-risk.objective.strength * risk.m * w))
         if plane is not None:
             self._looks += 1
             self._mean += (2.0 / (self._looks + 1.0)) * (risk.m * plane.a - self._mean)
             if self._looks & (self._looks - 1) == 0:  # it takes all kernels
-                certifier.hear(*risk.claim(self._mean))
+                certifier.accept(*risk.claim(self._mean))
 
     def _learn(
         self,

@@ -11,6 +11,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.objective import Loss, Penalized
 from stepless.plane import Plane, Tangent
+from stepless.proof.witness import Claim
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Finding:
     objective: float | None = None  # J(w, b), if the step came by it
     plane: Plane | None = None  # a plane under the risk, for the certificate
     lower_bound: float = -math.inf  # on J*, if the solver claims one itself
-    claim: Any = None  # who has the `witness` of it
+    claim: Claim | None = None  # has the `witness` of it
     finished: bool = False  # the solver's own theorem says that it is done
     spent: bool = False  # nothing but rounding is left to gain
 

@@ -51,8 +51,8 @@ def cut(problem: HindsightProblem, w: Array, steps: int, goal: float) -> tuple[A
         if unit * (lowest - bound) <= goal:
             break
     witness = planes.witness()
-    assert witness is None or isinstance(witness, Points)
-    bound = oracles.verify(risk, best, 0.0, witness).lower_bound
+    points = None if witness is None else witness.points
+    bound = oracles.verify(risk, best, 0.0, points).lower_bound
     rounding = 4.0 * problem.rounding * (abs(bound) + abs(shift))
     return best, unit * (bound + shift - rounding)
 

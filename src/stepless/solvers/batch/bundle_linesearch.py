@@ -10,7 +10,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.objective import Penalized
-from stepless.proof.witness import Points, Witness, blend
+from stepless.proof.witness import Witness, blend
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.solver import Finding, needs_euclidean
 
@@ -75,7 +75,7 @@ class BundleLinesearch:
             share = min(1.0, strength * gap / square)  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
-        if isinstance(plane.witness, Points):  # of which few prove as much, weighed by a QP
+        if plane.witness and plane.witness.points:  # of which few prove as much, weighed by a QP
             return Finding(w, tangent.b, objective, plane=plane)
         state.witness = blend((1.0 - share, share), (state.witness, plane.witness))
         bound = state.offset - risk.objective.penalty(state.w)

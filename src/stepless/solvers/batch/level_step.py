@@ -116,7 +116,7 @@ def level_step(
     bound, w, fresh = planes.bound_of(_MOVE, objective, lowest), best, False
     if level.wait > 0:
         level.wait -= 1
-        planes.rest()
+        planes.age_unused()
     else:
         level.wait = _ROUNDS - 1
         if isinstance(planes, PolyhedralPlanes):
@@ -124,7 +124,7 @@ def level_step(
             fresh = True
         elif level.eta > 0.0:
             bound, w, fresh = _descend(objective, planes, best, lowest, level.eta)
-            planes.rest()
+            planes.age_unused()
     if not (level.eta > 0.0 and lowest > bound):
         return bound, w
     gap = lowest - bound

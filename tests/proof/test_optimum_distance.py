@@ -32,7 +32,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
-from stepless.proof import reach, sums
+from stepless.proof import optimum_distance, sums
 from stepless.proof.shortfall import REMEDY
 
 
@@ -414,7 +414,7 @@ class Declared(Bumpy):
 def test_a_loss_of_ones_own_is_certified_if_it_says_enough():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    assert "Bumpy says neither" in told(LinearRegressor(Bumpy(), penalty="none"), X, y)
+    assert "Bumpy declares neither" in told(LinearRegressor(Bumpy(), penalty="none"), X, y)
     assert LinearRegressor(Declared(), penalty="none", gap=1e-9).fit(X, y).rel_gap_ <= 1e-9
 
 
@@ -433,6 +433,6 @@ def test_curvatures_are_least_at_ends(loss):
 
 
 def test_penalised_problems_do_not_ask():
-    assert not reach.unbounded(Objective(Squared(), Zero(), domain=L2Ball(1.0)))
-    assert not reach.unbounded(Objective(Squared(), SquaredL2(1e-9)))
-    assert reach.unbounded(Objective(Squared(), Zero()))
+    assert not optimum_distance.unbounded(Objective(Squared(), Zero(), domain=L2Ball(1.0)))
+    assert not optimum_distance.unbounded(Objective(Squared(), SquaredL2(1e-9)))
+    assert optimum_distance.unbounded(Objective(Squared(), Zero()))

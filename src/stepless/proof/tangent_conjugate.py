@@ -8,11 +8,11 @@ from stepless.objective import Loss
 
 _FARTHEST = 1e100  # where slopes are looked for
 _HALVINGS = 200
-_AWAY = 2.0**-46  # of a slope: by so much rounding may have moved those that it is compared with
-_ROUGHLY = 1.125  # times a difference of slopes, for their rounding
+_SLOPE_ROUNDING = 2.0**-46  # of a slope: the error of those that it is compared with, at most
+_WIDER = 1.125  # times a difference of slopes, for their rounding
 
 
-class ByTangents(Loss):
+class TangentConjugate(Loss):
     """A loss, and its conjugate from above by two tangents, one on each side of the slope.
 
     ℓ*(a) = max_z az − ℓ(z) is attained between points p ≤ q with slopes ≤ a and ≥ a; there
@@ -36,31 +36,34 @@ class ByTangents(Loss):
     def conjugate_size(self, conjugate, a, y):
         return self.bracket(a, y)[1]
 
+    def beyond(self, a, y, side):
+        """Return a point whose slope is surely below a (side −1) or above (+1); ±∞ if none is."""
+        at, step = y, 1.0 + abs(y)
+        while side * self.loss.slope(at, y) < side * a + _SLOPE_ROUNDING * abs(a):
+            at += side * step
+            step *= 2.0
+            if step > _FARTHEST:
+                return side * math.inf
+        return at
+
     def bracket(self, a, y):
-        """ℓ*(a, y) from above, and what cancels in it; infinite where no slope is beyond a."""
+        """Return ℓ*(a, y) from above, and the size of the terms that cancel in it.
+
+        Both are infinite where no slope is beyond a.
+        """
         if a == 0.0:  # no loss is negative
             return 0.0, 0.0
-        away = _AWAY * abs(a)
-        below, above = y, y
-        step = 1.0 + abs(y)
-        while self.loss.slope(below, y) > a - away:
-            below -= step
-            step *= 2.0
-            if step > _FARTHEST:
-                return math.inf, math.inf
-        step = 1.0 + abs(y)
-        while self.loss.slope(above, y) < a + away:
-            above += step
-            step *= 2.0
-            if step > _FARTHEST:
-                return math.inf, math.inf
+        below, above = self.beyond(a, y, -1.0), self.beyond(a, y, 1.0)
+        if math.isinf(below) or math.isinf(above):
+            return math.inf, math.inf
+        away = _SLOPE_ROUNDING * abs(a)
         least, size = math.inf, math.inf
         for _ in range(_HALVINGS):
             wide = above - below
             for at in (below, above):
-                height, far = self.loss.value(at, y), _ROUGHLY * abs(a - self.loss.slope(at, y))
-                if a * at - height + far * wide < least:
-                    least = a * at - height + far * wide
+                height, bend = self.loss.value(at, y), _WIDER * abs(a - self.loss.slope(at, y))
+                if a * at - height + bend * wide < least:
+                    least = a * at - height + bend * wide
                     size = abs(a * at) + self.loss.value_size(height, at, y)
             middle = below + 0.5 * wide
             slope = self.loss.slope(middle, y)

@@ -1,7 +1,7 @@
 """Objectives are never below the truth: rounding counts against what is reported, too.
 
 Predictions that are large and alike cancel. An objective that is computed from them may fall below
-the optimum, and a certificate with it. The truth is told by fractions.
+the optimum, and a certificate with it. The truth is computed in fractions.
 """
 
 import math
