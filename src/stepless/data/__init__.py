@@ -2,10 +2,10 @@
 
 from stepless.data.block import Block
 from stepless.data.chunks import Chunk, Chunks, Skipped
-from stepless.data.column import Column, applied
+from stepless.data.column import Column, apply_numpy
 from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks
-from stepless.data.cuts import added
+from stepless.data.cuts import sum_blocks
 from stepless.data.errors import DataError
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
@@ -27,12 +27,12 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
-    "added",
-    "applied",
+    "apply_numpy",
     "column_features",
     "csv_chunks",
     "read_columns",
     "read_svmlight",
+    "sum_blocks",
     "svmlight_chunks",
     "window_features",
     "word_features",

@@ -38,11 +38,11 @@ class Column:
 
 
 @light
-def applied(block: Any, function: Any, *given: Any) -> Any:
+def apply_numpy(block: Any, function: Any, *given: Any) -> Any:
     """Kernel: what numpy's function makes of columns, say `np.add`, or of one, say `np.sum`."""
     return function(*given)
 
 
-def of_block(k: int, shared: tuple[Any, ...]) -> list[Any]:
+def block_arguments(k: int, shared: tuple[Any, ...]) -> list[Any]:
     """What a kernel is called with beside block k: of columns, that block's parts."""
     return [given.parts[k] if type(given) is Column else given for given in shared]

@@ -14,12 +14,12 @@ from typing import BinaryIO, Generic, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
-from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
 from stepless.data.chunks import Chunk, Chunks, Header, OnError, Refused, check_options
 from stepless.data.csv_rows import CsvRows, RowRefusal, number
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
+from stepless.data.read_ahead import read_ahead
 from stepless.data.sparse_rows import sort_rows, sum_repeats
 
 T = TypeVar("T")
@@ -139,7 +139,7 @@ def _read(
 ) -> Generator[Chunk | Refused | Header]:
     # opened in the caller's thread, which may be interrupted while it waits for the first bytes
     stream = ByteStream(path)
-    with closing(ahead(table.read(stream, delimiter, names), depth=2)) as items:
+    with closing(read_ahead(table.read(stream, delimiter, names), depth=2)) as items:
         for item in items:
             table.taken += isinstance(item, Chunk)
             yield item

@@ -31,24 +31,24 @@ def block_count(entries: int, width: int, worth: int) -> int:
     return _power(max(many, min(2, entries // worth)))
 
 
-def merged(blocks: int, size: int) -> list[range]:
+def merge_blocks(blocks: int, size: int) -> list[range]:
     """Join neighbours where sums of this size would take too much room for each by itself.
 
     Examples
     --------
-    >>> merged(16, size=1 << 22)
+    >>> merge_blocks(16, size=1 << 22)
     [range(0, 4), range(4, 8), range(8, 12), range(12, 16)]
     """
     step = blocks // _power(min(blocks, max(4, _ROOM // max(size, 1))))
     return [range(k, k + step) for k in range(0, blocks, step)]
 
 
-def added(parts: Sequence[Any]) -> Any:
+def sum_blocks(parts: Sequence[Any]) -> Any:
     """Add up what a kernel returned of each block: numbers, arrays, or tuples of these.
 
     Examples
     --------
-    >>> added([(1, 2.0), (3, 4.0)])
+    >>> sum_blocks([(1, 2.0), (3, 4.0)])
     (4, 6.0)
     """
     if len(parts) == 1:

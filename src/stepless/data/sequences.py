@@ -11,9 +11,9 @@ from scipy import sparse
 
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.cached import cached_property
-from stepless.data.column import Column, of_block
+from stepless.data.bad_entries import LARGEST, first_bad_entry
+from stepless.data.column import Column, block_arguments
 from stepless.data.cuts import block_count
-from stepless.data.holes import LARGEST, first_hole
 from stepless.data.source import design_of
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Design, Sparse
@@ -109,7 +109,7 @@ class Sequences:
         """Call kernel(block, *shared) for each block, on all threads; results in order."""
         blocks = self._blocks
         return map_blocks(
-            lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), self.threads
+            lambda k: kernel(blocks[k], *block_arguments(k, shared)), len(blocks), self.threads
         )
 
 
@@ -233,7 +233,7 @@ class Vocabulary:
 
     def _refuse_holes(self, X: Any, ends: Indices) -> None:
         """Name the first value that is not a finite number of reasonable size."""
-        hole = first_hole(X)
+        hole = first_bad_entry(X)
         if hole is None:
             return
         row, column, value = hole

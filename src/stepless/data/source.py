@@ -16,8 +16,8 @@ from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
 from stepless.data.block import Block
-from stepless.data.column import Column, of_block
-from stepless.data.cuts import added, block_count, merged
+from stepless.data.column import Column, block_arguments
+from stepless.data.cuts import block_count, merge_blocks, sum_blocks
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.given import shown
@@ -109,11 +109,13 @@ class Source:
         """Call kernel(block, *shared) for each block, on all threads or so many; in order."""
         blocks = self._blocks
         if len(blocks) == 1:
-            return [kernel(blocks[0], *of_block(0, shared))]
+            return [kernel(blocks[0], *block_arguments(0, shared))]
         if threads is None:
             alone = self.shape[0] < _MANY and getattr(kernel, "light", False)
             threads = 1 if alone else self.threads
-        return map_blocks(lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), threads)
+        return map_blocks(
+            lambda k: kernel(blocks[k], *block_arguments(k, shared)), len(blocks), threads
+        )
 
     def column(self, kernel: Callable[..., Any], *shared: Any) -> Column:
         """Make a column of what kernel(block, *shared) returns."""
@@ -137,7 +139,7 @@ class Source:
         kernel: Callable[..., None],
         shape: tuple[int, ...],
         *shared: Any,
-        join: Callable[[list[Array]], Array] = added,
+        join: Callable[[list[Array]], Array] = sum_blocks,
     ) -> Array:
         """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape.
 
@@ -146,9 +148,9 @@ class Source:
         blocks, size = self._blocks, math.prod(shape)
         if len(blocks) == 1:
             sum_ = np.zeros(shape)
-            kernel(blocks[0], sum_, *of_block(0, shared))
+            kernel(blocks[0], sum_, *block_arguments(0, shared))
             return sum_
-        groups = merged(len(blocks), size)
+        groups = merge_blocks(len(blocks), size)
         # A gap behind each: threads that write to one cache line wait for each other.
         sums = [np.empty(size + _LINE)[:size].reshape(shape) for _ in groups]
 
@@ -156,7 +158,7 @@ class Source:
             sum_ = sums[n]
             sum_[:] = 0.0
             for k in groups[n]:
-                kernel(blocks[k], sum_, *of_block(k, shared))
+                kernel(blocks[k], sum_, *block_arguments(k, shared))
             return sum_
 
         return join(map_blocks(work, len(groups), self.threads))

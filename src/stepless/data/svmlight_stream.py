@@ -15,11 +15,11 @@ from scipy import sparse
 
 from stepless.arrays import AnyArray
 from stepless.data import svmlight_parser as parser
-from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
 from stepless.data.chunks import MOST_MESSAGES, Chunk, Chunks, OnError, Refused, check_options
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
+from stepless.data.read_ahead import read_ahead
 from stepless.data.svmlight_piece import MOST_WORKERS, Piece, pieces
 from stepless.data.threads import available_cores
 
@@ -170,7 +170,7 @@ class _Reader:
         with ExitStack() as stack:
             pool = ThreadPoolExecutor(workers, thread_name_prefix="stepless")
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)
-            futures = ahead(self._futures(stream, pool), depth=workers + 1)
+            futures = read_ahead(self._futures(stream, pool), depth=workers + 1)
             for future in stack.enter_context(closing(futures)):
                 parsed = future.result()
                 if self._hashing is not None:

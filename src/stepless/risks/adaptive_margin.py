@@ -102,7 +102,7 @@ class AdaptiveMargin(OracleRisk):
         return 0.5 * float(self.centre @ self.centre)
 
     @property
-    def hidden(self) -> float:
+    def rounding_gap(self) -> float:
         """How far below `at_zero` the optimum may lie, for all that rounding lets one certify.
 
         Planes that cancel have it exact to half the digits, or to their own slopes' rounding.

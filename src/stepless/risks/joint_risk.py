@@ -11,7 +11,7 @@ import numpy as np
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import joint
-from stepless.data import Block, Column, Source, added
+from stepless.data import Block, Column, Source, sum_blocks
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval
@@ -76,7 +76,7 @@ class JointRisk(LinearRisk):
         self._z = self.source.column(joint.predictions, w.reshape(self.features, self.K))
 
     def _value(self, z: Column, b: Array) -> float:
-        return added(self.source.map(joint.value, self.loss, z, b)) / self.m
+        return sum_blocks(self.source.map(joint.value, self.loss, z, b)) / self.m
 
     def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
         slopes = witness.column if isinstance(witness, Slopes) else None
@@ -94,13 +94,13 @@ class JointRisk(LinearRisk):
         self._predict(w)
         if not self.objective.intercept:
             parts = self.source.map(joint.tangent, self.loss, self._z, self.features)
-            value, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
+            value, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
             plane = Plane(g.ravel(), offset, witness=_slopes(parts))
             return Tangent(value, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
         given = self.loss, self._z, b, sharpness, self.features
         parts = self.source.map(joint.blend, *given)
-        offset, g, tilt = (part / self.m for part in added([part[:-1] for part in parts]))
+        offset, g, tilt = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         plane = self._levelled(g, offset, tilt, _slopes(parts))
         return Tangent(self._value(self._z, b), b, plane)
 
@@ -126,7 +126,7 @@ class JointRisk(LinearRisk):
     @cached_property
     def _classes(self) -> Array:
         """The classes' shares."""
-        return added(self.source.map(_count, self.K)) / self.m
+        return sum_blocks(self.source.map(_count, self.K)) / self.m
 
     def _balance(self, b: Array) -> tuple[Array, float]:
         """Return the intercepts that make the (smoothed) risk least, and its sharpness."""
@@ -184,7 +184,7 @@ class JointRisk(LinearRisk):
         return b, here
 
     def _shares(self, b: Array, sharpness: float) -> Shares:
-        sums = added(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
+        sums = sum_blocks(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
         return Shares(*(part / self.m for part in sums))
 
     def _rest(self, tilt: Array) -> tuple[Array, float]:

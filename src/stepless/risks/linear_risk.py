@@ -12,7 +12,7 @@ import numpy as np
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
-from stepless.data import Block, Column, Source, added, applied
+from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
@@ -66,12 +66,12 @@ class LinearRisk(RowRisk):
 
     def value(self, w: Array, b: Any) -> float:
         """R(w, b)."""
-        return added(self.source.map(oracle.value, self.objective.loss, w, b)) / self.m
+        return sum_blocks(self.source.map(oracle.value, self.objective.loss, w, b)) / self.m
 
     def value_at(self, p: Array | Column) -> float:
         """R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
         p = self.source.split(p)
-        return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
+        return sum_blocks(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
 
     def value_at_zero(self) -> float:
         """R(0, b) with the best intercept, from the targets alone; a class's examples are one."""
@@ -91,7 +91,7 @@ class LinearRisk(RowRisk):
         if self.objective.intercept:
             return self._level(w, b)[0]
         parts = self.source.map(oracle.tangent, self.objective.loss, w)
-        total, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
+        total, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         slopes = Slopes(Column([part[-1] for part in parts]))
         plane = Plane(g, offset, witness=slopes)
         return Tangent(total, 0.0, plane)
@@ -99,7 +99,7 @@ class LinearRisk(RowRisk):
     def anchor(self, w: Array, b: float) -> Anchor:
         """Tangent at w, as `tangent` gives it, with what it is made of."""
         tangent, z, a, g = self._level(w, b)
-        return Anchor(tangent, self.source.column(applied, np.add, z, tangent.b), a, g)
+        return Anchor(tangent, self.source.column(apply_numpy, np.add, z, tangent.b), a, g)
 
     def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
@@ -148,7 +148,7 @@ class LinearRisk(RowRisk):
     def _cut(self, z: Column, b: float) -> Cut:
         few = self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS)
         given = oracle.shifted, self.objective.loss, z, b
-        sums = added(self.source.map(*given, threads=1 if few else None))
+        sums = sum_blocks(self.source.map(*given, threads=1 if few else None))
         return Cut(b, *(part / self.m for part in sums))
 
 

@@ -17,8 +17,8 @@ from stepless.objective import Domain, Free, OracleObjective, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, oracles
 from stepless.proof.witness import Points, Witness
-from stepless.risks.record import Record
 from stepless.risks.risk import WeightRisk
+from stepless.risks.tangent_history import TangentHistory
 from stepless.rounding import UNIT
 
 
@@ -83,7 +83,7 @@ class OracleRisk(WeightRisk):
         self.begin()
 
     def begin(self) -> None:
-        self._record = Record(self)
+        self._tangents = TangentHistory(self)
         self._steepest = np.zeros(self.d)  # that a gradient has been since
 
     def under(self, regularizer: Regularizer) -> Self:
@@ -117,13 +117,13 @@ class OracleRisk(WeightRisk):
     def value(self, w: Array, b: Any) -> float:
         """R(w, b), if no plane seen lies above it."""
         value = float(self.oracle_value(w, b))
-        self._record.compare(self, w, value)
+        self._tangents.compare(self, w, value)
         return value
 
     def tangent(self, w: Array, b: Any) -> Tangent:
         """R and a plane under it, if they do not contradict those before."""
         tangent = self.oracle_tangent(w, b)
-        self._record.add(self, w, tangent)
+        self._tangents.add(self, w, tangent)
         point = Points(w[None].copy(), (tangent.b,), np.ones(1))
         return replace(tangent, plane=replace(tangent.plane, witness=point))
 

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from stepless.arrays import Array, Indices
-from stepless.data.holes import LARGEST
+from stepless.data.bad_entries import LARGEST
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.rounding import UNIT
-from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
+from stepless.structured.model_calls import call_model, for_each_example
 
 _FORGIVEN = 4.0  # roundings of the scores: what an exact search may miss
 
@@ -122,7 +122,7 @@ class StructuredRisk(OracleRisk):
         forgiven = _FORGIVEN * self.rounding
         slacks = (forgiven * (abs(self._truths) @ np.abs(w))).tolist()
         lent = w.copy()
-        found = of_each(
+        found = for_each_example(
             self.model,
             self.m,
             lambda i: self._violation(w, lent, i, scores[i], slacks[i]),
@@ -180,7 +180,7 @@ class StructuredRisk(OracleRisk):
         return output._replace(margin=float(terms.sum()) - score + output.cost), slack
 
     def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:
-        return asked(self._numbers[i], method, *of)
+        return call_model(self._numbers[i], method, *of)
 
     def _cost(self, i: int, other: Any) -> float:
         cost = np.asarray(self._asked(i, self.model.cost, self._Y[i], other))

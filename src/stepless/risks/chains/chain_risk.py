@@ -9,7 +9,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
-from stepless.data import Column, added
+from stepless.data import Column, sum_blocks
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import compiled
 from stepless.objective import Regularizer
@@ -30,7 +30,7 @@ class Chains(NamedTuple):
     s: Array
 
 
-class Room(NamedTuple):
+class ChainWorkspace(NamedTuple):
     """What a thread needs to work on one sequence, and over all of its own."""
 
     z: Array  # longest sequence × tags: scores
@@ -43,7 +43,7 @@ class Room(NamedTuple):
     far: Array  # one number: the largest logarithm of which a marginal was a difference
 
     @classmethod
-    def of(cls, longest: int, K: int) -> Room:
+    def of(cls, longest: int, K: int) -> ChainWorkspace:
         shape, square = (longest, K), (K, K)
         return cls(
             np.empty(shape),
@@ -57,10 +57,10 @@ class Room(NamedTuple):
         )
 
 
-def equipped(problem: Chains, tags: int, d: int) -> tuple[Room, Array]:
+def block_workspace(problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
     """What a kernel needs for a block: a room, and a place for the slopes of d weights."""
     longest = int(np.diff(problem.ends).max(initial=0))
-    return Room.of(longest, tags), np.empty(d + _LINE)[:d]
+    return ChainWorkspace.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
 def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
@@ -122,7 +122,7 @@ class ChainRisk(OracleRisk):
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         parts = self._sums(np.ascontiguousarray(w))
         self._far = max(self._far, *(far for _, _, far in parts))
-        total, g = added([part[:2] for part in parts])
+        total, g = sum_blocks([part[:2] for part in parts])
         return total / self.m, g / self.m
 
     @cached_property

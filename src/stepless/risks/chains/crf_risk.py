@@ -10,7 +10,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Chains, block_workspace
 
 
 class CRFRisk(ChainRisk):
@@ -44,7 +44,7 @@ class CRFRisk(ChainRisk):
 
 def _log_losses(block: Any, problem: Chains, tags: int, w: Array) -> tuple[float, Array, float]:
     """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
-    room, g = equipped(problem, tags, w.size)
+    room, g = block_workspace(problem, tags, w.size)
     total = _tangents(g, problem, w, room, None)
     # what scores that lie far apart need is compiled when there are such
     if math.isnan(total):

@@ -10,7 +10,7 @@ from stepless.arrays import Array, Indices
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import Room
+from stepless.risks.chains.chain_risk import ChainWorkspace
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -26,13 +26,13 @@ def tag_probabilities(sequences: Sequences, pairs: Pairs, tags: int, w: Array) -
 
 def _labels(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> Indices:
     labels = np.empty(block.X.shape[0], dtype=np.int64)
-    _label(labels, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
+    _label(labels, ChainWorkspace.of(block.longest, tags), pairs, block.X, block.ends, w)
     return labels
 
 
 def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> Array:
     p = np.empty((block.X.shape[0], tags))
-    _infer(p, Room.of(block.longest, tags), pairs, block.X, block.ends, w)
+    _infer(p, ChainWorkspace.of(block.longest, tags), pairs, block.X, block.ends, w)
     return p
 
 

@@ -11,7 +11,7 @@ from stepless.data.sequences import Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Chains, block_workspace
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -53,7 +53,7 @@ class ChainHingeRisk(ChainRisk):
 
 def _hinges(block: Any, problem: Chains, cost: Array, w: Array) -> tuple[float, Array, float]:
     """Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
-    room, g = equipped(problem, len(cost), w.size)
+    room, g = block_workspace(problem, len(cost), w.size)
     return _tangents(g, problem, cost, w, room), g, 0.0
 
 

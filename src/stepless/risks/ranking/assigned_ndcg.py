@@ -8,7 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
-from stepless.risks.ranking.falling import falling
+from stepless.risks.ranking.argsort_descending import argsort_descending
 from stepless.risks.ranking.gains import discount, gain
 from stepless.risks.ranking.ndcg import NDCG
 
@@ -54,7 +54,7 @@ def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
     for r in range(most):
         best += gain(y[r]) * discount(r)
     order = np.empty(n, np.int64)
-    falling(order, z - _gains(y) / best)
+    argsort_descending(order, z - _gains(y) / best)
     first = 0  # of those of one grade, in the right order
     while first < n:
         last = first

@@ -25,12 +25,12 @@ class RankingLoss(Term):
     (0.5, array([-0.5,  0.5,  0. ]))
     """
 
-    needs: ClassVar[str] = "two documents of different grades"  # of a query that tells
+    needs: ClassVar[str] = "two documents of different grades"  # of a query that is_informative
 
     def admit(self, y: Array) -> None:
         """Raise ValueError where grades make no sense."""
 
-    def tells(self, y: Array) -> Any:
+    def is_informative(self, y: Array) -> Any:
         """Whether some order of these documents is better than another, as `needs` says."""
         return y[0] > y[-1]
 

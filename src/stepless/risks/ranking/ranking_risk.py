@@ -11,12 +11,12 @@ from scipy import sparse
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import oracle
-from stepless.data import Block, Column, Source, added
+from stepless.data import Block, Column, Source, sum_blocks
 from stepless.jit import FAST, compiled
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
-from stepless.risks.ranking.falling import falling
+from stepless.risks.ranking.argsort_descending import argsort_descending
 from stepless.risks.ranking.gains import grades
 from stepless.risks.ranking.queries import Queries
 from stepless.risks.ranking.ranking_loss import RankingLoss
@@ -69,7 +69,7 @@ class RankingRisk(OracleRisk):
         loss.admit(y)
         queries = Queries.of(y, group=group, qid=qid)
         starts = queries.starts.tolist()
-        tell = [bool(loss.tells(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
+        tell = [bool(loss.is_informative(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
         if not any(tell):
             raise ValueError(f"no query has {loss.needs}: there is nothing to rank")
         self.left_out = len(tell) - sum(tell)
@@ -116,7 +116,7 @@ class RankingRisk(OracleRisk):
         """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
         given = self.loss, z, self._within, self.queries
-        level, square, apart = added(self.source.update(a, _rank, *given))
+        level, square, apart = sum_blocks(self.source.update(a, _rank, *given))
         level /= self.queries
         self._slopes = max(self._slopes, math.sqrt(square))
         return max(level + apart, 0.0), level, a
@@ -182,7 +182,7 @@ def _sort(order: Any, z: Any, starts: Any) -> Any:
     """Write order: the documents of each query, numbered within it, by falling scores."""
     for q in range(starts.size - 1):
         lo, hi = starts[q], starts[q + 1]
-        falling(order[lo:hi], z[lo:hi])
+        argsort_descending(order[lo:hi], z[lo:hi])
 
 
 @compiled("z[n] a[n] y[n] order[n] starts[_]", fastmath=FAST)

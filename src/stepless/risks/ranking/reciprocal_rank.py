@@ -31,7 +31,7 @@ class ReciprocalRank(RankingLoss):
 
     needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
-    def tells(self, y: Array) -> Any:
+    def is_informative(self, y: Array) -> Any:
         return y[0] > 0.0 and y[-1] <= 0.0
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:

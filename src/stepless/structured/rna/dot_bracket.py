@@ -14,7 +14,7 @@ for _code, _letters in enumerate(("Aa", "Cc", "Gg", "UuTt", "RYSWKMBDHVNryswkmbd
     _CODES[np.frombuffer(_letters.encode(), dtype=np.uint8)] = _code
 
 
-class Record(NamedTuple):
+class RNARecord(NamedTuple):
     """A sequence of a file, with its name and its structure."""
 
     name: str
@@ -22,7 +22,7 @@ class Record(NamedTuple):
     structure: str
 
 
-def read_dot_brackets(path: str | Path) -> list[Record]:
+def read_dot_brackets(path: str | Path) -> list[RNARecord]:
     r"""Read a file of records: a line ``>name``, one with the bases, one with the brackets.
 
     What follows the brackets on their line, such as an energy, is left out, and so are blank lines.
@@ -33,7 +33,7 @@ def read_dot_brackets(path: str | Path) -> list[Record]:
     >>> with NamedTemporaryFile("w", suffix=".dbn") as file:
     ...     print(">short", "GGGAAACCC", "(((...))) (-1.2)", sep="\n", file=file, flush=True)
     ...     read_dot_brackets(file.name)
-    [Record(name='short', sequence='GGGAAACCC', structure='(((...)))')]
+    [RNARecord(name='short', sequence='GGGAAACCC', structure='(((...)))')]
     """
     lines = [
         (number, line.strip())
@@ -54,7 +54,7 @@ def read_dot_brackets(path: str | Path) -> list[Record]:
             mates(structure, len(sequence))
         except ValueError as error:
             raise ValueError(f"{at}: {error}") from None
-        records.append(Record(name, sequence, structure))
+        records.append(RNARecord(name, sequence, structure))
     return records
 
 

@@ -12,7 +12,7 @@ _RUN = 16  # documents that are put in order one by one before runs of them are 
 
 
 @compiled("z[n] order[n]")
-def falling(order: Any, z: Any) -> None:
+def argsort_descending(order: Any, z: Any) -> None:
     """Write order: the numbers from 0 on by falling z; those of equal z stay in their order.
 
     Runs are merged from the bottom up. Numba's own `argsort` takes seconds to compile.
@@ -20,7 +20,7 @@ def falling(order: Any, z: Any) -> None:
     Examples
     --------
     >>> order = np.empty(4, dtype=np.int64)
-    >>> falling(order, np.array([1.0, 3.0, 1.0, 2.0]))
+    >>> argsort_descending(order, np.array([1.0, 3.0, 1.0, 2.0]))
     >>> order
     array([1, 3, 0, 2])
     """

@@ -12,7 +12,7 @@ T = TypeVar("T")
 _PATIENCE = 0.2  # seconds to wait for a thread that is no longer needed, and may wait for a pipe
 
 
-def ahead(items: Generator[T], depth: int) -> Generator[T]:
+def read_ahead(items: Generator[T], depth: int) -> Generator[T]:
     """Yield the items in order, while a thread works ahead; at most `depth` wait to be taken.
 
     What the iterator raises is raised here, after the items before it. An iterator that is not
@@ -21,7 +21,7 @@ def ahead(items: Generator[T], depth: int) -> Generator[T]:
 
     Examples
     --------
-    >>> list(ahead((k * k for k in range(4)), depth=2))
+    >>> list(read_ahead((k * k for k in range(4)), depth=2))
     [0, 1, 4, 9]
     """
     found: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()

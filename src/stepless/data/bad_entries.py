@@ -10,12 +10,12 @@ from scipy import sparse
 LARGEST = 1e50  # of any entry: no product of a solver overflows below it
 
 
-def first_hole(X: Any) -> tuple[int, int, float] | None:
+def first_bad_entry(X: Any) -> tuple[int, int, float] | None:
     """Row, column and value of the first entry that is not a finite number of reasonable size.
 
     Examples
     --------
-    >>> first_hole(np.array([[1.0, 2.0], [3.0, np.inf]]))
+    >>> first_bad_entry(np.array([[1.0, 2.0], [3.0, np.inf]]))
     (1, 1, inf)
     """
     values = X.data if sparse.issparse(X) else X

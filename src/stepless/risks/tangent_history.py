@@ -18,7 +18,7 @@ _MOST_NUMBERS = 2**24  # in all of them
 _SLACK = 1e-6  # relative to R and to what cancels in it: a user's sums may be coarse
 
 
-class Record:
+class TangentHistory:
     """The last tangents of a risk, each held against each.
 
     No plane of a convex risk lies above the risk at another point. One that does would make lower
@@ -27,7 +27,7 @@ class Record:
 
     def __init__(self, risk: OracleRisk) -> None:
         room = max(2, min(_REMEMBERED, _MOST_NUMBERS // (2 * max(risk.d, 1))))
-        self._seen: deque[_Seen] = deque(maxlen=room)
+        self._seen: deque[_PastTangent] = deque(maxlen=room)
         self._calls = 0
 
     def compare(self, risk: OracleRisk, w: Array, value: float) -> None:
@@ -40,20 +40,20 @@ class Record:
         self._calls += 1
         if not np.isfinite(tangent.value):
             return
-        now = _Seen(self._calls, w.copy(), tangent)
+        now = _PastTangent(self._calls, w.copy(), tangent)
         for seen in self._seen:
             _refuse_above(risk, seen, f"R of call {now.call}", w, tangent.value)
             _refuse_above(risk, now, f"R of call {seen.call}", seen.w, seen.tangent.value)
         self._seen.append(now)
 
 
-class _Seen(NamedTuple):
+class _PastTangent(NamedTuple):
     call: int
     w: Array
     tangent: Tangent
 
 
-def _refuse_above(risk: OracleRisk, seen: _Seen, where: str, w: Array, value: float) -> None:
+def _refuse_above(risk: OracleRisk, seen: _PastTangent, where: str, w: Array, value: float) -> None:
     call, at, tangent = seen
     above = float(tangent.plane.a @ w) + tangent.plane.offset - value
     unit = abs(value) + abs(tangent.value) + float(risk.sizes @ np.abs(w))
