@@ -1,4 +1,4 @@
-"""Data: readers, streams, and the source that solvers walk over."""
+"""Readers and streams of examples, and the source that solvers iterate over."""
 
 from stepless.data.block import Block
 from stepless.data.chunks import Chunk, Chunks, Skipped
@@ -6,7 +6,7 @@ from stepless.data.column import Column, apply_numpy
 from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks
 from stepless.data.cuts import sum_blocks
-from stepless.data.errors import DataError
+from stepless.data.errors import DataError, ZeroIndexError
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.data.source import Source
@@ -27,6 +27,7 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
+    "ZeroIndexError",
     "apply_numpy",
     "column_features",
     "csv_chunks",
