@@ -1,4 +1,4 @@
-"""A model asked about one example after another."""
+"""Calls of a model's methods, example by example."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepless.structured.model import StructuredModel
 T = TypeVar("T")
 
 
-def call_model(i: int, method: Callable[..., T], *of: Any) -> T:
-    """Ask a model's method about example i; what goes wrong in it is told by that number.
+def call_model(i: int, method: Callable[..., T], *arguments: object) -> T:
+    """Call a model's method for example i; errors name that number.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def call_model(i: int, method: Callable[..., T], *of: Any) -> T:
     ValueError: example 7: invalid literal for int() with base 10: 'many'
     """
     try:
-        return method(*of)
+        return method(*arguments)
     except ValueError as error:
         raise ValueError(f"example {i}: {error}") from error
     except Exception as error:
@@ -33,7 +33,7 @@ def call_model(i: int, method: Callable[..., T], *of: Any) -> T:
 def for_each_example(
     model: StructuredModel, m: int, work: Callable[[int], T], threads: int | None
 ) -> list[T]:
-    """Call work(i) for m examples, on several threads if the model says that it releases the GIL.
+    """Call work(i) for m examples, on several threads if the model releases the GIL.
 
     Examples
     --------

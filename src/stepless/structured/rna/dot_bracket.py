@@ -1,4 +1,4 @@
-"""Structures as text: a bracket for each base that is paired, a dot for each that is not."""
+"""Structures in dot-bracket notation: a bracket for each paired base, a dot for each other one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ for _code, _letters in enumerate(("Aa", "Cc", "Gg", "UuTt", "RYSWKMBDHVNryswkmbd
 
 
 class RNARecord(NamedTuple):
-    """A sequence of a file, with its name and its structure."""
+    """A record of a dot-bracket file: a sequence with its name and structure."""
 
     name: str
     sequence: str
@@ -25,7 +25,7 @@ class RNARecord(NamedTuple):
 def read_dot_brackets(path: str | Path) -> list[RNARecord]:
     r"""Read a file of records: a line ``>name``, one with the bases, one with the brackets.
 
-    What follows the brackets on their line, such as an energy, is left out, and so are blank lines.
+    Text after the brackets on their line, such as an energy, is ignored, and so are blank lines.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_dot_brackets(path: str | Path) -> list[RNARecord]:
 
 
 def encoded(sequence: str) -> NDArray[np.uint8]:
-    """Number the bases of a sequence, from 1 on; at both ends there is an N, which never pairs."""
+    """Return the codes of the bases, from index 1 on, between two N, which never pair."""
     if not isinstance(sequence, str):
         raise ValueError(f"a sequence of bases is text, not {sequence!r}")
     text = np.frombuffer(sequence.encode("latin-1", "replace"), dtype=np.uint8)
@@ -75,7 +75,7 @@ def encoded(sequence: str) -> NDArray[np.uint8]:
 
 
 def mates(structure: str, length: int | None = None) -> NDArray[np.int64]:
-    """For each base, from 1 on, the one with which it pairs, or 0.
+    """Return for each base, from index 1 on, the base with which it pairs, or 0.
 
     Examples
     --------
