@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from stepless.data import DataError, ZeroIndexError, read_svmlight, svmlight
+from stepless.data import DataError, ZeroIndex, read_svmlight, svmlight
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -528,7 +528,7 @@ def test_memory_stays_within_twice_the_result(tmp_path):
             status = Path("/proc/self/status").read_text()
             return int(re.search(name + r":\\s+(\\d+) kB", status)[1])
 
-        read_svmlight(io.BytesIO(b"1 1:1"))
+        read_svmlight(BytesIO(b"1 1:1"))
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
         before = kilobytes("VmRSS")
         X, y, _ = read_svmlight(sys.argv[1])
@@ -544,7 +544,7 @@ def test_errors_say_where_they_are_by_attributes():
     with pytest.raises(DataError, match="line 2, column 4") as caught:
         read_svmlight(io.BytesIO(b"1 1:2\n-1 x\n"))
     assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 2, 4)
-    with pytest.raises(ZeroIndexError):
+    with pytest.raises(ZeroIndex):
         read_svmlight(io.BytesIO(b"1 0:2\n"), zero_based=False)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (str(copy), copy.line) == (str(caught.value), 2)

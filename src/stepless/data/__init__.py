@@ -6,7 +6,7 @@ from stepless.data.column import Column, apply_numpy
 from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks
 from stepless.data.cuts import sum_blocks
-from stepless.data.errors import DataError, ZeroIndexError
+from stepless.data.errors import DataError, ZeroIndex
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.data.source import Source
@@ -27,7 +27,7 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
-    "ZeroIndexError",
+    "ZeroIndex",
     "apply_numpy",
     "column_features",
     "csv_chunks",

@@ -7,11 +7,12 @@ import gzip
 import io
 import lzma
 from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
-_XZ = b"\xfd7zXZ\0"
+_XZ, _start_xz = b"\xfd7zXZ\0", partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
 _BLOCK = 1 << 15  # compressed bytes read at a time
 
 
@@ -96,14 +97,10 @@ class ConcatenatedStreams(io.RawIOBase):
         return more
 
 
-def _xz_decompressor() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ)  # no other format of the module
-
-
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     Compression(
         "bzip2", b"BZh", lambda file: ConcatenatedStreams(file, bz2.BZ2Decompressor, b"BZh", 0)
     ),
-    Compression("xz", _XZ, lambda file: ConcatenatedStreams(file, _xz_decompressor, _XZ, 4)),
+    Compression("xz", _XZ, lambda file: ConcatenatedStreams(file, _start_xz, _XZ, 4)),
 )

@@ -22,23 +22,20 @@ class DataError(ValueError):
     stepless.data.errors.DataError: train.svm, line 17, column 23: expected index:value, found 'abc'
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        file: str | None = None,
-        line: int | None = None,
-        column: int | str | None = None,
-    ) -> None:
+    column: int | str | None = None
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
         super().__init__(message)
-        self.file, self.line, self.column = file, line, column
+        self.file, self.line = file, line
 
     @classmethod
     def at(cls, reason: str, file: str, line: int, column: int | str | None = None) -> Self:
         """Return the error of a line, or of a column of it."""
         place = f"{file}, line {line}" + ("" if column is None else f", column {column!r}")
-        return cls(f"{place}: {reason}", file=file, line=line, column=column)
+        error = cls(f"{place}: {reason}", file=file, line=line)
+        error.column = column
+        return error
 
 
-class ZeroIndexError(DataError):
-    """A file whose indices are to start at 1 has an index 0."""
+class ZeroIndex(DataError):
+    """An index 0 in a file whose indices start at 1."""

@@ -127,7 +127,7 @@ class Hashing:
 
     @classmethod
     def of(cls, bits: int | Hashing) -> Hashing:
-        """Return a hashing of so many bits, or the given one."""
+        """Return a hashing with this number of bits, or the given one."""
         return bits if isinstance(bits, Hashing) else cls(bits)
 
     @property

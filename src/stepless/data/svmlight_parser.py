@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stepless.data.errors import DataError, ZeroIndexError
+from stepless.data.errors import DataError, ZeroIndex
 from stepless.data.hashing import hash_name
 from stepless.jit import compiled
 
@@ -402,7 +402,7 @@ def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refus
         reason = f"index {_shown(key)} has more than {MOST_DIGITS} digits"
     elif int(key) < rules.first_index:
         reason = f"index {int(key)} in a file whose indices start at {rules.first_index}"
-        return Refusal(text, at, reason, ZeroIndexError)
+        return Refusal(text, at, reason, ZeroIndex)
     elif int(key) > rules.last_index:
         reason = f"index {int(key)} exceeds {rules.last_index}, the last that n_features allows"
     else:

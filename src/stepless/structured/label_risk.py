@@ -10,7 +10,6 @@ from scipy import sparse
 
 from stepless.arrays import Array, Indices, Matrix
 from stepless.intercept import Intercept
-from stepless.objective import Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.structured.labels import Labels
 from stepless.structured.model import StructuredModel
@@ -47,15 +46,8 @@ class LabelRisk(StructuredRisk):
     1.0
     """
 
-    def __init__(
-        self,
-        model: Labels,
-        X: Sequence[Any],
-        Y: Sequence[Any],
-        regularizer: Regularizer,
-        **options: Any,
-    ) -> None:
-        super().__init__(model, X, Y, regularizer, **options)
+    def __init__(self, model: Labels, *data: Any, **options: Any) -> None:
+        super().__init__(model, *data, **options)
         self._costs = model.costs
         self._members = model.members
         self._y = np.array([model.index(y) for y in self._Y])

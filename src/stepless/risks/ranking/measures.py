@@ -15,17 +15,14 @@ from numpy.typing import ArrayLike
 from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
-from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.queries import Queries, QueryIds
 from stepless.risks.ranking.top import top_of
+
+Measure = Callable[[Array, Array], float]  # of the grades and scores of a query, sorted by score
 
 
 def ndcg_at_k(
-    y: ArrayLike,
-    z: ArrayLike,
-    k: int = 10,
-    *,
-    group: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
+    y: ArrayLike, z: ArrayLike, k: int = 10, *, group: QueryIds = None, qid: QueryIds = None
 ) -> float:
     """Return NDCG@k of grades y ≥ 0 and scores z: gains 2^y − 1, discounts 1/log₂(rank + 1).
 
@@ -40,12 +37,7 @@ def ndcg_at_k(
 
 
 def precision_at_k(
-    y: ArrayLike,
-    z: ArrayLike,
-    k: int = 10,
-    *,
-    group: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
+    y: ArrayLike, z: ArrayLike, k: int = 10, *, group: QueryIds = None, qid: QueryIds = None
 ) -> float:
     """Return the share of relevant documents, y > 0, among the first k of each query.
 
@@ -59,7 +51,7 @@ def precision_at_k(
 
 
 def mean_average_precision(
-    y: ArrayLike, z: ArrayLike, *, group: ArrayLike | None = None, qid: ArrayLike | None = None
+    y: ArrayLike, z: ArrayLike, *, group: QueryIds = None, qid: QueryIds = None
 ) -> float:
     """Return MAP, the mean precision at the ranks of the relevant documents, y > 0.
 
@@ -72,7 +64,7 @@ def mean_average_precision(
 
 
 def mean_reciprocal_rank(
-    y: ArrayLike, z: ArrayLike, *, group: ArrayLike | None = None, qid: ArrayLike | None = None
+    y: ArrayLike, z: ArrayLike, *, group: QueryIds = None, qid: QueryIds = None
 ) -> float:
     """Return MRR, the mean of 1/rank of the first relevant document, y > 0.
 
@@ -84,13 +76,7 @@ def mean_reciprocal_rank(
     return _mean(_reciprocal_rank, y, z, group, qid)
 
 
-def _mean(
-    measure: Callable[[Array, Array], float],
-    y: ArrayLike,
-    z: ArrayLike,
-    group: ArrayLike | None,
-    qid: ArrayLike | None,
-) -> float:
+def _mean(measure: Measure, y: ArrayLike, z: ArrayLike, group: QueryIds, qid: QueryIds) -> float:
     y = grades(y)
     try:
         z = np.asarray(z, dtype=np.float64)

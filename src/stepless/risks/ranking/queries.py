@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from stepless.arrays import AnyArray, Array, Indices, Mask
 from stepless.given import missing
 
+QueryIds = ArrayLike | None  # sizes of consecutive queries, or one id per row
+
 
 @dataclass(frozen=True)
 class Queries:
@@ -28,9 +30,7 @@ class Queries:
     starts: Indices
 
     @classmethod
-    def of(
-        cls, y: Array, *, group: ArrayLike | None = None, qid: ArrayLike | None = None
-    ) -> Queries:
+    def of(cls, y: Array, *, group: QueryIds = None, qid: QueryIds = None) -> Queries:
         """Group rows by the sizes of consecutive queries, or by an id per row; else all are one.
 
         Sizes and ids are checked: each row belongs to one query.
@@ -53,7 +53,7 @@ def _refuse_missing(ids: AnyArray) -> None:
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
 
 
-def _numbered(m: int, group: ArrayLike | None, qid: ArrayLike | None) -> tuple[Indices, Indices]:
+def _numbered(m: int, group: QueryIds, qid: QueryIds) -> tuple[Indices, Indices]:
     """Return the number of each row's query, and the sizes of the queries."""
     if group is not None and qid is not None:
         raise ValueError("group= and qid= both say which rows are one query: give one of them")

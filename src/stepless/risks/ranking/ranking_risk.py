@@ -19,7 +19,7 @@ from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.ranking.argsort_descending import argsort_descending
 from stepless.risks.ranking.gains import grades
-from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.queries import Queries, QueryIds
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.rounding import UNIT
 
@@ -61,8 +61,8 @@ class RankingRisk(OracleRisk):
         y: ArrayLike,
         regularizer: Regularizer,
         *,
-        group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
+        group: QueryIds = None,
+        qid: QueryIds = None,
         threads: int | None = None,
     ) -> None:
         y = grades(y)
