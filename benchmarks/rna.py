@@ -14,7 +14,7 @@ from benchmarks.tables import table, timed
 from stepless import StructuredClassifier
 from stepless.structured.rna import (
     Folding,
-    Record,
+    RNARecord,
     accuracy,
     dot_bracket,
     read_dot_brackets,
@@ -29,7 +29,7 @@ GAP, PASSES = 2e-2, 150
 LENGTHS = (0, 80, 150, 300, 1000)
 
 
-def families() -> tuple[list[Record], np.ndarray]:
+def families() -> tuple[list[RNARecord], np.ndarray]:
     """The 151 families, one sequence each, and which of the five folds each is in."""
     records = read_dot_brackets(datasets.path("rna-s151rfam"))
     return records, np.random.default_rng(0).permutation(len(records)) % FOLDS
@@ -82,12 +82,12 @@ def by_length(truths: list[str], said: list[str]) -> list[float]:
     return found
 
 
-def fitted(records: list[Record], alpha: float) -> StructuredClassifier:
+def fitted(records: list[RNARecord], alpha: float) -> StructuredClassifier:
     clf = StructuredClassifier(Folding(), alpha=alpha, gap=GAP, passes=PASSES)
     return clf.fit([r.sequence for r in records], [r.structure for r in records])
 
 
-def strength(records: list[Record]) -> float:
+def strength(records: list[RNARecord]) -> float:
     """Return the α that folds every fourth family best when it is learned from the others."""
     held, rest = records[::4], [r for i, r in enumerate(records) if i % 4]
     truths = [r.structure for r in held]

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from stepless.arrays import Array
+
+Intercept = float | Array  # one number, or one per output of a joint loss
+
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 

@@ -14,7 +14,7 @@ from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
-from stepless.data import Block, Column, Source, applied
+from stepless.data import Block, Column, Source, apply_numpy
 from stepless.minimize import Result, minimize
 from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
 from stepless.problem import Problem
@@ -154,7 +154,7 @@ def _unit(risk: LinearRisk) -> float:
     start = risk.anchor(np.zeros(risk.d), 0.0)
     if start.tangent.value <= 0.0:
         return 0.0
-    squares = risk.source.squares(risk.source.column(applied, np.multiply, start.a, start.a))
+    squares = risk.source.squares(risk.source.column(apply_numpy, np.multiply, start.a, start.a))
     return float(squares.sum()) / risk.m / start.tangent.value
 
 
@@ -177,11 +177,11 @@ def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
     source = risk.source
     with single_threaded_blas():
         ridge = np.full(risk.d, risk.objective.strength)
-        c = source.column(applied, np.divide, _curvatures(risk, z), m)
+        c = source.column(apply_numpy, np.divide, _curvatures(risk, z), m)
         system = System(source, c, ridge, ones=False)
         for _ in range(draws):
             signs = source.split(rng.choice((-1.0, 1.0), m))
-            g = source.combination(source.column(applied, np.multiply, signs, a)) / math.sqrt(m)
+            g = source.combination(source.column(apply_numpy, np.multiply, signs, a)) / math.sqrt(m)
             solved = system.solve(g)
             total += g @ solved, solved @ solved
     error, decline = (total / (draws * m)).tolist()
@@ -212,7 +212,7 @@ def _curvatures(risk: LinearRisk, z: Column) -> Column:
     if loss.offers("corners"):
         away = source.column(_away, loss, z).whole
         return source.column(_density, loss, z, _width(away[away < math.inf]))
-    return source.column(applied, np.zeros_like, z)
+    return source.column(apply_numpy, np.zeros_like, z)
 
 
 def _away(block: Block, loss: Loss, z: Array) -> Array:

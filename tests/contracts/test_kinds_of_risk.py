@@ -111,7 +111,7 @@ def test_kernels_need_their_table(monkeypatch):
     monkeypatch.setattr(gram, "table", None)
     risk = KernelRisk(Objective(Hinge(), SquaredL2(0.1)), gram, y)
     for solver in (Bundle(), ProximalBundle()):
-        assert lack_of(solver, risk).startswith("needs all kernels of 40 examples")
+        assert lack_of(solver, risk).startswith("needs the Gram matrix of 40 examples")
     result = minimize(risk, KernelPGS(), Stopping(gap=1e-3, passes=2))
     assert 0.0 < result.lower_bound < result.objective
     assert result.remark is None

@@ -8,7 +8,7 @@ from numba import typeof
 from scipy import sparse
 
 from stepless.compiled import oracle
-from stepless.data import Column, Source, applied, source
+from stepless.data import Column, Source, apply_numpy, source
 from stepless.design import Outer
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
@@ -52,7 +52,7 @@ def test_blocks_hold_the_rows_that_they_say(form):
     z = given.column(oracle.predictions, w, 0.5)
     np.testing.assert_allclose(z.whole, X @ w + 0.5, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(z.whole, given.predictions(w, 0.5))
-    twice = given.column(applied, np.multiply, z, 2.0)
+    twice = given.column(apply_numpy, np.multiply, z, 2.0)
     np.testing.assert_allclose(given.combination(twice), 2.0 * X.T @ z.whole, rtol=1e-9)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils import murmurhash3_32
 
 from stepless.data import Hashing
-from stepless.data.hashing import mixed, murmur3
+from stepless.data.hashing import murmur3, split_mix
 
 
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**32 - 1])
@@ -26,9 +26,9 @@ def test_mixed_is_splitmix64():
     """The first outputs of SplitMix64 from seed 1234567 (Rosetta Code), their lower halves."""
     outputs = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     golden = 0x9E3779B97F4A7C15
-    state = (1234567 - golden) % 2**64 + golden  # `mixed` of seed 0 adds the constant once
+    state = (1234567 - golden) % 2**64 + golden  # `split_mix` of seed 0 adds the constant once
     for output in outputs:
-        assert mixed(np.uint64(state % 2**64), 0) == output % 2**32
+        assert split_mix(np.uint64(state % 2**64), 0) == output % 2**32
         state += golden
 
 
@@ -64,7 +64,7 @@ def test_whole_numbers_are_hashed_by_value():
     hashing = Hashing(20)
     assert hashing.slot("7") == hashing.slot("007")
     assert hashing.slot("7") != hashing.slot("7a")
-    assert hashing.slot("9" * 18)[0] == mixed(10**18 - 1, 0) % 2**20
+    assert hashing.slot("9" * 18)[0] == split_mix(10**18 - 1, 0) % 2**20
     assert hashing.slot("9" * 19)[0] == murmurhash3_32("9" * 19, 0, positive=True) % 2**20
     assert hashing.slot("a")[0] == murmurhash3_32("a", 0, positive=True) % 2**20
     assert hashing.slot("ü", "ß")[0] == murmurhash3_32("ü=ß", 0, positive=True) % 2**20

@@ -44,8 +44,8 @@ def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
     source = Source(X, c, threads=2)
     assert len(source.blocks()) == 8
     eight = source.gram(c, False)
-    monkeypatch.setattr(cuts, "_ROOM", 1)
-    assert cuts.merged(8, 400) == [range(k, k + 2) for k in range(0, 8, 2)]
+    monkeypatch.setattr(cuts, "_MOST_NUMBERS", 1)
+    assert cuts.merge_blocks(8, 400) == [range(k, k + 2) for k in range(0, 8, 2)]
     np.testing.assert_allclose(np.tril(eight), np.tril((X.T * c) @ X), rtol=1e-9, atol=1e-9)
     four = source.gram(c, False)
     np.testing.assert_allclose(np.tril(four), np.tril(eight), rtol=1e-9, atol=1e-9)

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from stepless.data import DataError, read_svmlight, svmlight
+from stepless.data import DataError, ZeroIndex, read_svmlight, svmlight
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
@@ -25,7 +26,7 @@ COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": 
 @pytest.fixture(params=[7, 64, 1 << 18], ids=lambda size: f"chunk{size}")
 def chunk(request, monkeypatch):
     """Read by so many bytes, so that lines straddle chunks or outgrow them."""
-    monkeypatch.setattr(svmlight, "_CHUNK", request.param)
+    monkeypatch.setattr(svmlight, "_PIECE", request.param)
     return request.param
 
 
@@ -537,3 +538,13 @@ def test_memory_stays_within_twice_the_result(tmp_path):
     command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert 0.9 < float(run.stdout) < 2
+
+
+def test_errors_say_where_they_are_by_attributes():
+    with pytest.raises(DataError, match="line 2, column 4") as caught:
+        read_svmlight(io.BytesIO(b"1 1:2\n-1 x\n"))
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 2, 4)
+    with pytest.raises(ZeroIndex):
+        read_svmlight(io.BytesIO(b"1 0:2\n"), zero_based=False)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.line) == (str(caught.value), 2)

@@ -143,7 +143,7 @@ def test_a_loss_of_ones_own(web):
     class TopTwo(RankingLoss):
         """The hinge of the best document against the worst, which come first and last."""
 
-        def tells(self, y):
+        def is_informative(self, y):
             return y[0] > y[-1]
 
         def plane(self, a, z, y, order):

@@ -153,7 +153,9 @@ def test_what_a_solver_cannot_do_is_told(monkeypatch):
     with pytest.raises(ValueError, match="there is no solver 'bundel': did you mean 'bundle'"):
         KernelClassifier(solver="bundel").fit(X, y)
     monkeypatch.setattr(gram, "TABLED", 50)
-    with pytest.raises(ValueError, match=r"'bundle' needs all kernels of 60 .* use solver='pgs'"):
+    with pytest.raises(
+        ValueError, match=r"'bundle' needs the Gram matrix of 60 .* use solver='pgs'"
+    ):
         KernelClassifier(solver="bundle").fit(X, y)
 
 

@@ -33,7 +33,7 @@ def test_sparse_rows_are_the_same_examples():
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_all_examples_at_once_are_each_by_itself(kind, monkeypatch):
-    monkeypatch.setattr(label_risk, "_ROOM", 100)  # so that there are several blocks
+    monkeypatch.setattr(label_risk, "_MOST_SCORES", 100)  # so that there are several blocks
     holes = np.where(np.abs(X) > 0.5, X, 0.0)
     inputs, s = list(kind(holes)), rng.integers(0, 3, size=90).astype(float)
     costs = rng.random((4, 4)) * (1.0 - np.eye(4))
@@ -106,11 +106,11 @@ def test_a_tree_adds_the_scores_of_a_path():
             lambda: Multiclass.of(X, y, np.ones((3, 3))),
             r"costs has shape \(3, 3\), but .* 4 labels",
         ),
-        (lambda: Multiclass.of(X, y, np.ones((4, 4))), "costs has 0 cost something where it is tr"),
+        (lambda: Multiclass.of(X, y, np.ones((4, 4))), "the cost of 0 where it is true must be 0"),
         (lambda: Multiclass.of(X, y, np.eye(4) - 1.0), "costs must be finite and ≥ 0"),
         (lambda: LabelTree.of(X, {}), "parents has no leaf"),
         (lambda: LabelTree.of(X, {"a": "b", "b": "c", "c": "b"}), "'b' is its own ancestor"),
-        (lambda: LabelTree.of(X, {"a": "b"}), r"two labels or more to tell apart, not \['a'\]"),
+        (lambda: LabelTree.of(X, {"a": "b"}), r"must be at least two labels, not \['a'\]"),
         (lambda: LabelTree.of(X, None), "parents must be a dict from labels to their parents"),
         (lambda: Multiclass.of(None, y), r"X must be a matrix .* not of shape \(\)"),
         (

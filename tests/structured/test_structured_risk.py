@@ -213,7 +213,7 @@ def test_errors_inside_a_search_are_told_by_example():
     with pytest.raises(ValueError, match="example 1: not enough values to unpack"):
         _looked_at(broken(most_violated=_unpacking), X, Y)
     nameless = type("Nameless", (Subsets,), {"d": None})()
-    with pytest.raises(ValueError, match="Nameless must say in d how many weights"):
+    with pytest.raises(ValueError, match="Nameless must have the number of weights in d"):
         _looked_at(nameless, X, Y)
 
 

@@ -20,7 +20,7 @@ from stepless.cli.sentences import ExitCode, say, sentence_of
 from stepless.cli.source import called
 from stepless.compile_time import COMPILED
 from stepless.data import Chunk, DataError, Hashing, Skipped
-from stepless.data.holes import LARGEST
+from stepless.data.bad_entries import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.interrupts import uninterrupted
 from stepless.report import Summary, save_model, score_model

@@ -1,12 +1,12 @@
-"""Data: readers, streams, and the source that solvers walk over."""
+"""Readers and streams of examples, and the source that solvers iterate over."""
 
 from stepless.data.block import Block
 from stepless.data.chunks import Chunk, Chunks, Skipped
-from stepless.data.column import Column, applied
+from stepless.data.column import Column, apply_numpy
 from stepless.data.columns import Columns, column_features, read_columns
 from stepless.data.csv_stream import csv_chunks
-from stepless.data.cuts import added
-from stepless.data.errors import DataError
+from stepless.data.cuts import sum_blocks
+from stepless.data.errors import DataError, ZeroIndex
 from stepless.data.hashing import Hashing
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.data.source import Source
@@ -27,12 +27,13 @@ __all__ = [
     "Source",
     "SvmlightData",
     "Vocabulary",
-    "added",
-    "applied",
+    "ZeroIndex",
+    "apply_numpy",
     "column_features",
     "csv_chunks",
     "read_columns",
     "read_svmlight",
+    "sum_blocks",
     "svmlight_chunks",
     "window_features",
     "word_features",

@@ -1,4 +1,4 @@
-"""Some of a source's rows, as kernels take them."""
+"""Blocks of rows, as compiled loops take them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from stepless.term import Term
 
 
 class Block(Term):
-    """Rows that follow each other, their targets and weights: views of what the source holds.
+    """Consecutive rows with their targets and weights: views of the arrays of a source.
 
-    Kernels unpack it in their first line: ``X, y, s = block``.
+    A loop unpacks it in its first line: ``X, y, s = block``.
     """
 
     X: Design
@@ -23,9 +23,9 @@ class Block(Term):
         return self.X.shape
 
     def part(self, lo: int, hi: int) -> Block:
-        """Return some of the rows; nothing is copied."""
+        """Return the rows from lo to hi; nothing is copied."""
         return Block(self.X.part(lo, hi), self.y[lo:hi], self.s[lo:hi])
 
     def digest(self) -> int:
-        """Return a number that tells these rows from others, whatever their targets."""
+        """Return a checksum of the rows, without their targets."""
         return self.X.digest()

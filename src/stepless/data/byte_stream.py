@@ -1,4 +1,4 @@
-"""The bytes of a file or a pipe, decompressed on the way."""
+"""The bytes of a file or a pipe, decompressed while they are read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 from stepless.data.compressed import COMPRESSIONS
 from stepless.data.errors import DataError
 
-LONGEST_LINE = 1 << 26  # bytes; what a line becomes takes up to 20 times as much memory
+LONGEST_LINE = 1 << 26  # bytes; parsed, a line takes up to 20 times as much memory
 
 
 class ByteStream(io.RawIOBase):
-    """The bytes of a file, decompressed; `failure` says why they ended before their end.
+    """The bytes of a file, decompressed; `failure` says why they ended early.
 
-    A file object is read from where it stands, and left open; a path is opened here, and closed
-    by `close`. Compression is told by content.
+    A file object is read from its current position, and left open; a path is opened here, and
+    closed by `close`. The compression is recognised by content.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class ByteStream(io.RawIOBase):
         super().__init__()
         self.failure = ""
         self.ended = False
-        self.size = 0  # of the text in bytes, where it is known
+        self.size = 0  # bytes of the text, where it is known
         self._compression = ""
         with ExitStack() as stack:
             file: Any = source
@@ -46,35 +46,35 @@ class ByteStream(io.RawIOBase):
                 self.name = str(getattr(source, "name", "<stream>"))
             else:
                 raise TypeError(f"expected a path or a binary file object, not {source!r}")
-            # a pipe's bytes may be long in coming: who reads may not want to wait for many of them
+            # a pipe's bytes may be long in coming: a reader may not want to wait for many of them
             self.is_pipe = not (hasattr(file, "seekable") and file.seekable())
-            rejoined = _Rejoined(file, self.is_pipe)
-            self._take: Callable[[Any], int] = rejoined.readinto
+            peeked = _PeekedFile(file, self.is_pipe)
+            self._read_bytes: Callable[[Any], int] = peeked.readinto
             for compression in COMPRESSIONS:
-                if rejoined.head.startswith(compression.magic):
+                if peeked.head.startswith(compression.magic):
                     self._compression = compression.name
                     self.size = 0
-                    text = stack.enter_context(compression.reader(rejoined))
-                    # of a gzip file's two ways, this one keeps what came before a failure
-                    self._take = getattr(text, "readinto1", text.readinto)
+                    reader = compression.reader(peeked)
+                    stack.callback(reader.close)
+                    self._read_bytes = reader.readinto1
                     break
             self._stack = stack.pop_all()
 
     @property
-    def doubt(self) -> str:
-        """What may be wrong as well where text makes no sense: checksums come behind it."""
+    def damage_hint(self) -> str:
+        """Another possible cause of text that makes no sense: checksums come after it."""
         return f"; or the {self._compression} data are damaged" if self._compression else ""
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        """Fill `room` as far as one read goes; 0 at the end, and from then on."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` as far as one read goes; return 0 at the end, and from then on."""
         if self.ended:
             return 0
         count = 0
         try:
-            count = self._take(room)
+            count = self._read_bytes(buffer)
         except EOFError:
             self.failure = f"the {self._compression} data end too early, the file was cut short"
         except (OSError, zlib.error, lzma.LZMAError) as error:
@@ -84,7 +84,7 @@ class ByteStream(io.RawIOBase):
         return count
 
     def lines(self) -> Iterator[bytes]:
-        """Lines with their newlines, up to one that was cut short or is too long."""
+        """Yield lines with their newlines, up to one that was cut short or is too long."""
         text = io.BufferedReader(self)
         while line := text.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
@@ -94,12 +94,18 @@ class ByteStream(io.RawIOBase):
             yield line
 
     def refuse_long_line(self) -> None:
-        """End here, for a line is so long that it might fill the memory."""
+        """End the stream here: a line is so long that it might fill the memory."""
         self.failure = (
             f"a line is longer than {LONGEST_LINE >> 20} MiB, the most that one may have; "
             "is this the right file?"
         )
         self.ended = True
+
+    def refuse_failure(self, line: int) -> None:
+        """Raise DataError if the bytes ended early, after this line."""
+        if self.failure:
+            place = f"{self.name}, after line {line}"
+            raise DataError(f"{place}: {self.failure}", file=self.name, line=line)
 
     def close(self) -> None:
         """Close what was opened here."""
@@ -112,15 +118,15 @@ def _opened(path: str) -> io.FileIO:
     try:
         return open(path, "rb", buffering=0)
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
+        raise DataError(f"{path}: no such file", file=path) from None
     except IsADirectoryError:
-        raise DataError(f"{path}: is a directory, not a file") from None
+        raise DataError(f"{path}: is a directory, not a file", file=path) from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be opened ({error.strerror})") from None
+        raise DataError(f"{path}: cannot be opened ({error.strerror})", file=path) from None
 
 
-class _Rejoined(io.RawIOBase):
-    """A file object whose first bytes, `head`, were taken for a look."""
+class _PeekedFile(io.RawIOBase):
+    """A file object whose first bytes, `head`, were read already and are given again."""
 
     def __init__(self, file: BinaryIO, is_pipe: bool) -> None:
         super().__init__()
@@ -139,11 +145,11 @@ class _Rejoined(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        """Fill `room` as far as one read goes; 0 at the end."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` as far as one read goes; return 0 at the end."""
         if not self.head and hasattr(self._file, "readinto"):
-            return self._file.readinto(room) or 0
-        data = self.head[: len(room)] or self._file.read(len(room))
-        self.head = self.head[len(room) :]
-        room[: len(data)] = data
+            return self._file.readinto(buffer) or 0
+        data = self.head[: len(buffer)] or self._file.read(len(buffer))
+        self.head = self.head[len(buffer) :]
+        buffer[: len(data)] = data
         return len(data)

@@ -1,14 +1,14 @@
-"""What a stream of examples is handed over in."""
+"""Chunks of examples from a stream, and the lines that were skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from stepless.arrays import AnyArray, Indices
 
 MOST_MESSAGES = 5
 
@@ -16,16 +16,16 @@ OnError = Literal["stop", "skip"]
 
 
 class Chunk(NamedTuple):
-    """Some examples of a stream: CSR matrix, labels, and the line on which each one stands."""
+    """Consecutive examples of a stream: CSR matrix, labels, and the line number of each."""
 
     X: sparse.csr_matrix
-    y: NDArray[Any]
-    lines: NDArray[np.int64]
+    y: AnyArray
+    lines: Indices
 
 
 @dataclass
 class Skipped:
-    """Lines that were left out: how many, and what was wrong with the first few.
+    """Number of lines that were left out, and the messages about the first few.
 
     Examples
     --------
@@ -39,17 +39,17 @@ class Skipped:
     messages: list[str] = field(default_factory=list)
 
     def add(self, message: str, count: int = 1) -> None:
-        """Count one more, or so many more of which only the first is told."""
+        """Count a line, or `count` lines of which only the first has a message."""
         self.count += count
         if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)
 
 
 class Chunks(Iterator[Chunk]):
-    r"""An iterator over chunks; `skipped` tells of the lines left out before the last one's end.
+    r"""An iterator over chunks; `skipped` reports the lines left out so far.
 
-    Used up or closed, it leaves no file open that it opened; `with` closes it. Of a table,
-    `columns` names those that features come from, once a chunk was taken.
+    Exhausted or closed, it leaves no file open that it opened; `with` closes it. For a table,
+    `columns` names the feature columns once the first chunk was taken.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class Chunks(Iterator[Chunk]):
         return item
 
     def rest(self) -> Chunk | None:
-        """The examples that had come, if any, when an interrupt ended the wait for a whole chunk.
+        """Return the examples after the last chunk, when an interrupt ended the wait for more.
 
-        They follow those of the last chunk. Whoever asks must not read on.
+        The caller must not read on.
         """
         return self._rest()
 
@@ -98,20 +98,20 @@ class Chunks(Iterator[Chunk]):
 
 
 class Header(NamedTuple):
-    """Before the first chunk of a table: the columns that features come from."""
+    """The feature columns of a table; comes before its first chunk."""
 
     columns: tuple[str, ...]
 
 
 class Refused(NamedTuple):
-    """In the place of a line that is left out: where it stands, and why; and how many with it."""
+    """Message in the place of lines that are left out, and the number of these lines."""
 
     message: str
     lines: int = 1
 
 
 def check_options(rows: int, on_error: str) -> None:
-    """Raise ValueError where an option that all streams have is wrong."""
+    """Raise ValueError if an option common to all streams is invalid."""
     if rows < 1:
         raise ValueError(f"rows must be at least 1, not {rows}")
     if on_error not in ("stop", "skip"):

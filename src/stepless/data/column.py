@@ -1,22 +1,24 @@
-"""What risks and solvers keep beside the rows."""
+"""Columns of numbers, one per row of a source, in the blocks of that source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.light import light
 
+T = TypeVar("T")
+
 
 class Column:
-    """Numbers for each row of a source: an array, or a tuple of some, for each block.
+    """Numbers for each row of a source: one array, or one tuple of arrays, per block.
 
-    Kernels make it (`Source.column`) and write it (`Source.update`), each block's part from that
+    Loops make it (`Source.column`) and write it (`Source.update`), each block's part from that
     block, from the same block's parts of other columns, and from what all blocks share. `round`
-    counts the writing: who keeps what was called in each round can make a lost part again.
+    counts the updates, so that a lost part can be recomputed from a log of the calls.
 
     Examples
     --------
@@ -33,16 +35,16 @@ class Column:
 
     @property
     def whole(self) -> Array:
-        """All of it, in memory; a copy if there are several blocks."""
+        """The whole column as one array; a copy if there are several blocks."""
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
 
 @light
-def applied(block: Any, function: Any, *given: Any) -> Any:
-    """Kernel: what numpy's function makes of columns, say `np.add`, or of one, say `np.sum`."""
-    return function(*given)
+def apply_numpy(block: object, function: Callable[..., T], *columns: Any) -> T:
+    """Apply a function of numpy, such as `np.add` or `np.sum`, to a block's parts of columns."""
+    return function(*columns)
 
 
-def of_block(k: int, shared: tuple[Any, ...]) -> list[Any]:
-    """What a kernel is called with beside block k: of columns, that block's parts."""
+def block_arguments(k: int, shared: tuple[object, ...]) -> list[Any]:
+    """Return the arguments of a loop on block k: a column is replaced by its part of that block."""
     return [given.parts[k] if type(given) is Column else given for given in shared]

@@ -1,4 +1,4 @@
-"""Sentences in columns, a word a line, as in CoNLL."""
+"""Sentences in columns, one word per line, as in CoNLL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sentence = list[list[str]]
 
 
 class Columns(NamedTuple):
-    """Sentences of words with so many columns each, and what divides these."""
+    """Sentences of words, the number of columns per word, and their delimiter."""
 
     sentences: list[Sentence]
     width: int
@@ -24,13 +24,13 @@ class Columns(NamedTuple):
 def read_columns(path: str | os.PathLike[str] | BinaryIO) -> Columns:
     r"""Read a file of words in columns, plain or compressed by gzip, bzip2 or xz.
 
-    A line has a word and what is known of it, with blanks or tabs between; all lines have as many
+    A line has a word and its attributes, separated by blanks or tabs; all lines have as many
     columns. An empty line ends a sentence; the last one needs none. The text is UTF-8.
 
     Raises
     ------
     DataError
-        If the file cannot be read or breaks the format; the message names file and line.
+        If the file cannot be read or breaks the format; it has file and line.
 
     Examples
     --------
@@ -44,32 +44,29 @@ def read_columns(path: str | os.PathLike[str] | BinaryIO) -> Columns:
         name = stream.name
         for number, line in enumerate(stream.lines(), 1):
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            # Of bytes only ASCII's white space divides: a word may hold other kinds.
+            # bytes.split takes only ASCII white space: a word may contain other kinds
             token = [_decoded(column, name, number) for column in text.split()]
             if token and len(token) != (width := width or len(token)):
-                raise DataError(
-                    f"{name}, line {number}: has {len(token)} column{'s' * (len(token) > 1)}, but "
-                    f"the lines before have {width}"
-                )
+                many = f"{len(token)} column{'s' * (len(token) > 1)}"
+                raise DataError.at(f"has {many}, but the lines before have {width}", name, number)
             if token:
                 sentences[-1].append(token)
             elif sentences[-1]:
                 sentences.append([])
             if b"\t" in line:
                 divider = "\t"
-        if stream.failure:
-            raise DataError(f"{name}, after line {number}: {stream.failure}")
+        stream.refuse_failure(number)
     if not sentences[-1]:
         sentences.pop()
     if not sentences:
-        raise DataError(f"{name}: holds no words")
+        raise DataError(f"{name}: holds no words", file=name)
     return Columns(sentences, width, divider)
 
 
 def column_features(tokens: Sequence[Sequence[str]]) -> list[list[str]]:
     """Features of a sentence in columns: `word_features` of words alone, else `window_features`.
 
-    The latter are of the first two columns; of each further one there are the values within two
+    `window_features` takes the first two columns; each further one adds its values within two
     positions.
 
     Examples
@@ -91,4 +88,4 @@ def _decoded(column: bytes, name: str, number: int) -> str:
     try:
         return column.decode()
     except UnicodeDecodeError:
-        raise DataError(f"{name}, line {number}: {column!r} is no UTF-8 text") from None
+        raise DataError.at(f"{column!r} is no UTF-8 text", name, number) from None

@@ -1,4 +1,4 @@
-"""Compressed bytes: one stream after another, and nothing else but padding."""
+"""Decompression of files that hold one compressed stream after another."""
 
 from __future__ import annotations
 
@@ -7,37 +7,47 @@ import gzip
 import io
 import lzma
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple
 
-_BLOCK = 1 << 15  # compressed bytes taken at once
+Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
+
+_XZ, _start_xz = b"\xfd7zXZ\0", partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
+_BLOCK = 1 << 15  # compressed bytes read at a time
 
 
 class Compression(NamedTuple):
-    """How a format is called, told by its first bytes, and read."""
+    """A compression format: its name, the first bytes of a file, and its reader."""
 
     name: str
     magic: bytes
-    reader: Callable[[Any], Any]
+    reader: Callable[[Any], ConcatenatedStreams | gzip.GzipFile]
 
 
-class Streams(io.RawIOBase):
-    """The text of all streams of a file that bzip2 or xz wrote.
+class ConcatenatedStreams(io.RawIOBase):
+    """The decompressed bytes of all streams of a bzip2 or xz file.
 
-    Python's own readers take whatever cannot be read behind a first stream for garbage that does
-    not matter: a damaged second one, and with it its text, would be lost without a word.
+    Python's own readers ignore whatever they cannot read after the first stream: a damaged second
+    stream, and its text with it, would be lost silently.
 
-    `start` makes the decompressor of a stream, which begins with the bytes `magic`; zeros may
-    follow it in multiples of `padding`, or none if that is 0. Where a stream is cut short, EOFError
-    is raised; where it is damaged, or followed by anything else, OSError or lzma.LZMAError.
+    `start` makes the decompressor of a stream, which begins with the bytes `magic` and is followed
+    by a multiple of `padding` zeros. A stream that is cut short raises EOFError; one that is
+    damaged, or followed by anything else, OSError or lzma.LZMAError.
 
     Examples
     --------
     >>> two = io.BytesIO(bz2.compress(b"one, ") + bz2.compress(b"two"))
-    >>> Streams(two, bz2.BZ2Decompressor, b"BZh", 0).read()
+    >>> ConcatenatedStreams(two, bz2.BZ2Decompressor, b"BZh", 0).read()
     b'one, two'
     """
 
-    def __init__(self, file: Any, start: Callable[[], Any], magic: bytes, padding: int) -> None:
+    def __init__(
+        self,
+        file: io.RawIOBase | BinaryIO,
+        start: Callable[[], Decompressor],
+        magic: bytes,
+        padding: int,
+    ) -> None:
         super().__init__()
         self._file = file
         self._start = start
@@ -48,8 +58,8 @@ class Streams(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        """Fill `room` as far as what was read goes; 0 at the end."""
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` as far as one read goes; return 0 at the end."""
         data = b""
         while not data:
             more = b""
@@ -62,12 +72,14 @@ class Streams(io.RawIOBase):
                 more = self._file.read(_BLOCK)
                 if not more:
                     raise EOFError
-            data = self._stream.decompress(more, len(room))
-        room[: len(data)] = data
+            data = self._stream.decompress(more, len(buffer))
+        buffer[: len(data)] = data
         return len(data)
 
+    readinto1 = readinto  # as a GzipFile has it: of its two ways, the one that loses no bytes
+
     def _next_stream(self) -> bytes:
-        """What follows a stream and its padding."""
+        """Return the bytes after a stream and its padding."""
         more, zeros = self._stream.unused_data or self._file.read(_BLOCK), 0
         while self._padding and more:
             rest = more.lstrip(b"\0")
@@ -87,10 +99,8 @@ class Streams(io.RawIOBase):
 
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    Compression("bzip2", b"BZh", lambda file: Streams(file, bz2.BZ2Decompressor, b"BZh", 0)),
     Compression(
-        "xz",
-        b"\xfd7zXZ\0",
-        lambda file: Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), b"\xfd7zXZ\0", 4),
+        "bzip2", b"BZh", lambda file: ConcatenatedStreams(file, bz2.BZ2Decompressor, b"BZh", 0)
     ),
+    Compression("xz", _XZ, lambda file: ConcatenatedStreams(file, _start_xz, _XZ, 4)),
 )

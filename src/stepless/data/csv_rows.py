@@ -1,4 +1,4 @@
-"""Rows of CSV text, and the lines on which they stand."""
+"""Rows of CSV text with their line numbers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ _QUOTED = re.compile(r'"[^"]*+"?')
 
 
 class RowRefusal(Exception):
-    """Why a row cannot be used."""
+    """A row cannot be used; `column` is the name of the column at fault, if it is one."""
+
+    def __init__(self, reason: str, column: str | None = None) -> None:
+        super().__init__(reason)
+        self.column = column
+
+    def error(self, stream: ByteStream, line: int, hint: str = "") -> DataError:
+        """Return the error of the row that starts on this line."""
+        return DataError.at(f"{self}{hint}", stream.name, line, self.column)
 
 
 class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
-    r"""Rows of a stream that are not empty, or why there is none, with the lines they start on.
+    r"""The non-empty rows of a stream, or their refusals, each with the line it starts on.
 
-    Bytes that are no UTF-8 become lone surrogates. Of a stream that fails, the last row that came
-    whole is the last. The delimiter is by default the one of comma, semicolon and tab that the
-    first line has most of.
+    Bytes that are no UTF-8 become lone surrogates. A stream that fails ends with its last complete
+    row. The default delimiter is the most frequent of comma, semicolon and tab in the first line.
 
     Examples
     --------
@@ -37,7 +44,8 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             io.BufferedReader(stream), encoding="utf-8-sig", errors="surrogateescape", newline=""
         )
         self._first = self._text.readline(LONGEST_LINE + 1)
-        self._held = 0  # characters since the last row ended
+        self._row_length = 0  # characters since the last row ended
+        self._lines_ended = False
         if delimiter is None:
             delimiter = max(_DELIMITERS, key=_QUOTED.sub("", self._first).count)
         self._reader = csv.reader(
@@ -46,65 +54,61 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
 
     def __next__(self) -> tuple[int, list[str] | RowRefusal]:
         while True:
-            line, self._held = self._reader.line_num + 1, 0
+            line, self._row_length = self._reader.line_num + 1, 0
             try:
                 row = next(self._reader)
             except csv.Error as error:
-                if not (self._stream.failure and "end of data" in str(error)):
-                    return line, RowRefusal(f": is no CSV ({error})")
+                if not (self._stream.failure and self._lines_ended):  # or else it was cut short
+                    return line, RowRefusal(f"is no CSV ({error})")
             else:
                 if row:
                     return line, row
 
     def header(self) -> list[str] | None:
-        """The next row as names of columns, no two of them the same; None if there is none."""
+        """Return the next row as distinct names of columns; None if there is none."""
         for line, row in self:
             names = [name.strip() for name in self.text(line, row)]
             seen: set[str] = set()
             for name in names:
                 if name in seen:
-                    raise DataError(
-                        f"{self._stream.name}, line {line}: column {name!r} stands twice in the "
-                        "header"
-                    )
+                    reason = f"column {name!r} stands twice in the header"
+                    raise RowRefusal(reason).error(self._stream, line)
                 seen.add(name)
             return names
         self.refuse_failure()
         return None
 
     def text(self, line: int, row: list[str] | RowRefusal) -> list[str]:
-        """The cells of a row; DataError where there are none, or they are no UTF-8 text."""
-        place = f"{self._stream.name}, line {line}"
+        """Return the cells of a row; DataError if it was refused, or is no UTF-8 text."""
         if isinstance(row, RowRefusal):
-            raise DataError(f"{place}{row}")
+            raise row.error(self._stream, line)
         try:
             "".join(row).encode()
         except UnicodeEncodeError:
-            raise DataError(f"{place}: is not UTF-8 text") from None
+            raise RowRefusal("is not UTF-8 text").error(self._stream, line) from None
         return row
 
     def refuse_failure(self) -> None:
-        """Raise DataError where the stream failed before its end."""
-        if self._stream.failure:
-            place = f"{self._stream.name}, after line {self._reader.line_num}"
-            raise DataError(f"{place}: {self._stream.failure}")
+        """Raise DataError if the stream ended early."""
+        self._stream.refuse_failure(self._reader.line_num)
 
     def _lines(self) -> Iterator[str]:
-        """Lines of the text, without one that was cut short."""
+        """Yield the lines of the text, without one that was cut short."""
         line = self._first
         while line:
-            self._held += len(line)
-            if self._held > LONGEST_LINE:
+            self._row_length += len(line)
+            if self._row_length > LONGEST_LINE:
                 self._stream.refuse_long_line()
-                return
+                break
             if self._stream.failure and not line.endswith(("\n", "\r")):
-                return
+                break
             yield line
             line = self._text.readline(LONGEST_LINE + 1)
+        self._lines_ended = True
 
 
 def number(cell: str) -> float | None:
-    """The number that a cell is, or None.
+    """Return the number in a cell, or None.
 
     Examples
     --------

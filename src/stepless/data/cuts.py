@@ -1,7 +1,7 @@
-"""Into how many blocks data are cut: by what they are, never by who will work on them.
+"""The number of blocks that data are cut into: it depends on the data, never on the threads.
 
-Sums are taken block by block, in their order. So the answer, to its last bit, is the same on one
-thread and on many.
+Sums are taken block by block, in order, so the result is the same to the last bit on one thread
+and on many.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from operator import iadd
 from typing import Any
 
 _MOST = 16  # blocks
-_BUSY = 4  # times what a block is worth: for less, what a call costs counts with more than two
-_WIDE = 20  # times as many entries as weights, or else sums over blocks cost as much as the blocks
-_ROOM = 1 << 24  # numbers that the sums of all blocks may take
+_BUSY = 4  # times `worth`: with less per block, calls cost too much for more than two blocks
+_WIDE = 20  # entries per weight in a block, or else adding up blocks costs as much as the blocks
+_MOST_NUMBERS = 1 << 24  # in the sums of all blocks
 
 
 def block_count(entries: int, width: int, worth: int) -> int:
-    """How many blocks, a power of 2; two if each has `worth` entries, more if they have many.
+    """Return the number of blocks, a power of 2: two if each has `worth` entries, more for many.
 
     Examples
     --------
@@ -28,27 +28,27 @@ def block_count(entries: int, width: int, worth: int) -> int:
     2
     """
     many = min(_MOST, entries // (_BUSY * worth), entries // (_WIDE * max(width, 1)))
-    return _power(max(many, min(2, entries // worth)))
+    return _power_of_two(max(many, min(2, entries // worth)))
 
 
-def merged(blocks: int, size: int) -> list[range]:
-    """Join neighbours where sums of this size would take too much room for each by itself.
+def merge_blocks(blocks: int, size: int) -> list[range]:
+    """Group neighbouring blocks if one sum of this size per block would take too much memory.
 
     Examples
     --------
-    >>> merged(16, size=1 << 22)
+    >>> merge_blocks(16, size=1 << 22)
     [range(0, 4), range(4, 8), range(8, 12), range(12, 16)]
     """
-    step = blocks // _power(min(blocks, max(4, _ROOM // max(size, 1))))
+    step = blocks // _power_of_two(min(blocks, max(4, _MOST_NUMBERS // max(size, 1))))
     return [range(k, k + step) for k in range(0, blocks, step)]
 
 
-def added(parts: Sequence[Any]) -> Any:
-    """Add up what a kernel returned of each block: numbers, arrays, or tuples of these.
+def sum_blocks(parts: Sequence[Any]) -> Any:
+    """Add up the results of all blocks, in order: numbers, arrays, or tuples of these.
 
     Examples
     --------
-    >>> added([(1, 2.0), (3, 4.0)])
+    >>> sum_blocks([(1, 2.0), (3, 4.0)])
     (4, 6.0)
     """
     if len(parts) == 1:
@@ -58,6 +58,6 @@ def added(parts: Sequence[Any]) -> Any:
     return reduce(iadd, parts)
 
 
-def _power(limit: int) -> int:
-    """The largest power of 2 up to there, which 2, 4 or 8 threads share evenly."""
+def _power_of_two(limit: int) -> int:
+    """Return the largest power of 2 up to a limit: 2, 4 or 8 threads share it evenly."""
     return 1 << max(limit, 1).bit_length() - 1

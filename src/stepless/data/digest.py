@@ -1,4 +1,4 @@
-"""Digests of examples: of what they say, not of how they lie in memory."""
+"""Digests of examples, independent of their layout in memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from stepless.design.checksum import checksum
 
 
 def digest(part: Any) -> str:
-    """Return 16 hexadecimal digits that tell a matrix, an array, or a list of such from others.
+    """Return a digest, 16 hexadecimal digits, of a matrix, an array, or a list of such.
 
-    Of a matrix they are a sum over the entries that are not 0: the same for dense and sparse ones,
-    for float32 and float64, on any number of threads and on any machine. It tells mistakes from
-    the truth, and is no defence against whoever looks for two matrices with one digest.
+    A matrix has a sum over its non-zero entries: the same for dense and sparse, for float32 and
+    float64, on any number of threads and on any machine. It detects mistakes, not attacks: it is no
+    cryptographic hash.
 
     Examples
     --------
@@ -41,6 +41,6 @@ def digest(part: Any) -> str:
     return fingerprint(part).hex()[:16]
 
 
-def of_arrays(arrays: list[AnyArray]) -> str:
-    """Return a digest of arrays of numbers, one after another."""
+def digest_arrays(arrays: list[AnyArray]) -> str:
+    """Return a digest of several arrays of numbers."""
     return f"{checksum(np.array([int(digest(np.ravel(a)), 16) for a in arrays], np.uint64)):016x}"

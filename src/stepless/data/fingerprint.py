@@ -1,10 +1,9 @@
-"""Whether two problems are made of the same data, told without keeping the data."""
+"""Fingerprints of data, to recognise the same problem without keeping it."""
 
 from __future__ import annotations
 
 import pickle
 from hashlib import blake2b
-from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -13,11 +12,11 @@ from scipy import sparse
 _PLAIN = (bool, int, float, str, bytes, tuple, list, dict, np.ndarray)
 
 
-def fingerprint(*parts: Any) -> bytes:
+def fingerprint(*parts: object) -> bytes:
     """Return a digest of arrays, sparse matrices, and whatever else can be pickled.
 
-    Equal ones have the same, also in another process; others have another. What cannot be pickled
-    is never known again.
+    Equal parts have equal digests, also in another process. An object that cannot be pickled gets
+    a new one each time.
 
     Examples
     --------
@@ -28,31 +27,31 @@ def fingerprint(*parts: Any) -> bytes:
     False
     """
     digest = blake2b(digest_size=16)
-    _take_in(digest, parts)
+    _update(digest, parts)
     return digest.digest()
 
 
-def _take_in(digest: Any, part: Any) -> None:
-    """Each part after its kind and length, so that no two lists of parts read the same."""
+def _update(digest: blake2b, part: object) -> None:
+    """Hash a part after its kind and length, so that no two lists of parts give the same bytes."""
     if sparse.issparse(part):
-        rows = part.tocsr()
+        rows = sparse.csr_matrix(part)
         part = ("csr", rows.shape, rows.data, rows.indices, rows.indptr)
     if isinstance(part, np.ndarray) and part.dtype.kind in "biufcSU":
         digest.update(f"{part.dtype.str}{part.shape};".encode())
-        digest.update(np.ascontiguousarray(part))
+        digest.update(np.ascontiguousarray(part).data)
     elif isinstance(part, (tuple, list)):
         kind = type(part)
         digest.update(f"{kind.__module__}.{kind.__qualname__}{len(part)};".encode())
         for one in part:
-            _take_in(digest, one)
+            _update(digest, one)
     else:
-        told = _pickled(part)
-        digest.update(f"{len(told)};".encode())
-        digest.update(told)
+        content = _pickled(part)
+        digest.update(f"{len(content)};".encode())
+        digest.update(content)
 
 
-def _shared(kind: type) -> dict[str, Any]:
-    """The attributes of a class, which no pickle has, and which may have been changed since."""
+def _class_attributes(kind: type) -> dict[str, object]:
+    """Return the attributes of a class: no pickle has them, and they may have changed since."""
     return {
         name: value
         for base in kind.__mro__[-2::-1]
@@ -61,8 +60,10 @@ def _shared(kind: type) -> dict[str, Any]:
     }
 
 
-def _pickled(part: Any) -> bytes:
+def _pickled(part: object) -> bytes:
     try:
-        return pickle.dumps((part, _shared(type(part))), protocol=4)  # whatever the Python
+        return pickle.dumps(
+            (part, _class_attributes(type(part))), protocol=4
+        )  # the same for all versions of Python
     except (pickle.PicklingError, AttributeError, TypeError):
         return uuid4().bytes  # like nothing else: a model with a lambda in it may mean anything

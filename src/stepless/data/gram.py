@@ -1,22 +1,20 @@
-"""Kernels of examples with each other."""
+"""Gram matrices: kernel values of all pairs of examples."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array, Indices, Matrix
 from stepless.compiled import expansion
 from stepless.kernels import Kernel
 
-TABLED = 5000  # examples whose kernels are all kept: 200 MB
-_CHUNK = 1 << 22  # kernels at a time where they are not
+TABLED = 5000  # examples whose Gram matrix is kept: 200 MB
+_CHUNK = 1 << 22  # kernel values computed at a time if it is not
 
 
 class Gram:
-    """k(x_i, x_j) for all pairs of examples, kept in a table or computed when they are asked for.
+    """The Gram matrix k(x_i, x_j), kept as `table` or computed block by block on demand.
 
     Examples
     --------
@@ -26,9 +24,9 @@ class Gram:
     array([1.   , 0.135])
     """
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel = kernel
-        self.X = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+        self.X: Matrix = _rows(X)
         self.squares = _squares(self.X)
         self.diagonal = lengths(kernel, self.X)
         if not np.isfinite(self.diagonal).all():
@@ -41,7 +39,7 @@ class Gram:
                 "positive semidefinite"
             )
         everything = np.arange(self.size)
-        self.table = self._made(everything, everything) if self.size <= TABLED else None
+        self.table = self._compute(everything, everything) if self.size <= TABLED else None
 
     @property
     def size(self) -> int:
@@ -49,17 +47,18 @@ class Gram:
         return int(self.X.shape[0])
 
     def block(self, rows: Indices, columns: Indices) -> Array:
-        """Kernels of some examples with some others."""
+        """Return a block of the matrix."""
         if self.table is not None:
-            return self.table[np.ix_(rows, columns)]
-        return self._made(rows, columns)
+            part: Array = self.table[np.ix_(rows, columns)]
+            return part
+        return self._compute(rows, columns)
 
-    def _made(self, rows: Indices, columns: Indices) -> Array:
+    def _compute(self, rows: Indices, columns: Indices) -> Array:
         squares = self.squares[rows], self.squares[columns]
-        return _kernels(self.kernel, self.X[rows], self.X[columns], *squares)
+        return _kernel_values(self.kernel, self.X[rows], self.X[columns], *squares)
 
     def predictions(self, coefficients: Array) -> Array:
-        """Σ_i c_i k(x_i, x) for each example x."""
+        """Return the kernel expansion Σ_i c_i k(x_i, x) at each example x."""
         if self.table is not None:
             return self.table @ coefficients
         support = np.flatnonzero(coefficients)
@@ -67,29 +66,31 @@ class Gram:
 
     @property
     def rounding(self) -> float:
-        """By how much a kernel may be off: by its own rounding, and by that of products.
+        """Bound of the rounding error of an entry: that of the kernel, and that of the products.
 
         A sum of d products, in any order, errs by γ_d = du/(1 − du) of Σ|x_j s_j| ≤ ‖x‖‖s‖.
         """
         unit, longest = float(np.finfo(float).epsneg), float(self.squares.max())
-        steepness = self.kernel.steepness(1.001 * longest)
-        of_products = steepness * (self.X.shape[1] + 16) * unit * longest
+        steepness = float(self.kernel.steepness(1.001 * longest))
+        of_products = steepness * (int(self.X.shape[1]) + 16) * unit * longest
         return of_products + self.kernel.ulps * unit * float(self.diagonal.max())
 
 
-def lengths(kernel: Kernel, X: Any) -> Array:
-    """k(x, x) for all rows x of X."""
+def lengths(kernel: Kernel, X: Matrix) -> Array:
+    """Return k(x, x) for all rows x of X."""
     out = np.empty(X.shape[0])
     expansion.diagonal(kernel, _squares(X), out)
     return out
 
 
-def between(kernel: Kernel, X: Any, S: Any) -> Array:
-    """k(x, s) for all rows x of X and s of S."""
-    return _kernels(kernel, X, S, _squares(X), _squares(S))
+def between(kernel: Kernel, X: Matrix, S: Matrix) -> Array:
+    """Return k(x, s) for all rows x of X and s of S."""
+    return _kernel_values(kernel, X, S, _squares(X), _squares(S))
 
 
-def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: Array, s_squares: Array) -> Array:
+def _kernel_values(
+    kernel: Kernel, X: Matrix, S: Matrix, x_squares: Array, s_squares: Array
+) -> Array:
     if not sparse.issparse(X) and not sparse.issparse(S):
         table = np.ascontiguousarray(X @ S.T)
     else:
@@ -99,7 +100,7 @@ def _kernels(kernel: Kernel, X: Any, S: Any, x_squares: Array, s_squares: Array)
 
 
 def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> Array:
-    """⟨x, s⟩ for all rows; some s at a time are written out, which is faster than to match them."""
+    """Return ⟨x, s⟩ for all rows; some s at a time are made dense: faster than matching."""
     products = np.empty((X.shape[0], S.shape[0]))
     rows = max(1, _CHUNK // max(S.shape[1], 1))
     for first in range(0, S.shape[0], rows):
@@ -108,23 +109,29 @@ def _sparse_products(X: sparse.csr_array, S: sparse.csr_array) -> Array:
     return products
 
 
-def combination(kernel: Kernel, X: Any, S: Any, coefficients: Array) -> Array:
-    """Σ_s c_s k(s, x) for each row x of X; with several columns of coefficients, as many sums."""
+def combination(kernel: Kernel, X: Matrix, S: Matrix, coefficients: Array) -> Array:
+    """Return Σ_s c_s k(s, x) for each row x of X, and for each column of coefficients c."""
     out = np.empty((X.shape[0], *coefficients.shape[1:]))
     squares = _squares(S)
     for part in parts(X.shape[0], S.shape[0]):
-        out[part] = _kernels(kernel, X[part], S, _squares(X[part]), squares) @ coefficients
+        out[part] = _kernel_values(kernel, X[part], S, _squares(X[part]), squares) @ coefficients
     return out
 
 
 def parts(rows: int, columns: int) -> list[slice]:
-    """Cut rows so that a part's kernels with all columns are not too many at a time."""
+    """Cut rows into parts whose blocks of the matrix fit into memory."""
     step = max(1, _CHUNK // max(columns, 1))
     return [slice(first, first + step) for first in range(0, rows, step)]
 
 
-def _squares(X: Any) -> Array:
-    """‖x‖² of each row."""
+def _rows(X: Matrix) -> Matrix:
+    return sparse.csr_matrix(X) if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
+
+
+def _squares(X: Matrix) -> Array:
+    """Return ‖x‖² of each row."""
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+        rows = sparse.csr_matrix(X)
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    squares: Array = np.einsum("ij,ij->i", X, X)
+    return squares

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepless.jit import compiled
 
-LARGEST = 1e300  # of a value: sums of values that meet in a column stay finite
-MOST_BITS = 30  # one bit below a signed index, and below the bit that gives the sign
+Bytes = bytes | NDArray[np.uint8]
+
+LARGEST = 1e300  # value of a feature: sums of values in one column stay finite
+MOST_BITS = 30  # an index is signed, and one of the 32 bits gives the sign
 _MOST_DIGITS = 18
 
 _U1, _U2, _U3, _U4, _U8, _U10, _U13, _U15, _U16, _U17, _U19, _U24, _U27, _U30, _U31, _U48 = (
@@ -24,8 +26,8 @@ _GOLDEN, _S1, _S2 = (
 
 
 @compiled("start:stop[len(data)]")
-def murmur3(data: Any, start: int, stop: int, seed: int) -> Any:
-    """MurmurHash3 (x86, 32 bits; Appleby 2011) of bytes `start` to `stop`, a number below 2^32."""
+def murmur3(data: Bytes, start: int, stop: int, seed: int) -> np.int64:
+    """Return MurmurHash3 (x86, 32 bits; Appleby 2011) of bytes `start` to `stop`."""
     at, end, h = np.uint64(start), np.uint64(stop), np.uint64(seed) & _32_BITS
     length = end - at
     while at + _U4 <= end:
@@ -53,8 +55,8 @@ def murmur3(data: Any, start: int, stop: int, seed: int) -> Any:
 
 
 @compiled("")
-def mixed(index: Any, seed: int) -> Any:
-    """32 bits of a whole number, well mixed (SplitMix64; Steele, Lea, Flood 2014)."""
+def split_mix(index: int, seed: int) -> np.int64:
+    """Return a 32-bit hash of an integer (SplitMix64; Steele, Lea, Flood 2014)."""
     z = np.uint64(index) + (np.uint64(seed) + _U1) * _GOLDEN
     z = (z ^ z >> _U30) * _S1
     z = (z ^ z >> _U27) * _S2
@@ -62,16 +64,18 @@ def mixed(index: Any, seed: int) -> Any:
 
 
 @compiled("start:stop[len(data)]")
-def hash_name(data: Any, start: int, stop: int, seed: int) -> Any:
-    """32 bits of the name in bytes `start` to `stop`: of its value where it is a whole number."""
+def hash_name(data: Bytes, start: int, stop: int, seed: int) -> np.int64:
+    """Return a 32-bit hash of the name in bytes `start` to `stop`; integers hash by value."""
     at, end, index = np.uint64(start), np.uint64(stop), np.uint64(0)
     if end - at <= np.uint64(_MOST_DIGITS):
         while at < end and data[at] - _U48 < _U10:
             index = index * _U10 + (data[at] - _U48)
             at += _U1
         if at == end:
-            return mixed(index, seed)
-    return murmur3(data, start, stop, seed)
+            h: np.int64 = split_mix(index, seed)
+            return h
+    h = murmur3(data, start, stop, seed)
+    return h
 
 
 @dataclass
@@ -79,25 +83,25 @@ class Hashing:
     """The hashing trick: features by name in a fixed number of columns, with no dictionary.
 
     A name goes to column ``h mod 2**bits``, where h are 32 bits of MurmurHash3 of its UTF-8 bytes,
-    or, if the name is a whole number of up to 18 digits, of SplitMix64 of that number. Names that
-    meet in a column share its weight; their values are added.
+    or, if the name is an integer of up to 18 digits, of SplitMix64 of that number. Names that
+    collide in a column share its weight; their values are added.
 
     Parameters
     ----------
     bits : int
-        There are 2**bits columns, of 1 to 30 bits.
+        Logarithm of the number of columns, from 1 to 30.
     seed : int
-        Another seed (below 2**32), another hash.
+        Seed of the hash, below 2**32.
     signed : bool
         Whether the last of the 32 bits gives each name a sign, by which its values are multiplied:
-        sums over names that meet in a column are then right on average.
+        sums over names that collide in a column are then right on average.
     remember : bool
-        Whether ``names`` is kept, so that people can read a model. It grows with the vocabulary.
+        Whether to keep ``names``, which makes a model readable. It grows with the vocabulary.
 
     Attributes
     ----------
     names : dict of int to list of str
-        The names that were met in each column, in order.
+        The names seen in each column, in order.
 
     Examples
     --------
@@ -123,7 +127,7 @@ class Hashing:
 
     @classmethod
     def of(cls, bits: int | Hashing) -> Hashing:
-        """Take one as it is, or make one of so many bits."""
+        """Return a hashing with this number of bits, or the given one."""
         return bits if isinstance(bits, Hashing) else cls(bits)
 
     @property
@@ -132,11 +136,11 @@ class Hashing:
         return 1 << self.bits
 
     def index(self, name: bytes) -> int:
-        """Column of a name; it is not remembered."""
-        return hash_name(name, 0, len(name), self.seed) & self.width - 1
+        """Return the column of a name, without remembering it."""
+        return int(hash_name(name, 0, len(name), self.seed)) & self.width - 1
 
     def slot(self, name: str, value: str | None = None) -> tuple[int, float]:
-        """Column and sign of a feature; of one of the values of a feature, "name=value"."""
+        """Return column and sign of a feature, or of a category of it, "name=value"."""
         name = name if value is None else f"{name}={value}"
         key = name.encode()
         h = hash_name(key, 0, len(key), self.seed)
@@ -146,7 +150,7 @@ class Hashing:
         return index, -1.0 if self.signed and h >> 31 else 1.0
 
     def note(self, indices: dict[str, int]) -> None:
-        """Remember names, with the columns in which they are."""
+        """Remember names and their columns."""
         for name, index in indices.items():
             if name not in self._known:
                 self._known.add(name)

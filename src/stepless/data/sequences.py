@@ -1,4 +1,4 @@
-"""Sequences of positions, each with features: stacked, numbered, and cut for threads."""
+"""Sequences of positions with features, stacked into one matrix and cut into blocks."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any, NamedTuple, SupportsFloat, TypeVar
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import AnyArray, Array, Indices
+from stepless.arrays import AnyArray, Array, Indices, Matrix, MatrixLike
 from stepless.cached import cached_property
-from stepless.data.column import Column, of_block
+from stepless.data.bad_entries import LARGEST, first_bad_entry
+from stepless.data.column import Column, block_arguments
 from stepless.data.cuts import block_count
-from stepless.data.holes import LARGEST, first_hole
 from stepless.data.source import design_of
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Design, Sparse
 
 T = TypeVar("T")
 
-_WORTH_A_BLOCK = 50_000  # entries; a position's share of a dynamic programme comes on top
+_WORTH_A_BLOCK = 50_000  # entries; each position also has its part of a dynamic programme
 
 
 class Sequences:
-    """Positions of sequences, one after another, and where each sequence begins and ends.
+    """The positions of all sequences, one row each, and the ends of the sequences.
 
     Parameters
     ----------
     X
-        A matrix, dense or sparse, or a design, with a row a position.
+        A matrix, dense or sparse, or a design, with one row per position.
     ends
-        0, then where each sequence ends.
+        0, then the end of each sequence.
     threads
-        How many work on them; None for all cores.
+        Number of threads; None for all cores.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Sequences:
     (2, 3, [array([0, 2, 5])])
     """
 
-    def __init__(self, X: Any, ends: Indices, threads: int | None = None) -> None:
+    def __init__(self, X: MatrixLike | Design, ends: Indices, threads: int | None = None) -> None:
         self.X = design_of(X)
         self.ends = np.ascontiguousarray(ends, dtype=np.int64)
         rises = self.ends.ndim == 1 and self.ends.size > 1 and (np.diff(self.ends) >= 0).all()
@@ -55,8 +55,8 @@ class Sequences:
 
     @property
     def lengths(self) -> list[int]:
-        """How many positions each sequence has."""
-        return np.diff(self.ends).tolist()
+        """Number of positions of each sequence."""
+        return [int(length) for length in np.diff(self.ends)]
 
     @property
     def longest(self) -> int:
@@ -73,23 +73,23 @@ class Sequences:
         return Sequences(self.X.take(self.positions(which)), ends, self.threads)
 
     def join(self, other: Sequences) -> Sequences:
-        """Return a copy of these sequences and then the other's, which may have more features."""
+        """Return a copy of these sequences and the other's, which may have more features."""
         ends = np.concatenate([self.ends, self.ends[-1] + other.ends[1:]])
         X, Y = self.X, other.X
         if type(X) is not type(Y):
-            X, Y = _thin(X), _thin(Y)
+            X, Y = _sparse(X), _sparse(Y)
         return Sequences(X.join(Y), ends, self.threads)  # type: ignore[arg-type]
 
     @cached_property
     def cuts(self) -> list[tuple[int, int]]:
-        """Ranges of sequences, the same for any number of threads."""
+        """Ranges of sequences of the blocks, the same for any number of threads."""
         count = min(block_count(self.X.nnz, self.X.shape[1], _WORTH_A_BLOCK), len(self))
         shares = np.linspace(0, self.ends[-1], count + 1)
-        cuts = np.searchsorted(self.ends, shares)  # as many positions each, about
+        cuts = np.searchsorted(self.ends, shares)  # about the same number of positions each
         return list(pairwise(cuts.tolist()))
 
     def blocks(self) -> list[SequenceBlock]:
-        """The sequences, in blocks that share their memory."""
+        """Return the sequences in blocks, which are views."""
         return self._blocks
 
     @cached_property
@@ -101,20 +101,20 @@ class Sequences:
         ]
 
     def split(self, values: AnyArray, *, positions: bool = False) -> Column:
-        """Take a number for each sequence, or for each position, as a column of the same memory."""
+        """Return an array, one entry per sequence or position, as a column of the same memory."""
         cuts = self.ends[np.array(self.cuts)].tolist() if positions else self.cuts
         return Column([values[lo:hi] for lo, hi in cuts])
 
-    def map(self, kernel: Callable[..., T], *shared: Any) -> list[T]:
-        """Call kernel(block, *shared) for each block, on all threads; results in order."""
+    def map(self, loop: Callable[..., T], *shared: object) -> list[T]:
+        """Call loop(block, *shared) for each block, on all threads; return results in order."""
         blocks = self._blocks
         return map_blocks(
-            lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), self.threads
+            lambda k: loop(blocks[k], *block_arguments(k, shared)), len(blocks), self.threads
         )
 
 
 class SequenceBlock(NamedTuple):
-    """Sequences that follow each other: their positions, and where each ends among them."""
+    """Consecutive sequences: their positions, and the end of each among them."""
 
     X: Design
     ends: Indices
@@ -126,18 +126,18 @@ class SequenceBlock(NamedTuple):
 
 
 class Vocabulary:
-    """From sequences to matrices: a column for each feature that was seen.
+    """Map from named features to the columns of a matrix, one for each feature seen.
 
-    A sequence is a matrix, dense or sparse, with a row a position, or a list with, for each
+    A sequence is a matrix, dense or sparse, with one row per position, or a list that has, for each
     position, the names of its features (each of value 1) or a dict from names to values: a number,
-    or a string, which is one of several values of a name, ``"name=value"``.
+    or a string, which is a category of the name, ``"name=value"``.
 
     Attributes
     ----------
     columns
         Column of each feature, by name; None if sequences are matrices.
     width
-        How many columns there are.
+        Number of columns.
 
     Examples
     --------
@@ -154,21 +154,21 @@ class Vocabulary:
         self.width = 0
 
     def copy(self) -> Vocabulary:
-        """One that can grow while this one does not."""
+        """Return a copy that can grow while this one does not."""
         other = Vocabulary()
         other.columns = None if self.columns is None else dict(self.columns)
         other.width = self.width
         return other
 
-    def learn(self, X: Any, threads: int | None = None) -> Sequences:
-        """Stack sequences; features not seen before get new columns."""
+    def learn(self, X: Iterable[Any], threads: int | None = None) -> Sequences:
+        """Return the stacked sequences; new features get new columns."""
         return self._stack(X, threads, grow=True)
 
-    def read(self, X: Any, threads: int | None = None) -> Sequences:
-        """Stack sequences; features not seen before are left out."""
+    def read(self, X: Iterable[Any], threads: int | None = None) -> Sequences:
+        """Return the stacked sequences; unknown features are left out."""
         return self._stack(X, threads, grow=False)
 
-    def _stack(self, X: Any, threads: int | None, *, grow: bool) -> Sequences:
+    def _stack(self, X: Iterable[Any], threads: int | None, *, grow: bool) -> Sequences:
         if not isinstance(X, Iterable):
             raise ValueError(f"X must be a list of sequences, not {X!r}")
         sequences = list(X)
@@ -180,10 +180,10 @@ class Vocabulary:
         if len(kinds) > 1 or (self.width and kinds != {self.columns is None}):
             raise ValueError("sequences must be all matrices, or all lists of named features")
         stacked = self._matrices(sequences, grow) if True in kinds else self._names(sequences, grow)
-        self._refuse_holes(stacked, ends)
+        self._refuse_bad_entries(stacked, ends)
         return Sequences(stacked, ends, threads)
 
-    def _matrices(self, sequences: list[Any], grow: bool) -> Any:
+    def _matrices(self, sequences: list[Any], grow: bool) -> Matrix:
         for i, sequence in enumerate(sequences):
             if sequence.dtype.kind not in "biuf":
                 raise ValueError(f"sequence {i} is a matrix of {sequence.dtype}, not of numbers")
@@ -201,7 +201,7 @@ class Vocabulary:
     def _names(self, sequences: list[Any], grow: bool) -> sparse.csr_matrix:
         positions = list(chain.from_iterable(sequences))
         plain = not any(isinstance(features, Mapping | str) for features in positions)
-        if plain:  # the usual case, in which nothing is done name by name in Python
+        if plain:  # the usual case: no Python loop over names
             names: list[str] = list(chain.from_iterable(positions))
             values: Iterable[float] = repeat(1.0, len(names))
             counts = list(map(len, positions))
@@ -213,8 +213,8 @@ class Vocabulary:
         if not all(issubclass(kind, str | int | np.integer) for kind in set(map(type, names))):
             strange = next(name for name in names if not isinstance(name, str | int | np.integer))
             raise ValueError(
-                f"names of features are strings, not {strange!r}: give numbers as a matrix with a "
-                "row a position, or in dicts"
+                f"names of features are strings, not {strange!r}: give numbers as a matrix with "
+                "one row per position, or in dicts"
             )
         columns = {} if self.columns is None else self.columns
         if grow:
@@ -229,14 +229,13 @@ class Vocabulary:
         known = indices >= 0
         if not known.all():
             indices, data, rows = indices[known], data[known], rows[known]
-        return _compressed(rows, indices, data, (len(positions), self.width))
+        return _csr(rows, indices, data, (len(positions), self.width))
 
-    def _refuse_holes(self, X: Any, ends: Indices) -> None:
-        """Name the first value that is not a finite number of reasonable size."""
-        hole = first_hole(X)
-        if hole is None:
+    def _refuse_bad_entries(self, X: Matrix, ends: Indices) -> None:
+        bad = first_bad_entry(X)
+        if bad is None:
             return
-        row, column, value = hole
+        row, column, value = bad
         i = int(np.searchsorted(ends, row, side="right")) - 1
         names = {} if self.columns is None else {c: name for name, c in self.columns.items()}
         raise ValueError(
@@ -245,14 +244,12 @@ class Vocabulary:
         )
 
 
-def _thin(X: Any) -> Sparse:
+def _sparse(X: Design) -> Sparse:
     return X if isinstance(X, Sparse) else Sparse.of(sparse.csr_matrix(X.array))
 
 
-def _compressed(
-    rows: Indices, indices: Indices, data: Array, shape: tuple[int, int]
-) -> sparse.csr_matrix:
-    """Rows that are in order already need no sorting."""
+def _csr(rows: Indices, indices: Indices, data: Array, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """Build a CSR matrix from entries whose rows are in order already."""
     indptr = np.zeros(shape[0] + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
     X = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
@@ -260,7 +257,7 @@ def _compressed(
     return X
 
 
-def _is_matrix(sequence: Any) -> bool:
+def _is_matrix(sequence: object) -> bool:
     return sparse.issparse(sequence) or (isinstance(sequence, np.ndarray) and sequence.ndim == 2)
 
 
@@ -273,7 +270,7 @@ def _length(sequence: Any, i: int) -> int:
         if strange:
             raise ValueError(
                 f"sequence {i} has {strange[0]!r} for a position: give the names of its features, "
-                "or a matrix with a row a position"
+                "or a matrix with one row per position"
             )
     else:
         raise ValueError(f"sequence {i} is {sequence!r}: it must be a matrix or a list")
@@ -282,8 +279,8 @@ def _length(sequence: Any, i: int) -> int:
     return n
 
 
-def _named(features: Any) -> list[tuple[str, float]]:
-    """Names and values of the features of one position."""
+def _named(features: Iterable[Any]) -> list[tuple[str, float]]:
+    """Return names and values of the features of one position."""
     if isinstance(features, Mapping):
         return [
             (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), _value(name, value))
@@ -296,7 +293,7 @@ def _named(features: Any) -> list[tuple[str, float]]:
     return [(name, 1.0) for name in features]
 
 
-def _value(name: Any, value: Any) -> float:
+def _value(name: object, value: object) -> float:
     if not isinstance(value, SupportsFloat):
         raise ValueError(
             f"the value of feature {name!r} is {value!r}: it must be a number or a string"

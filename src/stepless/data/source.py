@@ -1,4 +1,4 @@
-"""Examples in memory, walked over by blocks."""
+"""The source of examples that risks and solvers iterate over, block by block."""
 
 from __future__ import annotations
 
@@ -10,35 +10,53 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array, Indices, MatrixLike
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
 from stepless.data.block import Block
-from stepless.data.column import Column, of_block
-from stepless.data.cuts import added, block_count, merged
+from stepless.data.column import Column, block_arguments
+from stepless.data.cuts import block_count, merge_blocks, sum_blocks
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
 from stepless.given import shown
 
 T = TypeVar("T")
 
-_LINE = 16  # numbers: two cache lines
-_MANY = 200_000  # rows, for a light kernel
-_WORTH_A_BLOCK = 100_000  # entries; below, handing work over costs more than doing it
+_LINE = 16  # numbers in two cache lines
+_MANY = 200_000  # rows that are worth threads for a light loop
+_WORTH_A_BLOCK = 100_000  # entries; with fewer, a thread costs more than the work
 
 
 class Source:
-    """Design, targets and sample weights, in blocks of rows that kernels are mapped over.
+    """Examples (x_i, y_i, s_i), i < m, in fixed blocks of consecutive rows.
 
-    Weights are scaled to mean 1 unless `scaled` is false: a stream's mean is not known. Rows from
-    one of `groups` (0, …, m) to the next stay in one block.
+    All work on examples goes through a *loop*, a module-level function ``loop(block, *shared)``:
 
-    A kernel is a function of a module that is called with a block and with what all blocks share:
-    vectors of the features' size, numbers, terms. Where a `Column` is given, it gets that block's
-    part. Only `whole`, `split` and what is made of them (`predictions`, `take`, …) ask for all rows
-    in one memory.
+    - `map` calls it for each block, on all threads, and returns the results in order;
+    - `column` keeps the results, one array per block, as a `Column`: numbers per example;
+    - `update` lets it write columns in place;
+    - `total` lets it add to an array that is summed over blocks.
+
+    `shared` are values that all blocks get (weights, numbers, terms), or columns, of which each
+    block gets its own part. The cuts depend on the data only and sums are taken in the order of the
+    blocks, so no result depends on the number of threads, and a source may keep its rows elsewhere.
+    Only `whole`, `split` and what uses them (`predictions`, `take`, …) need all rows in one memory.
+
+    Parameters
+    ----------
+    X
+        One row per example: a matrix, dense or sparse, or a `Design`.
+    y, s
+        Targets, and sample weights ≥ 0 (default: 1).
+    threads
+        Number of threads; None for all cores.
+    scaled
+        Whether to scale the weights to mean 1; a stream does not know its mean.
+    groups
+        Rising row numbers 0, …, m: rows from one to the next stay in one block.
 
     Examples
     --------
@@ -52,20 +70,20 @@ class Source:
 
     def __init__(
         self,
-        X: Any,
-        y: Array,
-        s: Array | None = None,
+        X: MatrixLike | Design,
+        y: ArrayLike,
+        s: ArrayLike | None = None,
         threads: int | None = None,
         *,
         scaled: bool = True,
         groups: Indices | None = None,
     ) -> None:
         X = design_of(X)
-        y = _checked(X, "targets", y)
-        s = _checked(X, "sample weights", np.ones(X.shape[0]) if s is None else s)
-        if not (np.isfinite(s).all() and (s >= 0.0).all() and s.any()):
+        weights = _checked(X, "sample weights", np.ones(X.shape[0]) if s is None else s)
+        if not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
-        self.whole = Block(X, y, s * (s.size / s.sum()) if scaled else s)
+        weights = weights * (weights.size / weights.sum()) if scaled else weights
+        self.whole = Block(X, _checked(X, "targets", y), weights)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
@@ -89,7 +107,7 @@ class Source:
 
     @cached_property
     def cuts(self) -> list[tuple[int, int]]:
-        """Ranges of rows, the same for any number of threads."""
+        """Ranges of rows of the blocks, the same for any number of threads."""
         count = block_count(self.X.nnz, self.shape[1], _WORTH_A_BLOCK)
         cuts = np.linspace(0, self.shape[0], count + 1).astype(int)
         if self._groups is not None:
@@ -102,53 +120,55 @@ class Source:
         return [self.whole.part(lo, hi) for lo, hi in self.cuts] if many else [self.whole]
 
     def blocks(self) -> list[Block]:
-        """The rows, in blocks that share their memory."""
+        """Return the rows in blocks, which are views."""
         return self._blocks
 
-    def map(self, kernel: Callable[..., T], *shared: Any, threads: int | None = None) -> list[T]:
-        """Call kernel(block, *shared) for each block, on all threads or so many; in order."""
+    def map(self, loop: Callable[..., T], *shared: object, threads: int | None = None) -> list[T]:
+        """Call loop(block, *shared) for each block, on all threads or `threads`; keep the order."""
         blocks = self._blocks
         if len(blocks) == 1:
-            return [kernel(blocks[0], *of_block(0, shared))]
+            return [loop(blocks[0], *block_arguments(0, shared))]
         if threads is None:
-            alone = self.shape[0] < _MANY and getattr(kernel, "light", False)
+            alone = self.shape[0] < _MANY and getattr(loop, "light", False)
             threads = 1 if alone else self.threads
-        return map_blocks(lambda k: kernel(blocks[k], *of_block(k, shared)), len(blocks), threads)
+        return map_blocks(
+            lambda k: loop(blocks[k], *block_arguments(k, shared)), len(blocks), threads
+        )
 
-    def column(self, kernel: Callable[..., Any], *shared: Any) -> Column:
-        """Make a column of what kernel(block, *shared) returns."""
-        return Column(self.map(kernel, *shared))
+    def column(self, loop: Callable[..., Any], *shared: object) -> Column:
+        """Return the column of the results of loop(block, *shared)."""
+        return Column(self.map(loop, *shared))
 
     def empty(self) -> Column:
-        """Make a column of anything, to be written."""
+        """Return a column to be written."""
         return Column([np.empty(hi - lo) for lo, hi in self.cuts])
 
     def update(
-        self, columns: Column | tuple[Column, ...], kernel: Callable[..., T], *shared: Any
+        self, columns: Column | tuple[Column, ...], loop: Callable[..., T], *shared: object
     ) -> list[T]:
-        """Call kernel(block, *columns, *shared), which writes the columns, for each block."""
+        """Call loop(block, *columns, *shared), which writes the columns, for each block."""
         columns = columns if isinstance(columns, tuple) else (columns,)
         for column in columns:
             column.round += 1
-        return self.map(kernel, *columns, *shared)
+        return self.map(loop, *columns, *shared)
 
     def total(
         self,
-        kernel: Callable[..., None],
+        loop: Callable[..., None],
         shape: tuple[int, ...],
-        *shared: Any,
-        join: Callable[[list[Array]], Array] = added,
+        *shared: object,
+        join: Callable[[list[Array]], Array] = sum_blocks,
     ) -> Array:
-        """Sum over blocks of what kernel(block, sum, *shared) adds to an array of this shape.
+        """Return the sum over blocks of what loop(block, sum, *shared) adds to an array.
 
-        `join` adds up what blocks have.
+        `join` adds up the arrays of the blocks.
         """
         blocks, size = self._blocks, math.prod(shape)
         if len(blocks) == 1:
             sum_ = np.zeros(shape)
-            kernel(blocks[0], sum_, *of_block(0, shared))
+            loop(blocks[0], sum_, *block_arguments(0, shared))
             return sum_
-        groups = merged(len(blocks), size)
+        groups = merge_blocks(len(blocks), size)
         # A gap behind each: threads that write to one cache line wait for each other.
         sums = [np.empty(size + _LINE)[:size].reshape(shape) for _ in groups]
 
@@ -156,13 +176,13 @@ class Source:
             sum_ = sums[n]
             sum_[:] = 0.0
             for k in groups[n]:
-                kernel(blocks[k], sum_, *of_block(k, shared))
+                loop(blocks[k], sum_, *block_arguments(k, shared))
             return sum_
 
         return join(map_blocks(work, len(groups), self.threads))
 
     def split(self, values: Array | Column) -> Column:
-        """Take an array with an entry for each row as a column that shares its memory."""
+        """Return an array, with one entry per row, as a column that shares its memory."""
         if isinstance(values, Column):
             return values
         if len(values) != self.shape[0]:
@@ -171,17 +191,17 @@ class Source:
         return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts])
 
     def relabelled(self, y: Array) -> Source:
-        """Return the same examples and weights with other targets; nothing large is copied."""
+        """Return the same examples and weights with other targets; X is not copied."""
         other = copy(self)
         other.whole = Block(self.X, _checked(self.X, "targets", y), self.s)
         return other
 
     def take(self, rows: Indices) -> Source:
-        """Return a copy of some examples; they keep the weights that they have here."""
+        """Return a copy of some examples, with their weights as they are here."""
         return self._copy(self.X.take(rows), self.y[rows], self.s[rows])
 
     def join(self, other: Source) -> Source:
-        """Return a copy of these examples and then the other's."""
+        """Return a copy of these examples followed by the other's."""
         y, s = np.concatenate([self.y, other.y]), np.concatenate([self.s, other.s])
         return self._copy(self.X.join(other.X), y, s)  # type: ignore[arg-type]
 
@@ -193,27 +213,27 @@ class Source:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the views, which are made anew of what is copied or pickled."""
+        """Leave out the blocks, which are views and are made anew."""
         return {name: value for name, value in vars(self).items() if name != "_blocks"}
 
     def predictions(self, w: Array, b: float = 0.0) -> Array:
-        """⟨w, x_i⟩ + b for each example."""
+        """Return ⟨w, x_i⟩ + b for each example."""
         return self.column(oracle.predictions, w, b).whole
 
     def combination(self, a: Array | Column) -> Array:
-        """Σ a_i x_i; examples of weight 0 cost nothing."""
+        """Return Σ a_i x_i; examples with a_i = 0 cost nothing."""
         return self.total(products.combination, self.shape[1:], self.split(a))
 
     def squares(self, c: Array | Column) -> Array:
-        """Σ c_i x_ij² for each feature j."""
+        """Return Σ c_i x_ij² for each feature j."""
         return self.total(products.squares, self.shape[1:], self.split(c))
 
     def curved(self, c: Array | Column, v: Array) -> Array:
-        """Σ c_i ⟨x_i, v⟩ x_i."""
+        """Return Σ c_i ⟨x_i, v⟩ x_i."""
         return self.total(products.curved, self.shape[1:], self.split(c), v)
 
     def gram(self, c: Array | Column, ones: bool) -> Array:
-        """Lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i has a last entry of 1."""
+        """Return the lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i is extended by a 1."""
         size = self.shape[1] + ones
         return self.total(products.gram, (size, size), self.split(c), self.shape[1])
 
@@ -223,12 +243,12 @@ class Source:
         return np.sqrt(self.squares(self.s) / self.shape[0])
 
     def digests(self) -> tuple[int, ...]:
-        """A number for each block, of all that its rows hold; those of equal examples are equal."""
-        return tuple(self.map(Block.digest))  # anew: whoever gave the arrays may have changed them
+        """Return a checksum of the rows of each block."""
+        return tuple(self.map(Block.digest))  # not cached: the caller may have changed the arrays
 
 
-def _checked(X: Design, name: str, values: Any) -> Array:
-    """One number for each row: kernels do not look whether there is one."""
+def _checked(X: Design, name: str, values: ArrayLike) -> Array:
+    """Return one number per row: loops do not check."""
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -238,8 +258,8 @@ def _checked(X: Design, name: str, values: Any) -> Array:
     return column
 
 
-def _rising(groups: Any, m: int) -> Indices:
-    """Where groups of rows begin, and the last one's end: kernels do not look."""
+def _rising(groups: Indices, m: int) -> Indices:
+    """Return the starts of groups of rows and the last one's end: loops do not check."""
     starts = np.asarray(groups)
     whole = starts.ndim == 1 and starts.size > 1 and np.issubdtype(starts.dtype, np.integer)
     if not (whole and starts[0] == 0 and starts[-1] == m and (np.diff(starts) > 0).all()):
@@ -247,8 +267,8 @@ def _rising(groups: Any, m: int) -> Indices:
     return starts
 
 
-def design_of(X: Any) -> Design:
-    """Take a matrix of any kind, or a design that somebody has made already."""
+def design_of(X: MatrixLike | Design) -> Design:
+    """Return the design of a matrix, dense or sparse; a design is returned as it is."""
     if isinstance(X, Design):
         return X
     return Sparse.of(X) if sparse.issparse(X) else Dense.of(np.asarray(X))

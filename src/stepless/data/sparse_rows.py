@@ -1,16 +1,15 @@
-"""Putting the entries of sparse rows in order."""
+"""Sort the entries of sparse rows, and find or add up repeated indices."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 
 
 @compiled("indices[n] values[n] ends[≥rows]")
-def sort_rows(indices: Any, values: Any, ends: Any, rows: int) -> None:
+def sort_rows(indices: Indices, values: Array, ends: Indices, rows: int) -> None:
     """Sort `indices` and `values` within rows (Shell 1959)."""
     start = 0
     for i in range(rows):
@@ -30,8 +29,8 @@ def sort_rows(indices: Any, values: Any, ends: Any, rows: int) -> None:
 
 
 @compiled("indices[_] ends[≥rows]")
-def next_repeat(indices: Any, ends: Any, row: int, rows: int) -> int:
-    """The first row from `row` on in which an index repeats, or -1; rows are sorted."""
+def next_repeat(indices: Indices, ends: Indices, row: int, rows: int) -> int:
+    """Return the first row from `row` on in which an index repeats, or -1; rows are sorted."""
     start = 0 if row == 0 else ends[row - 1]
     for i in range(row, rows):
         for k in range(start + 1, ends[i]):
@@ -42,8 +41,8 @@ def next_repeat(indices: Any, ends: Any, row: int, rows: int) -> int:
 
 
 @compiled("indices[n] values[n] ends[≥rows]")
-def sum_repeats(indices: Any, values: Any, ends: Any, rows: int) -> Any:
-    """Add up, in place, values whose index repeats in a sorted row; the number of entries left."""
+def sum_repeats(indices: Indices, values: Array, ends: Indices, rows: int) -> np.int64:
+    """Add up, in place, values whose index repeats in a sorted row; return the entries left."""
     start = to = 0
     for i in range(rows):
         first, end = to, ends[i]

@@ -1,4 +1,4 @@
-"""Reading svmlight (LIBSVM) text: whole lines, parsed by several threads, joined in order."""
+"""Read svmlight (LIBSVM) text: several threads parse pieces, which are joined in order."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import operator
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import svmlight_parser as parser
 from stepless.data.byte_stream import ByteStream
 from stepless.data.errors import DataError
 from stepless.data.svmlight_piece import MOST_WORKERS, Parsed, Piece, pieces
 from stepless.data.threads import available_cores
 
-_CHUNK = 1 << 18  # bytes of text parsed at once: what it becomes stays in a core's cache
+_PIECE = 1 << 18  # bytes of text parsed at once: the result stays in a core's cache
 
 
 class SvmlightData(NamedTuple):
-    """Examples of an svmlight file: CSR matrix, labels, and query ids where it has them."""
+    """Examples of an svmlight file: CSR matrix, labels, and query ids if it has them."""
 
     X: sparse.csr_matrix
-    y: NDArray[np.float64]
-    qid: NDArray[np.int64] | None
+    y: Array
+    qid: Indices | None
 
 
 def read_svmlight(
@@ -39,18 +40,18 @@ def read_svmlight(
     """Read a file in svmlight (LIBSVM) format, plain or compressed by gzip, bzip2 or xz.
 
     A line is ``label [qid:N] index:value index:value ... [# comment]``. Indices may come in any
-    order, none of them twice. Numbers are rounded correctly. Compression is told by content.
+    order, none of them twice. Numbers are rounded correctly.
 
     Parameters
     ----------
     path : str, path or binary file object
-        What to read. A file object is read from where it stands to its end, and left open.
+        A file object is read from its current position to its end, and left open.
     n_features : int, optional
         Width of ``X``; by default the largest index decides. Give the width of the training data
         when reading data to predict.
     zero_based : bool or "auto"
-        Whether the first feature has index 0. "auto" says so if a 0 occurs anywhere in this file:
-        for several files of one data set, say it yourself.
+        Whether the first feature has index 0. "auto": if a 0 occurs anywhere in this file; for
+        several files of one data set, say it yourself.
     dtype : numpy.float64 or numpy.float32
         Type of the values of ``X``.
 
@@ -58,12 +59,12 @@ def read_svmlight(
     -------
     SvmlightData
         ``X`` (CSR, indices sorted, 32-bit where they fit), ``y`` (float64), and ``qid`` (int64, or
-        None where the file has no query ids).
+        None if the file has no query ids).
 
     Raises
     ------
     DataError
-        If the file cannot be read or breaks the format; the message names file, line and column.
+        If the file cannot be read or breaks the format; it has file, line and column.
 
     Examples
     --------
@@ -74,49 +75,47 @@ def read_svmlight(
     """
     if zero_based not in (True, False, "auto"):
         raise ValueError(f"zero_based must be True, False or 'auto', not {zero_based!r}")
-    if np.dtype(dtype) not in (np.float64, np.float32):
-        raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
     if n_features is not None and operator.index(n_features) < 1:
         raise ValueError(f"n_features must be at least 1, not {n_features}")
     base = None if zero_based == "auto" else int(not zero_based)
     with ByteStream(path) as stream:
-        table = _Table(stream, base, n_features, np.dtype(dtype))
-        _read(stream, table)
-    return table.finish()
+        return _read(stream, _Examples(stream, base, n_features, dtype))
 
 
-def _read(stream: ByteStream, table: _Table) -> None:
+def _read(stream: ByteStream, table: _Examples) -> SvmlightData:
     """Parse the stream into `table`: this thread reads and joins, others parse."""
     workers = min(available_cores(), MOST_WORKERS)
     pending: deque[tuple[Piece, Future[Parsed]]] = deque()
     spare: list[Piece] = []
     with ThreadPoolExecutor(workers) as pool:
-        for piece in pieces(stream, spare, _CHUNK):
+        for piece in pieces(stream, spare, _PIECE):
             pending.append((piece, pool.submit(piece.parse, table.rules(piece))))
             if len(pending) > workers and not (free := table.add(*pending.popleft())).long:
                 spare.append(free)
         while pending:
             table.add(*pending.popleft())
-    if stream.failure:
-        raise DataError(f"{stream.name}, after line {table.lines}: {stream.failure}")
+    stream.refuse_failure(table.lines)
+    return table.finish()
 
 
-class _Table:
+class _Examples:
     """The examples read so far."""
 
     def __init__(
-        self, stream: ByteStream, base: int | None, n_features: int | None, dtype: np.dtype[Any]
+        self, stream: ByteStream, base: int | None, n_features: int | None, dtype: DTypeLike
     ) -> None:
+        if np.dtype(dtype) not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
         self.lines = 0
         self._stream = stream
-        self._base = base  # None: not known before the end
+        self._base = base  # the first index; None: not known before the end
         self._n_features = n_features
-        self._largest = float(np.finfo(dtype).max)
-        self._single = dtype == np.float32
+        self._largest = float(np.finfo(np.dtype(dtype)).max)
+        self._single = np.dtype(dtype) == np.float32
         self._with_qid: bool | None = None
         self._has_zero = False
         self._most = -1
-        self._beyond: DataError | None = None  # to be raised if a 0 is found as well
+        self._beyond: DataError | None = None  # an index beyond n_features if a 0 is found as well
         self._labels = _Growing(np.float64)
         self._qids = _Growing(np.int64)
         self._ends = _Growing(np.int32)
@@ -125,7 +124,7 @@ class _Table:
         self._values = _Growing(dtype)
 
     def rules(self, piece: Piece) -> parser.Rules:
-        """What this piece must keep to; the first example says whether there are query ids."""
+        """Return the constraints on a piece; the first example shows if there are query ids."""
         if self._with_qid is None:
             self._with_qid = parser.has_qid(piece.text, piece.size)
         last = parser.LAST_INDEX
@@ -136,11 +135,11 @@ class _Table:
         )
 
     def add(self, piece: Piece, future: Future[Parsed]) -> Piece:
-        """Append a piece once it is parsed, and give it back for reuse."""
+        """Append a piece once it is parsed, and return it for reuse."""
         outcome, refusals, _ = future.result()
         if refusals:
             raise self._error(piece, refusals[0])
-        block, rows, entries = piece.block, outcome.rows, outcome.entries
+        buffer, rows, entries = piece.buffer, outcome.rows, outcome.entries
         if self._base is None and outcome.most == self._n_features and not self._beyond:
             reason = f"index {outcome.most} exceeds {outcome.most - 1}, the last that n_features"
             reason += " allows in a file whose indices start at 0"
@@ -151,21 +150,21 @@ class _Table:
             self._values.reserve(expected)
         self._has_zero |= outcome.has_zero
         self._most = max(self._most, outcome.most)
-        self._labels.extend(block.labels[:rows])
+        self._labels.extend(buffer.labels[:rows])
         if self._with_qid:
-            self._qids.extend(block.qids[:rows])
+            self._qids.extend(buffer.qids[:rows])
         before = self._indices.size
-        self._ends.extend(block.ends[:rows] + before, before + entries)
-        self._indices.extend(block.indices[:entries], self._most)
-        self._values.extend(block.values[:entries])
+        self._ends.extend(buffer.ends[:rows] + before, before + entries)
+        self._indices.extend(buffer.indices[:entries], self._most)
+        self._values.extend(buffer.values[:entries])
         self.lines += outcome.lines
         return piece
 
     def finish(self) -> SvmlightData:
-        """All examples; the table is used up."""
+        """Return all examples; the table cannot be used afterwards."""
         rows = self._labels.size
         if rows == 0:
-            raise DataError(f"{self._stream.name}: holds no examples")
+            raise DataError(f"{self._stream.name}: holds no examples", file=self._stream.name)
         if self._has_zero and self._beyond:
             raise self._beyond
         base = int(not self._has_zero) if self._base is None else self._base
@@ -182,7 +181,7 @@ class _Table:
 
     def _error(self, piece: Piece, refusal: parser.Refusal) -> DataError:
         line = self.lines + piece.text.count(b"\n", 0, refusal.start) + 1
-        return DataError(refusal.placed(self._stream.name, line) + self._stream.doubt)
+        return refusal.error(self._stream.name, line, self._stream.damage_hint)
 
 
 class _Growing:
@@ -193,11 +192,11 @@ class _Growing:
         self._array = np.empty(0, dtype)
 
     def reserve(self, size: int) -> None:
-        """Set room aside, of which no more is taken than is used; the array must be empty."""
+        """Reserve memory, of which the system gives only what is used; the array must be empty."""
         self._array = np.empty(size, self._array.dtype)
 
-    def extend(self, part: NDArray[Any], most: int = 0) -> None:
-        """Append numbers; 32-bit integers become 64-bit ones when `most` asks for it."""
+    def extend(self, part: AnyArray, most: int = 0) -> None:
+        """Append numbers; 32-bit integers become 64-bit ones if `most` does not fit."""
         if most > np.iinfo(np.int32).max and self._array.dtype == np.int32:
             self._array = self._array.astype(np.int64)
         end = self.size + part.size
@@ -207,7 +206,7 @@ class _Growing:
         self._array[self.size : end] = part
         self.size = end
 
-    def finish(self) -> NDArray[Any]:
-        """The array, cut to size."""
+    def finish(self) -> AnyArray:
+        """Return the array, cut to size."""
         self._array.resize(self.size, refcheck=False)
         return self._array

@@ -1,4 +1,4 @@
-"""The compiled parser of svmlight text, and its words for what it refuses.
+"""The compiled parser of svmlight text, and its refusals.
 
 Tokens are separated by spaces, tabs and carriage returns::
 
@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.data.errors import DataError, ZeroIndex
 from stepless.data.hashing import hash_name
 from stepless.jit import compiled
 
@@ -70,11 +71,11 @@ _FIVES = _powers_of_five()
 _TENS = np.array([10.0**q for q in range(23)])
 
 
-class Block(NamedTuple):
-    """Text whose last byte is a newline, and room for whatever it may hold.
+class ParseBuffer(NamedTuple):
+    """Text whose last byte is a newline, and arrays for its rows and entries.
 
-    Of each row: the byte at which it starts, the lines before it, label, query id, and where its
-    entries end. Of each entry: index and value.
+    For each row: the byte at which it starts, the number of lines before it, label, query id, and
+    the end of its entries. For each entry: index and value.
     """
 
     text: NDArray[np.uint8]
@@ -89,7 +90,7 @@ class Block(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a file must keep to."""
+    """Constraints on the numbers of a file."""
 
     first_index: int
     last_index: int
@@ -99,7 +100,7 @@ class Rules(NamedTuple):
 
 
 class HashRules(NamedTuple):
-    """How names become indices, see `Hashing`."""
+    """The map from names to indices, see `Hashing`."""
 
     mask: int
     seed: int
@@ -107,7 +108,7 @@ class HashRules(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a block held, and the byte at which a token is refused (-1: none is)."""
+    """Counts of what was parsed, and the byte at which a token is refused (-1: none is)."""
 
     rows: int
     entries: int
@@ -322,28 +323,31 @@ _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
 
 class Refusal(Exception):
-    """Why a line is refused, and where: the byte at which it starts, and the column from 1."""
+    """A line is refused: `start` is the byte at which it starts, `column` counts from 1."""
 
-    def __init__(self, text: bytearray, at: int, reason: str) -> None:
+    def __init__(
+        self, text: bytearray, at: int, reason: str, kind: type[DataError] = DataError
+    ) -> None:
         super().__init__(reason)
         self.start = text.rfind(b"\n", 0, at) + 1
         self.column = at - self.start + 1
+        self._kind = kind
 
-    def placed(self, name: str, line: int) -> str:
-        """The whole message, with the file's name and the number of the line."""
-        return f"{name}, line {line}, column {self.column}: {self}"
+    def error(self, file: str, line: int, hint: str = "") -> DataError:
+        """Return the error of this line of a file."""
+        return self._kind.at(f"{self}{hint}", file, line, self.column)
 
 
 def has_qid(text: bytearray, size: int) -> bool | None:
-    """Whether the first example has a query id; None where there is no example."""
+    """Return whether the first example has a query id; None if there is no example."""
     first = _EXAMPLE.search(text, 0, size)
     return None if first is None else first[1] is not None
 
 
-def settle(block: Block, count: int, text: bytearray, rules: Rules) -> list[Refusal]:
-    """Read into `block` the numbers that `parse` left open; of each line, the first refused."""
+def settle(block: ParseBuffer, count: int, text: bytearray, rules: Rules) -> list[Refusal]:
+    """Read into `block` the numbers that `parse` left open; return the first refusal per line."""
     refusals = []
-    refused_to = 0  # the end of a line that is refused already
+    refused_to = 0  # end of a line that is refused already
     for at, slot in block.open[:count].tolist():
         if at < refused_to:
             continue
@@ -353,7 +357,7 @@ def settle(block: Block, count: int, text: bytearray, rules: Rules) -> list[Refu
             refusals.append(Refusal(text, at, f"{_shown(token)} is too large a number"))
             refused_to = text.index(b"\n", at)
         elif slot >= 0:
-            # there stands the sign that the name's hash gives
+            # it holds the sign that the name's hash gives
             block.values[slot] *= _single(token, value) if rules.single else value
         else:
             block.labels[~slot] = value
@@ -370,7 +374,7 @@ def _single(token: bytes, value: float) -> float:
 
 
 def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refusal:
-    """Why `parse` stopped at this byte."""
+    """Return the refusal of the token at which `parse` stopped."""
     token = _token(text, at)
     if b"\0" in token:
         return Refusal(text, text.index(0, at), "found a NUL byte, so this is not svmlight text")
@@ -398,6 +402,7 @@ def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refus
         reason = f"index {_shown(key)} has more than {MOST_DIGITS} digits"
     elif int(key) < rules.first_index:
         reason = f"index {int(key)} in a file whose indices start at {rules.first_index}"
+        return Refusal(text, at, reason, ZeroIndex)
     elif int(key) > rules.last_index:
         reason = f"index {int(key)} exceeds {rules.last_index}, the last that n_features allows"
     else:
@@ -407,7 +412,7 @@ def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refus
 
 
 def repeated_index(text: bytearray, start: int) -> Refusal:
-    """Where an index stands a second time in the example that starts at this byte."""
+    """Return the refusal of the index that repeats in the example that starts at this byte."""
     seen: set[int] = set()
     label_end = start + len(_token(text, start))
     for key in _KEY.finditer(text, label_end, text.index(b"\n", start)):

@@ -1,4 +1,4 @@
-"""Svmlight text in pieces of whole lines, each of which a thread can parse."""
+"""Pieces of svmlight text, whole lines each, that threads parse in parallel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Parsed(NamedTuple):
-    """What a piece held, one refusal a line, in order, and whether the parser stopped at the last.
+    """Result of parsing a piece: refusals are in order, at most one per line.
 
-    Lines that were refused are among the rows, too, unless the parser stopped in them.
+    `stopped` is True if the parser stopped at the last refusal. Refused lines are among the rows,
+    too, unless the parser stopped in them.
     """
 
     outcome: parser.Outcome
@@ -28,9 +29,9 @@ class Parsed(NamedTuple):
 
 
 class Piece:
-    """Whole lines of text, and room for what they hold; filled again and again if it is not long.
+    """Whole lines of text and the arrays they are parsed into; reused unless it is `long`.
 
-    A long one was made for a line that no other has room for; what it holds gets just its room.
+    A long piece is made for a line that fits no other; its arrays are just large enough.
     """
 
     def __init__(
@@ -43,15 +44,15 @@ class Piece:
         self.text = bytearray(capacity + 1)  # the last newline may have to be added
 
     @cached_property
-    def block(self) -> parser.Block:
-        """Room for what the text holds."""
+    def buffer(self) -> parser.ParseBuffer:
+        """The text, and arrays that are large enough for its rows and entries."""
         if self.long:
             rows = self.text.count(b"\n", 0, self.size) + 1
             entries = sum(self.text.count(blank, 0, self.size) for blank in b" \t\r") + 1
         else:
             rows = self.capacity // 2 + 1  # the shortest: "1\n"
             entries = self.capacity // (2 if self.hashing else 4) + 1  # the shortest: "a ", "1:1 "
-        return parser.Block(
+        return parser.ParseBuffer(
             text=np.frombuffer(self.text, np.uint8),
             starts=np.empty(rows, np.int64),
             lines=np.empty(rows, np.int64),
@@ -64,15 +65,15 @@ class Piece:
         )
 
     def parse(self, rules: parser.Rules, start: int = 0) -> Parsed:
-        """Fill the block from the text, from byte `start` to a token that makes no sense."""
-        block = self.block
-        outcome: parser.Outcome = parser.parse(block, start, self.size, rules, self.hashing)
+        """Fill the buffer from the text, from byte `start` to a token that makes no sense."""
+        buffer = self.buffer
+        outcome: parser.Outcome = parser.parse(buffer, start, self.size, rules, self.hashing)
         rows = outcome.rows
-        refusals = parser.settle(block, outcome.open, self.text, rules)
+        refusals = parser.settle(buffer, outcome.open, self.text, rules)
         if not outcome.ascending:
-            sort_rows(block.indices, block.values, block.ends, rows)
+            sort_rows(buffer.indices, buffer.values, buffer.ends, rows)
             if self.hashing is not None:
-                sum_repeats(block.indices, block.values, block.ends, rows)
+                sum_repeats(buffer.indices, buffer.values, buffer.ends, rows)
             else:
                 refusals += self._repeats(rows)
                 refusals.sort(key=lambda refusal: (refusal.start, refusal.column))
@@ -87,8 +88,8 @@ class Piece:
 
     def _repeats(self, rows: int) -> Iterator[parser.Refusal]:
         row = -1
-        while (row := next_repeat(self.block.indices, self.block.ends, row + 1, rows)) >= 0:
-            yield parser.repeated_index(self.text, int(self.block.starts[row]))
+        while (row := next_repeat(self.buffer.indices, self.buffer.ends, row + 1, rows)) >= 0:
+            yield parser.repeated_index(self.text, int(self.buffer.starts[row]))
 
 
 def pieces(
@@ -99,13 +100,13 @@ def pieces(
     hashing: parser.HashRules | None = None,
     prompt: bool = False,
 ) -> Iterator[Piece]:
-    """Cut the stream into pieces, taken from `spare` where it has one and no line is longer.
+    """Cut the stream into pieces, reusing those in `spare`.
 
-    Where `prompt`, a piece is what one read gave if that holds a line: what has come through a pipe
-    does not wait for what has not.
+    If `prompt`, a piece ends after a read that completed a line: lines that came through a pipe do
+    not wait for more.
     """
     rest = b""
-    start = len(_BYTE_ORDER_MARK)  # bytes to look at before anything else
+    start = len(_BYTE_ORDER_MARK)  # bytes to inspect before anything else
     ended = False
     while not ended:
         piece = spare.pop() if spare else Piece(capacity, hashing)
@@ -116,9 +117,9 @@ def pieces(
             piece = Piece(min(2 * len(rest), LONGEST_LINE), hashing, long=True)
         text, used = piece.text, len(rest)
         text[:used] = rest
-        room = memoryview(text)[: piece.capacity]
+        view = memoryview(text)[: piece.capacity]
         while used < piece.capacity and not stream.ended:
-            count = stream.readinto(room[used:])
+            count = stream.readinto(view[used:])
             used += count
             if (
                 prompt

@@ -1,4 +1,4 @@
-"""Streaming svmlight (LIBSVM) text: chunks of examples, in memory that does not grow."""
+"""Stream svmlight (LIBSVM) text: chunks of examples, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from contextlib import ExitStack, closing
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.arrays import AnyArray
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import svmlight_parser as parser
-from stepless.data.ahead import ahead
 from stepless.data.byte_stream import ByteStream
 from stepless.data.chunks import MOST_MESSAGES, Chunk, Chunks, OnError, Refused, check_options
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
+from stepless.data.read_ahead import read_ahead
 from stepless.data.svmlight_piece import MOST_WORKERS, Piece, pieces
 from stepless.data.threads import available_cores
 
@@ -38,107 +37,91 @@ def svmlight_chunks(
 ) -> Chunks:
     r"""Read svmlight (LIBSVM) text chunk by chunk: a file, or a pipe such as standard input.
 
-    The format is that of `read_svmlight`; query ids are passed over. Each chunk has exactly `rows`
-    examples, the last one what is left, however the bytes arrive; an example that has come through
-    a pipe waits for no more than its chunk. Other threads read and parse ahead, by a bounded number
-    of bytes, while the caller works on a chunk.
+    The format is that of `read_svmlight`; query ids are ignored. Yields (``X``, ``y``, ``lines``):
+    CSR with sorted 32-bit indices, labels, and line numbers. Its ``skipped`` has the ``count`` of
+    lines left out, and the first few ``messages``. Raises DataError while it is iterated over.
+    An example from a pipe waits for no more than its chunk; other threads read and parse ahead.
 
     Parameters
     ----------
     path : str, path or binary file object
-        What to read, plain or compressed by gzip, bzip2 or xz. A file object is read from where it
-        stands, and left open.
+        Plain or compressed by gzip, bzip2 or xz. A file object is left open.
     n_features : int, optional
         Width of every ``X``; a larger index is an error. Either this or `hash_bits` must be given.
     hash_bits : int or Hashing, optional
         Hash indices into 2**hash_bits columns, however large they are. Features may then be names
-        as well, ``word:value``, or ``word`` for 1; the last colon counts. Values that meet in a
+        as well, ``word:value``, or ``word`` for 1; the last colon counts. Values in the same
         column are added. Give a `Hashing` for a seed, for signs, or to remember names.
     zero_based : bool
-        Whether the first feature has index 0; a stream cannot be searched for a 0. Without meaning
-        where features are hashed.
+        Whether the first feature has index 0. Ignored if features are hashed.
     rows : int
-        Examples in a chunk.
+        Examples in each chunk but the last.
     on_error : "stop" or "skip"
-        What to do about a line that breaks the format or has a number that is not finite. "stop"
-        raises DataError, after all examples before it were yielded; "skip" leaves the line out,
-        and tells of it in ``skipped``.
-
-    Returns
-    -------
-    Chunks
-        An iterator over (``X``, ``y``, ``lines``): CSR with 32-bit indices in order, labels, and
-        the number of the line on which each example stands. Its ``skipped`` has the
-        ``count`` of lines left out, and the first few ``messages``.
-
-    Raises
-    ------
-    DataError
-        While it is iterated over: as `on_error` says, or if the bytes cannot be read.
+        How to treat a line that breaks the format or has a number that is not finite. "stop" raises
+        DataError after all examples before it were yielded; "skip" reports it in ``skipped``.
 
     Examples
     --------
     >>> from io import BytesIO
-    >>> text = BytesIO(b"+1 1:.5 3:2\n# a comment\n-1 2:1\n+1 3:1\n")
-    >>> for X, y, lines in svmlight_chunks(text, n_features=3, rows=2):
-    ...     print(lines, y, X.toarray().tolist())
-    [1 3] [ 1. -1.] [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]]
-    [4] [1.] [[0.0, 0.0, 1.0]]
     >>> words = BytesIO(b"1 good film\n-1 bad:2 film\n")
     >>> next(svmlight_chunks(words, hash_bits=3)).X.toarray()
     array([[0., 1., 0., 0., 0., 0., 0., 1.],
            [0., 0., 0., 2., 0., 0., 0., 1.]])
     """
     check_options(rows, on_error)
-    if (n_features is None) == (hash_bits is None):
-        raise ValueError("give either n_features or hash_bits")
-    if n_features is not None and not 1 <= n_features <= np.iinfo(np.int32).max:
-        raise ValueError(f"n_features must be from 1 to 2**31 - 1, not {n_features}")
     hashing = None if hash_bits is None else Hashing.of(hash_bits)
-    width = hashing.width if hashing else n_features or 0
-    base = int(not (zero_based or hashing))
-    largest = LARGEST if hashing else float(np.finfo(np.float64).max)
-    rules = parser.Rules(base, width - 1 + base, largest, False)
+    rules = _rules(n_features, hashing, zero_based)
+    width = rules.last_index - rules.first_index + 1
     reader = _Reader(path, rules, hashing, on_error == "skip")
-    held: list[_Part] = []
-    return Chunks(
-        _cut(reader.parts(), width, rows, held), lambda: _joined(held, width) if held else None
-    )
+    pending: list[_Part] = []
+    chunks = _cut(reader.parts(), width, rows, pending)
+    return Chunks(chunks, lambda: _joined(pending, width) if pending else None)
+
+
+def _rules(n_features: int | None, hashing: Hashing | None, zero_based: bool) -> parser.Rules:
+    if (n_features is None) == (hashing is None):
+        raise ValueError("give either n_features or hash_bits")
+    if hashing is not None:
+        return parser.Rules(0, hashing.width - 1, LARGEST, False)
+    if n_features is None or not 1 <= n_features <= np.iinfo(np.int32).max:
+        raise ValueError(f"n_features must be from 1 to 2**31 - 1, not {n_features}")
+    base = int(not zero_based)
+    return parser.Rules(base, n_features - 1 + base, float(np.finfo(np.float64).max), False)
 
 
 class _Part(NamedTuple):
-    """Examples that follow each other, and why the line after them is refused, if it is.
+    """Consecutive examples, and the refusal of the line after them, if it is refused.
 
     The entries of row i are those from ``bounds[i]`` to ``bounds[i + 1]``.
     """
 
-    labels: NDArray[np.float64]
-    lines: NDArray[np.int64]
-    bounds: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    values: NDArray[np.float64]
+    labels: Array
+    lines: Indices
+    bounds: Indices
+    indices: Indices
+    values: Array
     refusal: parser.Refusal | None = None
     refused_line: int = 0
-    refused: int = 1  # lines, where they follow each other and enough of others was told
+    refused: int = 1  # lines, if several follow each other and enough were reported
 
     def rows(self, start: int, stop: int | None = None) -> _Part:
-        """Some of the examples; nothing is copied."""
+        """Return the examples from start to stop; nothing is copied."""
         labels = self.labels[start:stop]
         bounds = self.bounds[start : start + labels.size + 1]
         return self._replace(labels=labels, lines=self.lines[start:stop], bounds=bounds)
 
     def entries(self, column: AnyArray) -> AnyArray:
-        """What `column` says of the entries."""
+        """Return the part of `column` that belongs to the examples."""
         return column[self.bounds[0] : self.bounds[-1]]
 
 
-_NOTHING = _Part(
+_NO_EXAMPLES = _Part(
     np.zeros(0), np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
 )
 
 
 class _Parsed(NamedTuple):
-    """What a piece of text held, its number of lines, and names with their indices."""
+    """The examples of a piece of text, its number of lines, and names with their indices."""
 
     parts: list[_Part]
     lines: int
@@ -170,7 +153,7 @@ class _Reader:
         with ExitStack() as stack:
             pool = ThreadPoolExecutor(workers, thread_name_prefix="stepless")
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)
-            futures = ahead(self._futures(stream, pool), depth=workers + 1)
+            futures = read_ahead(self._futures(stream, pool), depth=workers + 1)
             for future in stack.enter_context(closing(futures)):
                 parsed = future.result()
                 if self._hashing is not None:
@@ -178,16 +161,15 @@ class _Reader:
                 for part in parsed.parts:
                     yield part._replace(lines=part.lines + lines)
                     if part.refusal is not None:
-                        message = part.refusal.placed(stream.name, lines + part.refused_line)
+                        place = stream.name, lines + part.refused_line
                         if not self._skip:
-                            raise DataError(message + stream.doubt)
-                        yield Refused(message, part.refused)
+                            raise part.refusal.error(*place, stream.damage_hint)
+                        yield Refused(str(part.refusal.error(*place)), part.refused)
                 lines += parsed.lines
-        if stream.failure:
-            raise DataError(f"{stream.name}, after line {lines - 1}: {stream.failure}")
+        stream.refuse_failure(lines - 1)
 
     def _futures(self, stream: ByteStream, pool: ThreadPoolExecutor) -> Generator[Future[_Parsed]]:
-        """Yield what will come of each piece of the stream."""
+        """Yield the future result of each piece of the stream."""
         hashing = None
         if self._hashing is not None:
             width, seed, signed = self._hashing.width, self._hashing.seed, self._hashing.signed
@@ -203,16 +185,16 @@ class _Reader:
                 yield pool.submit(self._parse, piece, rules)
 
     def _parse(self, piece: Piece, rules: parser.Rules) -> _Parsed:
-        """The examples of a piece, up to a refusal at which to stop; it is then free for others."""
+        """Return the examples of a piece, up to a refusal at which to stop; free the piece."""
         parts: list[_Part] = []
-        told = 0
+        refused = 0
         for part in _parts(piece, rules):
-            told += part.refusal is not None
-            if told > MOST_MESSAGES and not part.labels.size and parts[-1].refusal is not None:
+            refused += part.refusal is not None
+            if refused > MOST_MESSAGES and not part.labels.size and parts[-1].refusal is not None:
                 parts[-1] = parts[-1]._replace(refused=parts[-1].refused + 1)
                 continue
             parts.append(part)
-            if told and not self._skip:
+            if refused and not self._skip:
                 break
         names: dict[str, int] = {}
         if self._hashing is not None and self._hashing.remember:
@@ -224,16 +206,16 @@ class _Reader:
 
 
 def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
-    """All examples of a piece, lines counted from 0; after a refusal it goes on with the next."""
-    block, start, lines = piece.block, 0, 0
+    """Yield all examples of a piece, lines counted from 0; a refusal ends a part."""
+    buffer, start, lines = piece.buffer, 0, 0
     while start < piece.size:
         outcome, refusals, stopped = piece.parse(rules, start)
         rows = outcome.rows
-        whole = _NOTHING if rows == 0 else _copied(block, rows, lines, rules.first_index)
+        whole = _NO_EXAMPLES if rows == 0 else _copied(buffer, rows, lines, rules.first_index)
         lines += outcome.lines
         first = 0
         for refusal in refusals:
-            row = int(np.searchsorted(block.starts[:rows], refusal.start))
+            row = int(np.searchsorted(buffer.starts[:rows], refusal.start))
             line = int(whole.lines[row]) if row < rows else lines
             yield whole.rows(first, row)._replace(refusal=refusal, refused_line=line)
             first = row + 1
@@ -245,21 +227,21 @@ def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
         lines += 1
 
 
-def _copied(block: parser.Block, rows: int, lines: int, first_index: int) -> _Part:
-    """The rows of a block, which is free for others then."""
+def _copied(buffer: parser.ParseBuffer, rows: int, lines: int, first_index: int) -> _Part:
+    """Return a copy of the rows of a buffer."""
     bounds = np.zeros(rows + 1, np.int64)
-    bounds[1:] = block.ends[:rows]
+    bounds[1:] = buffer.ends[:rows]
     return _Part(
-        labels=block.labels[:rows].copy(),
-        lines=block.lines[:rows] + lines,
+        labels=buffer.labels[:rows].copy(),
+        lines=buffer.lines[:rows] + lines,
         bounds=bounds,
-        indices=(block.indices[: bounds[-1]] - first_index).astype(np.int32),
-        values=block.values[: bounds[-1]].copy(),
+        indices=(buffer.indices[: bounds[-1]] - first_index).astype(np.int32),
+        values=buffer.values[: bounds[-1]].copy(),
     )
 
 
 def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -> dict[str, int]:
-    """The names in the examples, in order, with their indices."""
+    """Return the names in the examples, in order, with their indices."""
     names: dict[bytes, int] = {}
     lines = piece.text[: piece.size].split(b"\n")
     for part in parts:
@@ -272,11 +254,11 @@ def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -
 
 
 def _cut(
-    parts: Generator[_Part | Refused], width: int, rows: int, held: list[_Part]
+    parts: Generator[_Part | Refused], width: int, rows: int, pending: list[_Part]
 ) -> Generator[Chunk | Refused]:
-    """Cut examples into chunks; what comes before an error is yielded before it is raised.
+    """Cut examples into chunks; those before an error are yielded before it is raised.
 
-    In `held` are those that wait for their chunk to be whole, and in no chunk that was yielded.
+    `pending` has the examples that wait for their chunk to be complete.
     """
     count = 0
     error: DataError | None = None
@@ -288,18 +270,18 @@ def _cut(
                     continue
                 part = item
                 while count + part.labels.size >= rows:
-                    chunk = _joined([*held, part.rows(0, rows - count)], width)
+                    chunk = _joined([*pending, part.rows(0, rows - count)], width)
                     part, count = part.rows(rows - count), 0
-                    held.clear()
+                    pending.clear()
                     yield chunk
                 if part.labels.size:
-                    held.append(part)
+                    pending.append(part)
                     count += part.labels.size
         except DataError as caught:
             error = caught
-    if held:
-        chunk = _joined(held, width)
-        held.clear()
+    if pending:
+        chunk = _joined(pending, width)
+        pending.clear()
         yield chunk
     if error is not None:
         raise error

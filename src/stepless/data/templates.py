@@ -1,10 +1,10 @@
-"""From words to the names of features, for models of sequences."""
+"""Feature templates: from words to names of features, for models of sequences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_EDGE = 2  # positions to either side that are looked at
+_WINDOW = 2  # positions to either side
 _AFFIX = 4  # letters of the longest prefix and suffix
 
 
@@ -37,7 +37,7 @@ def window_features(tokens: Sequence[Sequence[str]]) -> list[list[str]]:
                 for o in range(-2, 1)
             ),
         ]
-        for i in range(_EDGE, len(tokens) + _EDGE)
+        for i in range(_WINDOW, len(tokens) + _WINDOW)
     ]
 
 
@@ -62,7 +62,7 @@ def word_features(words: Sequence[str]) -> list[list[str]]:
         ends = range(1, min(_AFFIX, len(word)) + 1)
         features.append(
             [
-                *(f"w{o:+d}={around[i + _EDGE + o]}" for o in range(-2, 3)),
+                *(f"w{o:+d}={around[i + _WINDOW + o]}" for o in range(-2, 3)),
                 f"shape={shape}",
                 f"short={short}",
                 *(f"prefix={small[:k]}" for k in ends),
@@ -73,11 +73,11 @@ def word_features(words: Sequence[str]) -> list[list[str]]:
 
 
 def _padded(values: Iterable[str]) -> list[str]:
-    return ["<"] * _EDGE + list(values) + [">"] * _EDGE
+    return ["<"] * _WINDOW + list(values) + [">"] * _WINDOW
 
 
 def _kind(letter: str) -> str:
-    """Which kind of letter it is: X, x, 0, or itself."""
+    """Return the class of a character: X, x, 0, or itself."""
     if letter.isdigit():
         return "0"
     if letter.isalpha():

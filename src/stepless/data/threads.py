@@ -1,4 +1,4 @@
-"""The threads that walk over data: one pool a process, for whoever has work to share out."""
+"""Thread pools over data: one per process and number of threads."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from numba.core.compiler_lock import global_compiler_lock
 
 T = TypeVar("T")
 
-_SHARES = 8  # a thread, of examples that are worked on one by one: some take longer than others
+_SHARES = 8  # per thread, of examples that are processed one by one: some take longer
 
 
-_here = local()  # of a thread: `busy` if it is one of a pool's
+_here = local()  # `busy` is set in the threads of a pool
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_blocks(work: Callable[[int], T], count: int, threads: int) -> list[T]:
-    """Call work(k) for each of so many blocks, neighbours on one thread; results in order.
+    """Call work(k) for k < count, neighbours on one thread; return the results in order.
 
-    Work that is asked for within such work stays on its thread: of a pool whose threads all wait
-    for others, none would be left to do it.
+    A nested call stays on its thread: if all threads of a pool waited for others, none would be
+    left to do the work.
 
     Examples
     --------
     >>> map_blocks(lambda k: k * k, 3, threads=2)
     [0, 1, 4]
     """
-    shares = 1 if _within() else min(threads, count)
+    shares = 1 if _in_pool() else min(threads, count)
 
     def share(n: int) -> list[T]:
         return [work(k) for k in range(n * count // shares, (n + 1) * count // shares)]
@@ -48,16 +48,16 @@ def map_blocks(work: Callable[[int], T], count: int, threads: int) -> list[T]:
 
 
 def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
-    """Call work(i) for i from 0 to m − 1, where some may take longer than others; results in order.
+    """Call work(i) for i < m, where some may take longer than others; return results in order.
 
     Examples
     --------
     >>> for_each(3, lambda i: i * i, threads=2)
     [0, 1, 4]
     """
-    if min(threads, m) <= 1 or _within():
+    if min(threads, m) <= 1 or _in_pool():
         return [work(i) for i in range(m)]
-    # What is compiled by the first call may need locks of this thread (that of an import).
+    # The first call may compile, which may need locks of this thread (that of an import).
     first, rest = work(0), range(1, m)
     shares = min(len(rest), threads * _SHARES)
     pool = _pool(os.getpid(), threads)
@@ -65,8 +65,8 @@ def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
     return [first, *(parts[i % shares][i // shares] for i in range(m - 1))]
 
 
-def _within() -> bool:
-    """Whether this is a thread of a pool."""
+def _in_pool() -> bool:
+    """Return whether this is a thread of a pool."""
     return getattr(_here, "busy", False)
 
 
@@ -79,7 +79,7 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # A thread that compiles while another one forks would leave the child a lock that nobody opens.
+    # A thread that compiles while another one forks would leave the child a lock held for ever.
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,

@@ -1,4 +1,4 @@
-"""Rows of a source as dense, centred ones, and their triangular factor."""
+"""Triangular factors of the centred rows of a source."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.source import Source
 
-_NUMBERS = 2**19  # in as many rows as are made dense at a time, unless there are very many features
-_WORTH = 4  # rows a column, to be factored at a time
-_PLAIN = 1e-6  # of a column's length: what is left of it, if more, shows that it is independent
-_FAINT = 1e-14  # of a column's length: what rounding leaves of one that depends on others
+_NUMBERS = 2**19  # in the rows that are made dense at a time, unless there are very many features
+_WORTH = 4  # rows per column, to be factored at a time
+_PLAIN = 1e-6  # of a column's length: a larger remainder shows that it is independent
+_FAINT = 1e-14  # of a column's length: the remainder of a dependent one, by rounding
 
 
 def chunks(source: Source, centre: Array, ones: bool) -> Iterator[tuple[int, slice, Block, Array]]:
-    """A block's number, a range of its rows, these, and their x_i − centre; with `ones`, then a 1.
+    """Yield a block's number, a range of its rows, these rows, and their dense x_i − centre.
 
-    Each entry is rounded once.
+    With `ones`, a 1 follows each. Each entry is rounded once.
     """
     n = source.shape[1] + ones
     most = max(n, _NUMBERS // n)
@@ -39,7 +39,7 @@ def chunks(source: Source, centre: Array, ones: bool) -> Iterator[tuple[int, sli
 
 
 def triangle(source: Source, h: Column, ones: bool) -> tuple[Array, Array]:
-    """A centre, and the R of an orthogonal Q times R that makes the rows h_i(x_i − centre, 1).
+    """Return a centre, and the factor R of QR = the rows h_i(x_i − centre, 1), Q orthogonal.
 
     Without `ones`, the centre is 0 and there is no last column.
 
@@ -64,7 +64,7 @@ def triangle(source: Source, h: Column, ones: bool) -> tuple[Array, Array]:
 
 
 def upper(A: Array) -> Array:
-    """The triangular factor of a matrix with as many rows as columns, or more."""
+    """Return the triangular factor of a matrix with at least as many rows as columns."""
     if A.shape[0] == A.shape[1] and not np.tril(A, -1).any():
         return A
     R: Array = qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
@@ -72,9 +72,9 @@ def upper(A: Array) -> Array:
 
 
 def independent(R: Array, free: bool) -> tuple[Indices, Indices, Array]:
-    """Features that seem independent, the others, and by which shares these are made of those.
+    """Return independent features, the dependent ones, and the coefficients of these in those.
 
-    All of them are independent of the intercept, which is R's last column.
+    Numerically; independent also of the intercept, R's last column, if it is free.
     """
     d = R.shape[0] - free
     whole = np.linalg.norm(R, axis=0)

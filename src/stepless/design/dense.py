@@ -61,15 +61,16 @@ class Dense(Term):
     def nnz(self) -> int:
         return self.array.size
 
-    def size(self):
+    def size(self) -> int:
         """Return the number of rows."""
-        return self.array.shape[0]
+        rows: int = self.array.shape[0]
+        return rows
 
-    def span(self, i):
+    def span(self, i: int) -> tuple[int, int]:
         """Return the range of entries of row i."""
         return 0, self.array.shape[1]
 
-    def entry(self, i, k):
+    def entry(self, i: int, k: int) -> tuple[int, float]:
         """Return feature and value of entry k of row i."""
         return k, self.array[i, k]
 

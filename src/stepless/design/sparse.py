@@ -93,15 +93,15 @@ class Sparse(Term):
     def nnz(self) -> int:
         return int(self.indptr[-1] - self.indptr[0])
 
-    def size(self):
+    def size(self) -> int:
         """Return the number of rows."""
         return self.indptr.size - 1
 
-    def span(self, i):
+    def span(self, i: int) -> tuple[int, int]:
         """Return the range of entries of row i."""
         return self.indptr[i], self.indptr[i + 1]
 
-    def entry(self, i, k):
+    def entry(self, i: int, k: int) -> tuple[int, float]:
         """Return feature and value of entry k of row i."""
         return self.indices[k], self.data[k]
 

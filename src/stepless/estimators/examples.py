@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from stepless.arrays import AnyArray, Array
 from stepless.data import Source
-from stepless.data.holes import LARGEST, first_hole
+from stepless.data.bad_entries import LARGEST, first_bad_entry
 from stepless.estimators.columns import labels, numbers, refuse_no_classes, refuse_table
 from stepless.objective import Loss
 from stepless.problem import Problem
@@ -46,7 +46,7 @@ def validated(estimator: Any, *data: Any, reset: bool, **checks: Any) -> Any:
 
 def _refuse_holes(X: Any, estimator: Any) -> None:
     """Name the first entry that is not a finite number of reasonable size."""
-    hole = first_hole(X)
+    hole = first_bad_entry(X)
     if hole is None:
         return
     i, j, value = hole

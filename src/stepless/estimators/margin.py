@@ -89,7 +89,9 @@ def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: Array) -> Posed:
 
 def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
     limits = run.limits
-    return MarginStopping(limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.hidden)
+    return MarginStopping(
+        limits.gap, limits.passes, limits.seconds, risk.at_zero, risk.rounding_gap
+    )
 
 
 def _asked(estimator: Any, risk: AdaptiveMargin) -> dict[str, str]:

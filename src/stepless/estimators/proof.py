@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from stepless.arrays import AnyArray, Array
 from stepless.data import Source
-from stepless.data.digest import digest, of_arrays
+from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.minimize import Result
 from stepless.objective import Penalized
@@ -129,7 +129,7 @@ def model_digest(estimator: Any) -> str:
     """Return the digest of all that was learned."""
     known = vars(estimator)
     arrays = [np.asarray(known[name]) for name in _LEARNED if name in known]
-    return of_arrays([*arrays, *([known["weights_"].w] if "weights_" in known else [])])
+    return digest_arrays([*arrays, *([known["weights_"].w] if "weights_" in known else [])])
 
 
 def strength_of(estimator: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from stepless.estimators.warm_start import goes_on, minimize_whole
 from stepless.problem import Problem
 from stepless.run import Run, threads_of
 from stepless.structured import StructuredModel, StructuredRisk, structured_risk
-from stepless.structured.asking import asked, predictions
+from stepless.structured.model_calls import call_model, predictions
 from stepless.watchers import Watcher
 
 
@@ -139,7 +139,7 @@ class StructuredClassifier(ProvenEstimator):
         if not truths:
             raise ValueError("there is no example to score")
         pairs = enumerate(zip(truths, said, strict=True))
-        costs = [asked(i, self.model.cost, y, other) for i, (y, other) in pairs]
+        costs = [call_model(i, self.model.cost, y, other) for i, (y, other) in pairs]
         return -float(np.mean(costs))
 
 

@@ -11,6 +11,7 @@ from stepless.arrays import Array
 from stepless.compiled.lowest_share import lowest_share
 from stepless.data.source import Source
 from stepless.given import real
+from stepless.intercept import Intercept
 from stepless.objective import SquaredL2
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
@@ -25,32 +26,32 @@ class Margin:
 
 
 class AdaptiveMargin(OracleRisk):
-    """How much more the examples with the worst margins lack than the mean does.
+    """The difference of the mean margin and the mean of the worst margins (the ν-trick).
 
     The ν-trick (SVL §2) minimises over w, b and ρ
 
         ½‖w‖² − ρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/(ν Σ s_i).
 
-    At given weights the best ρ and b are quantiles, and what is left is minus the mean of the worst
-    margins y_i⟨w, x_i⟩: of a share ν of all examples or, with an intercept, of half as much of each
-    class, as one total each. There is no strength to choose, for it only scales the answer. One
-    class alone, y = 1 and b = 0, is novelty detection.
+    At given weights the best ρ and b are quantiles; what remains is minus the mean of the worst
+    margins y_i⟨w, x_i⟩: over a share ν of all examples or, with an intercept, over half as much of
+    each class. There is no strength to choose: it only scales the answer. One class alone, y = 1
+    and b = 0, is novelty detection.
 
-    A mean of the worst lies below that of all, ⟨c, w⟩ for a known c. So with v = w − c
+    The mean of the worst is at most that of all, ⟨c, w⟩ for a known c. So with v = w − c
 
         ½‖w‖² − worst(w) = ½‖v‖² + R(v) − ½‖c‖²,     R(v) = ⟨c, w⟩ − worst(w) ≥ 0,
 
-    and R is what this is, of v. With an intercept, read 2ρ for ρ and ν/2 for ν.
+    and this class is R as a function of v. With an intercept, read 2ρ for ρ and ν/2 for ν.
 
     Parameters
     ----------
     source
         Examples, with targets ±1.
     nu
-        Share of the examples at the margin or within it: at least so many are, and at most so many
-        lie strictly within.
+        At least a share ν of the examples lies at the margin or within it, at most a share ν
+        strictly within.
     intercept
-        Whether there is a free intercept b: it takes examples of both classes.
+        Whether there is a free intercept b, which requires examples of both classes.
 
     Examples
     --------
@@ -76,14 +77,14 @@ class AdaptiveMargin(OracleRisk):
             self._sides = [everything[source.y > 0.0], everything[source.y <= 0.0]]
         self._weights = [source.s[side] for side in self._sides]
         masses = [float(s.sum()) for s in self._weights]
-        self._worst = nu * m / len(self._sides)  # their weight, of each side
+        self._worst = nu * m / len(self._sides)  # total weight of the worst, on each side
         most = len(self._sides) * min(masses) / m
         if not 0.0 < nu <= most * (1.0 + 1e-12):
             raise ValueError(
                 f"nu must be positive and at most {most:.3g}"
                 f"{', twice the share of the smaller class' * (len(masses) > 1)}, not {nu:g}"
             )
-        self._mean = np.empty(m)  # what each y_i x_i counts in c
+        self._mean = np.empty(m)  # coefficients of the x_i in c
         for side, s, mass in zip(self._sides, self._weights, masses, strict=True):
             self._mean[side] = s / mass
         self._mean *= source.y
@@ -98,53 +99,53 @@ class AdaptiveMargin(OracleRisk):
 
     @property
     def at_zero(self) -> float:
-        """The objective at w = 0, whence it falls if and only if some weights have a margin."""
+        """The objective at w = 0; it can be lowered if and only if some weights have a margin."""
         return 0.5 * float(self.centre @ self.centre)
 
     @property
-    def hidden(self) -> float:
-        """How far below `at_zero` the optimum may lie, for all that rounding lets one certify.
+    def rounding_gap(self) -> float:
+        """The least gap below `at_zero` that rounding errors allow to certify.
 
-        Planes that cancel have it exact to half the digits, or to their own slopes' rounding.
+        Planes that cancel are exact to half the digits, or to the rounding of their slopes.
         """
         slopes = self.rounding * self._sizes
         own = 16.0 * float(slopes @ np.abs(self.centre)) + float(slopes @ slopes)
         return 2.0**-26 * self.at_zero + own
 
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
-        value, beta, _ = self._look(w + self.centre)
+        value, beta, _ = self._evaluate(w + self.centre)
         return value, self.source.combination(beta)
 
-    def oracle_value(self, w: Array, b: float) -> float:
-        """R(w), w counted from the centre."""
-        return self._look(w + self.centre)[0]
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        """Return R(w), w counted from the centre."""
+        return self._evaluate(w + self.centre)[0]
 
-    def oracle_tangent(self, w: Array, b: float) -> Tangent:
-        """R(w) and the plane that touches it there: ⟨a, w + c⟩, whatever the rounding of R."""
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R(w) and the plane that touches it, ⟨a, w + c⟩, without the rounding of R."""
         value, a = self.value_and_gradient(w)
         return Tangent(value, 0.0, Plane(a, float(a @ self.centre)))
 
     def best_multiple(self, w: Array) -> Array:
-        """The multiple tw, t ≥ 0, of weights w that has the least objective."""
-        worst = float(self.centre @ w) - self._look(w)[0]
+        """Return the multiple tw, t ≥ 0, of weights w that has the least objective."""
+        worst = float(self.centre @ w) - self._evaluate(w)[0]
         return w * (max(worst, 0.0) / (float(w @ w) or 1.0))
 
-    def rounding_error(self, w: Array, b: float, value: float) -> float:
+    def rounding_error(self, w: Array, b: Intercept, value: float) -> float:
         return super().rounding_error(w + self.centre, b, value)
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
-        """Of ⟨a, c⟩, whatever the rounding of R."""
+        """Return the rounding error of ⟨a, c⟩."""
         return 2.0 * float(self.gradient_error() @ np.abs(self.centre))
 
     def margin(self, w: Array) -> Margin:
-        """The best ρ and b at weights w, not counted from the centre."""
-        quantiles = self._look(w)[2]
+        """Return the best ρ and b at weights w, not counted from the centre."""
+        quantiles = self._evaluate(w)[2]
         if len(quantiles) == 1:
             return Margin(quantiles[0], 0.0)
         return Margin((quantiles[0] + quantiles[1]) / 2.0, (quantiles[1] - quantiles[0]) / 2.0)
 
-    def _look(self, w: Array) -> tuple[float, Array, list[float]]:
-        """⟨c, w⟩ less the worst margins' mean, as coefficients of the x_i too, and quantiles."""
+    def _evaluate(self, w: Array) -> tuple[float, Array, list[float]]:
+        """Return ⟨c, w⟩ − mean of the worst margins, its coefficients of the x_i, and quantiles."""
         margins = self.source.y * self.source.predictions(w)
         beta, quantiles = self._mean.copy(), []
         for side, s in zip(self._sides, self._weights, strict=True):

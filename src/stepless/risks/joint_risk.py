@@ -1,4 +1,4 @@
-"""The empirical risk of a joint loss: several predictions an example."""
+"""The empirical risk of a joint loss: several predictions per example."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ import numpy as np
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import joint
-from stepless.data import Block, Column, Source, added
+from stepless.data import Block, Column, Source, sum_blocks
+from stepless.intercept import Intercept
 from stepless.objective import JointLoss, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, joint as proof
 from stepless.proof.witness import Slopes, Witness
-from stepless.risks.linear_risk import LinearRisk, blank
+from stepless.risks.linear_risk import LinearRisk, zero_predictions
 from stepless.risks.risk import RowRisk
 
-_BLURRED = 40.0  # in units of the spread of predictions: where Newton's method has an easy start
+_SMOOTHEST = 40.0  # in units of the range of predictions: an easy start for Newton's method
 _FIRST_SHARPNESS = 4.0
-_SHARPER = 8.0  # from one smoothing to the next
-_SHARPEST = 1e13  # in units of the spread: beyond, rounding decides
+_SHARPER = 8.0  # factor from one smoothing to the next
+_SHARPEST = 1e13  # in units of the range: beyond, rounding decides
 _TIGHT = 1e-8  # relative height between the risk and its plane at which it is sharp enough
-_NEWTON = 30  # steps at one sharpness
-_DULLEST = 1e-100  # sharpness: predictions of a run that diverges, and no Hessian
+_NEWTON_STEPS = 30  # at one sharpness
+_LEAST_SHARPNESS = 1e-100  # below, a run diverges and there is no Hessian
 _LEVEL = 1e-11  # relative tilt at which Newton's method is done
 
 
 class JointRisk(LinearRisk):
-    """R(W, b) = Σ s_i ℓ(Wᵀx_i + b, y_i) / Σ s_i, with W given as one array, its rows in turn.
+    """R(W, b) = Σ s_i ℓ(Wᵀx_i + b, y_i) / Σ s_i, with W flattened row by row.
 
-    A plane bounds the risk whatever the intercepts are only if it is level in all of them: if the
-    slopes p_i − e_y sum to 0. Intercepts are minimised out by Newton's method on the loss smoothed
-    by degrees, for its p_i sum to the classes' shares at the minimum; what is left of the sum is
-    taken up by mixing into all p_i a little of one distribution, so that level is level.
+    A plane bounds the risk for all intercepts only if it is level in all of them, that is, if the
+    slopes p_i − e_y sum to 0. Intercepts are minimised out by Newton's method on the loss with
+    decreasing smoothing; at the minimum its p_i sum to the classes' shares. What is left of the sum
+    is removed by mixing a little of one distribution into all p_i: the plane is exactly level.
     """
 
     def __init__(self, objective: Objective, source: Source) -> None:
         assert isinstance(objective.loss, JointLoss)
         self.loss, self.K = objective.loss, objective.outputs
-        super().__init__(objective, self._numbered(source))
+        super().__init__(objective, self._with_classes(source))
         self.features = self.d
         self.d *= self.K
 
-    def _numbered(self, source: Source) -> Source:
-        """Refuse targets that are no class: kernels do not look. Those of weight 0 may be any."""
-        parts = source.map(_numbered, self.loss)
+    def _with_classes(self, source: Source) -> Source:
+        """Refuse targets that are no class, unless of weight 0: loops do not check."""
+        parts = source.map(_classes_or_zero, self.loss)
         if all(part is None for part in parts):
             return source
         both = zip(source.blocks(), parts, strict=True)
@@ -59,57 +60,59 @@ class JointRisk(LinearRisk):
         """Root mean square of the feature of each weight."""
         return np.repeat(self.source.sizes, self.K)
 
-    def value(self, w: Array, b: Any) -> float:
-        """R(W, b)."""
+    def value(self, w: Array, b: Intercept) -> float:
+        """Return R(W, b)."""
         self._predict(w)
         return self._value(self._z, self._intercepts(b))
 
-    def _intercepts(self, b: Any) -> Array:
+    def _intercepts(self, b: Intercept) -> Array:
         return np.array(np.broadcast_to(b, self.K), dtype=float)
 
     def value_at(self, p: Array | Column) -> float:
-        """R from predictions (m × K)."""
+        """Return R from predictions (m × K)."""
         return self._value(self.source.split(p), np.zeros(self.K))
 
     def _predict(self, w: Array) -> None:
         self._z = self.source.column(joint.predictions, w.reshape(self.features, self.K))
 
     def _value(self, z: Column, b: Array) -> float:
-        return added(self.source.map(joint.value, self.loss, z, b)) / self.m
+        return float(sum_blocks(self.source.map(joint.value, self.loss, z, b))) / self.m
 
-    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(
+        self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
+    ) -> Interval:
         slopes = None if witness is None else witness.slopes
         return proof.verify(self.objective, self.source, w, self._intercepts(b), slopes)
 
-    def shortfall(self, w: Array, b: Any) -> str | None:
-        return RowRisk.shortfall(self, w, b)  # of one output more is known
+    def shortfall(self, w: Array, b: Intercept) -> str | None:
+        return RowRisk.shortfall(self, w, b)  # not what is known for one output
 
     def _at_zero(self) -> float:
-        self._z, b = self.source.column(blank, self.K), np.zeros(self.K)
+        self._z, b = self.source.column(zero_predictions, self.K), np.zeros(self.K)
         return self._value(self._z, self._balance(b)[0] if self.objective.intercept else b)
 
-    def tangent(self, w: Array, b: Any) -> Tangent:
-        """Tangent plane at W; free intercepts are minimised out, starting from b."""
+    def tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return the tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
         if not self.objective.intercept:
             parts = self.source.map(joint.tangent, self.loss, self._z, self.features)
-            value, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
+            value, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
             plane = Plane(g.ravel(), offset, witness=_slopes(parts))
             return Tangent(value, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
         given = self.loss, self._z, b, sharpness, self.features
         parts = self.source.map(joint.blend, *given)
-        offset, g, tilt = (part / self.m for part in added([part[:-1] for part in parts]))
+        offset, g, tilt = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         plane = self._levelled(g, offset, tilt, _slopes(parts))
         return Tangent(self._value(self._z, b), b, plane)
 
     def _levelled(self, a: Array, offset: float, tilt: Array, witness: Slopes) -> Plane:
-        """The plane of these slopes, made level.
+        """Return the plane of these slopes, made level.
 
-        By their own tilt, not by what Newton's method says of it: a sharp loss's slopes change with
-        the rounding of predictions.
+        By the tilt of these slopes, not by that of Newton's method: the slopes of a sharp loss
+        change with the rounding of predictions.
         """
-        rest, share = self._rest(tilt)
+        rest, share = self._levelling(tilt)
         if share > 0.0:
             a = (1.0 - share) * a + share * (np.outer(self._means.sum(axis=1), rest) - self._means)
             bases = [self.loss.base(rest, float(c)) for c in range(self.K)]
@@ -125,55 +128,56 @@ class JointRisk(LinearRisk):
     @cached_property
     def _classes(self) -> Array:
         """The classes' shares."""
-        return added(self.source.map(_count, self.K)) / self.m
+        counts: Array = sum_blocks(self.source.map(_count, self.K))
+        return counts / self.m
 
     def _balance(self, b: Array) -> tuple[Array, float]:
         """Return the intercepts that make the (smoothed) risk least, and its sharpness."""
-        own, spread = self.loss.sharpness(), self._spread(b)
-        sharpness = min(own, _FIRST_SHARPNESS, _BLURRED / spread)
-        last = min(own, _SHARPEST / spread)
+        own, width = self.loss.sharpness(), self._prediction_range(b)
+        sharpness = min(own, _FIRST_SHARPNESS, _SMOOTHEST / width)
+        last = min(own, _SHARPEST / width)
         best, least = (b, sharpness), math.inf
         before = b
         while True:
             b, cut = self._newton(b, sharpness)
-            # The planes lie so far below the risk, and levelling them will cost about so much.
-            loss = cut.value - cut.height + self._rest(cut.tilt)[1] * spread
-            if sharpness < own < math.inf:  # on the way to a loss that is smooth itself
+            # the distance of the planes below the risk, and about what levelling them will cost
+            loss = cut.value - cut.height + self._levelling(cut.tilt)[1] * width
+            if sharpness < own < math.inf:  # not yet the loss itself, which is smooth
                 loss = math.inf
             if not loss >= least:
                 best, least = (b, sharpness), loss
             if sharpness >= last or least <= _TIGHT * cut.value or loss > 10.0 * least:
                 return best
             sharper = min(sharpness * _SHARPER, last)
-            # b moves by what is proportional to 1/sharpness
+            # the minimum moves in proportion to 1/sharpness
             b, before = b + (b - before) * (sharpness / sharper), b
             sharpness = sharper
 
-    def _spread(self, b: Array) -> float:
-        """How far predictions lie apart, at most; no less than 1."""
+    def _prediction_range(self, b: Array) -> float:
+        """Return the range of all predictions, at least 1."""
         tops, bottoms = zip(*self.source.map(_extremes, self._z, b), strict=True)
-        return max(max(tops) - min(bottoms), 1.0)
+        return float(max(max(tops) - min(bottoms), 1.0))
 
-    def _newton(self, b: Array, sharpness: float) -> tuple[Array, Shares]:
-        here = self._shares(b, sharpness)
-        for _ in range(_NEWTON):
-            uneven = float(np.abs(here.tilt).sum())
-            if uneven <= _LEVEL * here.moved or sharpness < _DULLEST:
+    def _newton(self, b: Array, sharpness: float) -> tuple[Array, SmoothedRisk]:
+        here = self._smoothed(b, sharpness)
+        for _ in range(_NEWTON_STEPS):
+            tilt = float(np.abs(here.tilt).sum())
+            if tilt <= _LEVEL * here.error or sharpness < _LEAST_SHARPNESS:
                 break
-            # One intercept too many: all of them may rise together.
-            ridge = 1e-10 * np.trace(here.spread) + 1e-300
-            hessian = sharpness * (here.spread + ridge * np.eye(self.K) + ridge)
+            # one intercept is redundant: all of them may rise together
+            ridge = 1e-10 * np.trace(here.covariance) + 1e-300
+            hessian = sharpness * (here.covariance + ridge * np.eye(self.K) + ridge)
             move = np.linalg.solve(hessian, here.tilt)
-            # No farther than where the smoothed loss may have another shape.
+            # no farther than the smoothed loss keeps its shape
             move *= min(1.0, (1.0 + 20.0 / sharpness) / max(float(np.abs(move).max()), 1e-300))
             step, falls = 1.0, float(here.tilt @ move)
             while step > 1e-6:
-                trial = self._shares(b - step * move, sharpness)
+                trial = self._smoothed(b - step * move, sharpness)
                 if trial.value <= here.value - 1e-4 * step * falls:
                     break
-                # The last steps gain less than rounding: they must level.
+                # the last steps gain less than rounding: they must reduce the tilt
                 same = trial.value <= here.value * (1.0 + _LEVEL)
-                if same and float(np.abs(trial.tilt).sum()) <= 0.5 * uneven:
+                if same and float(np.abs(trial.tilt).sum()) <= 0.5 * tilt:
                     break
                 step *= 0.5
             else:
@@ -182,11 +186,11 @@ class JointRisk(LinearRisk):
             b -= b.mean()
         return b, here
 
-    def _shares(self, b: Array, sharpness: float) -> Shares:
-        sums = added(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
-        return Shares(*(part / self.m for part in sums))
+    def _smoothed(self, b: Array, sharpness: float) -> SmoothedRisk:
+        sums = sum_blocks(self.source.map(joint.shares, self.loss, self._z, b, sharpness))
+        return SmoothedRisk(*(part / self.m for part in sums))
 
-    def _rest(self, tilt: Array) -> tuple[Array, float]:
+    def _levelling(self, tilt: Array) -> tuple[Array, float]:
         """Return the distribution that levels the slopes, and the least share of it that does.
 
         (1 − θ)P + θQ = Y, for the classes' shares Y and the mean P = Y + tilt of the p_i.
@@ -194,8 +198,8 @@ class JointRisk(LinearRisk):
         classes, over = self._classes, tilt > 0.0
         if not over.any():
             return classes, 0.0
-        room = float(np.min(classes[over] / np.maximum(tilt[over], 1e-300)))
-        share = 1.0 / (1.0 + room)
+        ratio = float(np.min(classes[over] / np.maximum(tilt[over], 1e-300)))
+        share = 1.0 / (1.0 + ratio)
         if not share < 1.0:
             return classes, 1.0
         rest = classes - tilt * ((1.0 - share) / share)
@@ -203,12 +207,12 @@ class JointRisk(LinearRisk):
 
 
 def _slopes(parts: list[tuple[Any, ...]]) -> Slopes:
-    """What kernels return last of each block."""
+    """Return the witness of slopes, which loops return last."""
     return Slopes(Column([part[-1] for part in parts]))
 
 
-def _numbered(block: Block, loss: JointLoss) -> Array | None:
-    """Targets with 0 for those that are no class; None if all are."""
+def _classes_or_zero(block: Block, loss: JointLoss) -> Array | None:
+    """Return the targets with 0 for those that are no class; None if all are classes."""
     y, K = block.y, loss.outputs()
     known = (y >= 0) & (y < K) & (y == np.floor(y))
     if known.all():
@@ -229,20 +233,20 @@ def _count(block: Block, K: int) -> Array:
 
 
 def _extremes(block: Block, z: Array, b: Array) -> tuple[float, float]:
-    """The largest and the least of all z_i + b."""
+    """Return the largest and the least of all z_i + b."""
     most = z.max(axis=0, initial=-math.inf) + b
     return float(most.max()), float((z.min(axis=0, initial=math.inf) + b).min())
 
 
 @dataclass(frozen=True)
-class Shares:
+class SmoothedRisk:
     """The smoothed risk at some intercepts, and its derivatives in them."""
 
     value: float
-    height: float  # of the planes that the p_i give
-    moved: float  # mean 1 − p_iy
+    height: float  # of the planes of the p_i
+    error: float  # mean 1 − p_iy
     tilt: Array
-    spread: Array  # the Hessian, but for the factor of sharpness
+    covariance: Array  # the Hessian divided by the sharpness
 
 
 def risk_of(objective: Objective, source: Source) -> LinearRisk:

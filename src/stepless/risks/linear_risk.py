@@ -1,21 +1,21 @@
-"""The empirical risk of a source: its values and its tangent planes."""
+"""The empirical risk of a linear model."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
-from stepless.data import Block, Column, Source, added, applied
+from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.design.checksum import checksum
 from stepless.given import refuse_unless
-from stepless.intercept import Cut, bottom
+from stepless.intercept import Cut, Intercept, bottom
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, optimum_distance, sums
@@ -24,16 +24,16 @@ from stepless.proof.witness import Slopes, Witness
 from stepless.risks.risk import RowRisk
 
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
-_FITTED = 1e-14  # of the risk at 0: what rounding leaves of one that is 0
-_CURVATURE = 0.25  # of a loss, as a guess
-_WORTH_THREADS = 20_000  # shifted predictions, ten times as many where no exponential is taken
+_FITTED = 1e-14  # of the risk at 0: below, a risk is 0 but for rounding
+_CURVATURE = 0.25  # guess of a loss's
+_WORTH_THREADS = 20_000  # predictions; ten times as many without exponentials
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A tangent and what it is made of: predictions z_i, slopes a_i, and g = Σ a_i x_i/m.
+    """A tangent with its predictions z_i, its slopes a_i, and g = Σ a_i x_i/m.
 
-    The slopes hold the examples' weights. With an intercept they add up to 0.
+    The slopes contain the examples' weights. With an intercept they add up to 0.
     """
 
     tangent: Tangent
@@ -58,48 +58,51 @@ class LinearRisk(RowRisk):
         )
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """What two risks must have in common for planes and dual points to be true in both."""
+    def identity(self) -> tuple[Hashable, ...]:
         objective, source = self.objective, self.source
         how = objective.loss, objective.intercept, objective.euclidean, *source.shape
         return *how, *source.map(_digest), *source.digests()
 
-    def value(self, w: Array, b: Any) -> float:
-        """R(w, b)."""
-        return added(self.source.map(oracle.value, self.objective.loss, w, b)) / self.m
+    def value(self, w: Array, b: Intercept) -> float:
+        """Return R(w, b)."""
+        return float(sum_blocks(self.source.map(oracle.value, self.objective.loss, w, b))) / self.m
 
     def value_at(self, p: Array | Column) -> float:
-        """R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
+        """Return R from predictions: Σ s_i ℓ(p_i, y_i) / Σ s_i."""
         p = self.source.split(p)
-        return added(self.source.map(oracle.value_at, self.objective.loss, p)) / self.m
+        return float(sum_blocks(self.source.map(oracle.value_at, self.objective.loss, p))) / self.m
 
     def value_at_zero(self) -> float:
-        """R(0, b) with the best intercept, from the targets alone; a class's examples are one."""
-        sorted_ = self.objective.loss.targets in ("signs", "classes")
-        return (type(self)(self.objective, _merged(self.source)) if sorted_ else self)._at_zero()
+        """Return R(0, b) with the best intercept, from one example per class if it can."""
+        classes = self.objective.loss.targets in ("signs", "classes")
+        risk = type(self)(self.objective, _one_per_class(self.source)) if classes else self
+        return risk._at_zero()
 
     def _at_zero(self) -> float:
-        cut, free = partial(self._cut, self.source.column(blank, 1)), self.objective.intercept
+        cut, free = (
+            partial(self._cut, self.source.column(zero_predictions, 1)),
+            self.objective.intercept,
+        )
         return bottom(cut, 0.0, smooth=self._smooth, free=free).best.value
 
-    def tangent(self, w: Array, b: Any) -> Tangent:
-        """Tangent plane at w; a free intercept is minimised out exactly, starting from b.
+    def tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return the tangent plane at w; a free intercept is minimised out exactly, from b on.
 
         Without an intercept the plane touches R at w. With one, R(w) = min_b R(w, b), and the
-        plane is level in b (tilt 0), so that it bounds R from below whatever the intercept.
+        plane is level in b (tilt 0), so that it bounds R for all intercepts.
         """
         if self.objective.intercept:
-            return self._level(w, b)[0]
+            return self._level(w, float(b))[0]
         parts = self.source.map(oracle.tangent, self.objective.loss, w)
-        total, offset, g = (part / self.m for part in added([part[:-1] for part in parts]))
+        total, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         slopes = Slopes(Column([part[-1] for part in parts]))
         plane = Plane(g, offset, witness=slopes)
         return Tangent(total, 0.0, plane)
 
     def anchor(self, w: Array, b: float) -> Anchor:
-        """Tangent at w, as `tangent` gives it, with what it is made of."""
+        """Return the tangent at w, as `tangent` gives it, with its predictions and slopes."""
         tangent, z, a, g = self._level(w, b)
-        return Anchor(tangent, self.source.column(applied, np.add, z, tangent.b), a, g)
+        return Anchor(tangent, self.source.column(apply_numpy, np.add, z, tangent.b), a, g)
 
     def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
@@ -116,16 +119,18 @@ class LinearRisk(RowRisk):
             plane = Plane(g, offset, witness=Slopes(slopes))
         return Tangent(low.best.value, low.best.b, plane), z, a, g
 
-    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
+    def verify(
+        self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
+    ) -> Interval:
         column = None if witness is None else witness.slopes
-        return sums.verify(self.objective, self.source, w, b, column, enough)
+        return sums.verify(self.objective, self.source, w, float(b), column, enough)
 
-    def shortfall(self, w: Array, b: Any) -> str | None:
+    def shortfall(self, w: Array, b: Intercept) -> str | None:
         if not optimum_distance.unbounded(self.objective):
             return None
         fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
         loss, free = self.objective.loss, self.objective.intercept
-        return shortfall(loss, self.source, free, w, b, fitted)
+        return shortfall(loss, self.source, free, w, float(b), fitted)
 
     @property
     def sizes(self) -> Array:
@@ -140,7 +145,7 @@ class LinearRisk(RowRisk):
         return self.source.combination(self.source.s) / self.m
 
     def curvatures(self) -> Array:
-        """A share of the features' variances, or of their mean squares without an intercept."""
+        """Return a share of the features' variances; of their mean squares without an intercept."""
         squares = self.source.sizes**2
         variances = np.maximum(squares - self.means**2, _FLAT * squares)
         return _CURVATURE * np.repeat(variances, self.objective.outputs)
@@ -148,17 +153,17 @@ class LinearRisk(RowRisk):
     def _cut(self, z: Column, b: float) -> Cut:
         few = self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS)
         given = oracle.shifted, self.objective.loss, z, b
-        sums = added(self.source.map(*given, threads=1 if few else None))
+        sums = sum_blocks(self.source.map(*given, threads=1 if few else None))
         return Cut(b, *(part / self.m for part in sums))
 
 
-def blank(block: Block, K: int) -> Array:
-    """The predictions of weights 0."""
+def zero_predictions(block: Block, K: int) -> Array:
+    """Return the predictions of weights 0."""
     return np.zeros((block.y.size, K) if K > 1 else block.y.size)
 
 
-def _merged(source: Source) -> Source:
-    """The first example of each class, with the weight of all."""
+def _one_per_class(source: Source) -> Source:
+    """Return the first example of each class, with the weight of all."""
     classes = np.maximum(source.y, 0.0).astype(int)
     shares: AnyArray = np.bincount(classes, source.s)
     first = np.full(classes.max() + 1, -1)

@@ -1,47 +1,48 @@
-"""Risks that are no sum over examples: whatever is convex, not negative, and has an oracle."""
+"""Risks given by an oracle: any convex, nonnegative function of the weights."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.given import shown
-from stepless.intercept import Cut, bottom
+from stepless.intercept import Cut, Intercept, bottom
 from stepless.objective import Domain, Free, OracleObjective, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, oracles
 from stepless.proof.witness import Points, Witness
-from stepless.risks.record import Record
 from stepless.risks.risk import WeightRisk
+from stepless.risks.tangent_history import TangentHistory
 from stepless.rounding import UNIT
 
 
 class OracleRisk(WeightRisk):
-    """A convex risk R(w) ≥ 0 of weights alone; a subclass says its value and a subgradient.
+    """Base class of user-defined convex risks R(w) ≥ 0: a subclass has `value_and_gradient`.
 
-    It is minimised by the solvers that ask for nothing but tangent planes: `bundle`,
-    `proximal-bundle`, `bundle-linesearch`, `mirror-descent`, and, if the subclass says that it is
-    `smooth`, `lbfgs`, `accelerated`, `gradient`, `mirror-prox`, `frank-wolfe`, with certificates as
-    always. `check_risk` tells in one line what is wrong with it.
+    It is minimised by the solvers that need only tangent planes: `bundle`,
+    `proximal-bundle`, `bundle-linesearch`, `mirror-descent`, and, if the subclass is `smooth`,
+    `lbfgs`, `accelerated`, `gradient`, `mirror-prox`, `frank-wolfe`, all with certificates.
+    `check_risk` says in one line what is wrong with it.
 
-    A certificate rests on how exact the oracle is, which it declares: `rounding_error` of a value,
-    `gradient_error` of slopes and `offset_error` of a plane. By default they are those of sums of m
-    terms as large as `sizes` says. Only the verifier asks for them.
+    A certificate rests on the accuracy of the oracle: `rounding_error` of a value, `gradient_error`
+    of slopes and `offset_error` of a plane. By default they are those of sums of m terms of the
+    given `sizes`. Only the verifier uses them.
 
     Parameters
     ----------
     d
-        How many weights there are.
+        Number of weights.
     regularizer, domain
-        Ω, with its strength, and where the weights may lie.
+        Ω, with its strength, and the domain of the weights.
     m
-        How many terms the value is a sum of: its rounding is relative to them.
+        Number of terms that the value is a sum of: its rounding error grows with it.
     intercept
         Whether there is a free intercept, for a subclass that has a `section`.
 
@@ -60,8 +61,8 @@ class OracleRisk(WeightRisk):
     ('gap', array([0., 1., 2.]))
     """
 
-    smooth: ClassVar[bool] = False  # whether there is a gradient everywhere
-    found_right = False  # whether it has passed a check
+    smooth: ClassVar[bool] = False  # True if there is a gradient everywhere
+    found_right = False  # True if it has passed a check
 
     def __init__(
         self,
@@ -79,92 +80,93 @@ class OracleRisk(WeightRisk):
         )
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * UNIT
-        self.origin = object()  # the same in all risks of the same data: see `under`
+        self.origin = object()  # shared by all risks of the same data: see `under`
         self.begin()
 
     def begin(self) -> None:
-        self._record = Record(self)
-        self._steepest = np.zeros(self.d)  # that a gradient has been since
+        self._tangents = TangentHistory(self)
+        self._steepest = np.zeros(self.d)  # largest |gradient| since, weight by weight
 
     def under(self, regularizer: Regularizer) -> Self:
-        """The same risk under another penalty: planes of the one are true of the other."""
+        """Return the same risk under another penalty: it has the same planes."""
         other = copy(self)
         other.objective = replace(self.objective, regularizer=regularizer)
         return other
 
     @property
-    def identity(self) -> tuple[Any, ...]:
-        """What two risks must have in common for planes to be true in both."""
+    def identity(self) -> tuple[Hashable, ...]:
         return self.origin, self.objective.intercept, self.objective.euclidean
 
     @property
     def sizes(self) -> Array:
-        """How large the terms of the gradient are that may cancel, weight by weight.
+        """Sizes of the terms that may cancel in the gradient, weight by weight.
 
-        Here it is what the gradient itself has been at most since the run, or its proof, began; a
-        subclass that sums over examples knows better.
+        By default the largest |gradient| since the run, or its proof, began; a subclass that sums
+        over examples knows better.
         """
         return self._steepest
 
     def curvatures(self) -> Array:
-        """How curved a smooth risk is along each weight, about: a solver's first guess."""
+        """Return rough curvatures of a smooth risk along each weight: a solver's first guess."""
         return np.ones(self.d)
 
     @abstractmethod
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
-        """R(w) and a subgradient there, both exact but for rounding."""
+        """Return R(w) and a subgradient there, both exact but for rounding."""
 
-    def value(self, w: Array, b: Any) -> float:
-        """R(w, b), if no plane seen lies above it."""
+    def value(self, w: Array, b: Intercept) -> float:
+        """Return R(w, b); ValueError if an earlier plane lies above it."""
         value = float(self.oracle_value(w, b))
-        self._record.compare(self, w, value)
+        self._tangents.compare(self, w, value)
         return value
 
-    def tangent(self, w: Array, b: Any) -> Tangent:
-        """R and a plane under it, if they do not contradict those before."""
+    def tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R and a plane under it; ValueError if they contradict earlier ones."""
         tangent = self.oracle_tangent(w, b)
-        self._record.add(self, w, tangent)
+        self._tangents.add(self, w, tangent)
         point = Points(w[None].copy(), (tangent.b,), np.ones(1))
         return replace(tangent, plane=replace(tangent.plane, witness=point))
 
-    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
-        """Prove an interval, by asking anew at the witness's points: nothing of the run is used."""
-        asked = copy(self)
-        asked.begin()
-        return oracles.verify(asked, w, b, None if witness is None else witness.points)
+    def verify(
+        self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
+    ) -> Interval:
+        """Prove an interval by new oracle calls at the witness's points."""
+        fresh = copy(self)
+        fresh.begin()
+        return oracles.verify(fresh, w, float(b), None if witness is None else witness.points)
 
     def value_at_zero(self) -> float:
         return float(self.oracle_tangent(np.zeros(self.d), 0.0).value)
 
-    def oracle_value(self, w: Array, b: Any) -> float:
-        """R(w, b), as the oracle has it."""
-        return self._looked(w)[0]
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        """Return R(w, b), as the oracle computes it."""
+        return self._checked_oracle(w)[0]
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
-        """R(w) and the plane that touches R there, as the oracle has them."""
-        value, a = self._looked(w)
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R(w) and the plane that touches R there, as the oracle computes them."""
+        value, a = self._checked_oracle(w)
         return Tangent(value, 0.0, Plane(a, value - float(a @ w)))
 
-    def rounding_error(self, w: Array, b: Any, value: float) -> float:
-        """How far R may be from the value computed: terms that are large and alike cancel."""
+    def rounding_error(self, w: Array, b: Intercept, value: float) -> float:
+        """Bound the rounding error of a value of R: large terms may cancel in it."""
         return self.rounding * (2.0 * float(self.sizes @ np.abs(w)) + abs(value))
 
     def gradient_error(self) -> Array:
-        """How far the slopes of a plane may be off, weight by weight."""
+        """Bound the rounding errors of the slopes of a plane, weight by weight."""
         return self.rounding * self.sizes
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
-        """By how much the offset of the plane at w may be too high.
+        """Bound the excess of the offset of the plane at w over its true value.
 
-        Here it is R less ⟨a, w⟩, both as computed. A plane that is a maximum's own has one that is
-        known better, and does not depend on w.
+        By default the offset is R − ⟨a, w⟩, both rounded. A risk that is a maximum of planes knows
+        their offsets better, independently of w.
         """
         slopes = 2.0 * float(self.gradient_error() @ np.abs(w))
         return self.rounding_error(w, tangent.b, tangent.value) + slopes
 
-    def _looked(self, w: Array) -> tuple[float, Array]:
-        """Value and gradient, once they are sure to be such."""
-        found: Any = self.value_and_gradient(w)
+    def _checked_oracle(self, w: Array) -> tuple[float, Array]:
+        """Return value and gradient of the oracle; ValueError if they cannot be such."""
+        found: object = self.value_and_gradient(w)
         if not (isinstance(found, tuple | list) and len(found) == 2 and np.ndim(found[0]) == 0):
             raise ValueError(
                 f"value_and_gradient must give a number and a gradient, not {shown(found)}"
@@ -189,20 +191,19 @@ class Section(Protocol):
     """A risk R(w, b) at fixed weights, as a function of the intercept b."""
 
     def cut(self, b: float) -> tuple[float, float]:
-        """R(w, b), and a subgradient in b."""
+        """Return R(w, b) and a subgradient in b."""
         ...
 
     def gradient(self, b: float) -> Array:
-        """The subgradient in w that goes with `cut`."""
+        """Return the subgradient in w that belongs to `cut`."""
         ...
 
 
 class OffsetRisk(OracleRisk):
     """A convex risk R(w, b) ≥ 0 with an intercept that may be free: minimised out exactly.
 
-    A subclass has `section`, in which what depends on w alone is computed once; each of its
-    subgradients in b is taken to be exact to the `rounding`-th part of itself. Without a free
-    intercept b is 0.
+    A subclass has `section`, which computes what depends on w alone once. Its subgradients in b are
+    taken to have a relative error of at most `rounding`. Without a free intercept b is 0.
     """
 
     def begin(self) -> None:
@@ -211,17 +212,17 @@ class OffsetRisk(OracleRisk):
 
     @abstractmethod
     def section(self, w: Array) -> Section:
-        """R(w, ·)."""
+        """Return R(w, ·)."""
 
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         section = self.section(w)
         return section.cut(0.0)[0], section.gradient(0.0)
 
-    def oracle_value(self, w: Array, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Intercept) -> float:
         return self._cut(self.section(w), float(b)).value
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
-        """min_b R(w, b), and a plane that is level in b: it bounds R whatever the intercept is."""
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return min_b R(w, b), and a plane that is level in b: it bounds R for all intercepts."""
         if not self.objective.intercept:
             return super().oracle_tangent(w, b)
         section = self.section(w)
@@ -233,12 +234,12 @@ class OffsetRisk(OracleRisk):
             a, offset = a + share * g, offset + share * (at.height - float(g @ w))
         return Tangent(low.best.value, low.best.b, Plane(a, offset))
 
-    def rounding_error(self, w: Array, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Intercept, value: float) -> float:
         along = 4.0 * self.rounding * self._steepest_in_b * abs(float(b))
         return super().rounding_error(w, b, value) + along
 
     def gradient_error(self) -> Array:
-        # of both gradients, and of the shares that make their plane level
+        # of both gradients, and of the shares that level their plane
         return 4.0 * super().gradient_error()
 
     def _cut(self, section: Section, b: float) -> Cut:

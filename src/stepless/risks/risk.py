@@ -1,16 +1,18 @@
-"""What a risk is to those who minimise it."""
+"""The contract of a risk: its values, tangent planes and proofs."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
+from stepless.intercept import Intercept
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
 from stepless.proof import Interval, optimum_distance
@@ -22,84 +24,95 @@ if TYPE_CHECKING:
 
 
 class Risk(ABC):
-    """A convex R(w, b) ≥ 0, known by its values and tangent planes, and the penalty to go with it.
+    """A convex risk R(w, b) ≥ 0, with the penalty Ω and the domain it is minimised with.
 
-    A solver says by `needs` which kind of risk it can minimise; one that needs no more than this
-    takes any, whatever the geometry of w: it measures lengths by the planes.
+    `minimize` finds J* = min Ω(w) + R(w, b) over the domain. It needs four things of a risk:
+
+    - `value`: R(w, b);
+    - `tangent`: R at w and a plane ⟨a, w⟩ + offset ≤ R that touches it there;
+    - `verify`: an interval [lower bound of J*, J(w, b)] that is true despite all rounding errors;
+    - `identity`: equal for two risks under which the same planes are true.
+
+    To write a risk of your own, derive from `OracleRisk`, which has all of this but R and its
+    subgradient. The subclasses below say more of R; a solver's `needs` names the one that it
+    requires. A solver that needs no more than `Risk` must not assume that w has Euclidean geometry:
+    lengths come from `norm` and from the planes.
     """
 
-    kind: ClassVar[str] = "convex"
+    kind: ClassVar[str] = "convex"  # as messages call it
 
-    objective: Penalized  # the penalty, the domain, the intercept; the loss, if R is a sum of one
-    m: int  # examples, or terms that R is a sum of
-    d: int  # numbers in w
+    objective: Penalized  # penalty, domain, intercept; and the loss, if R is a sum of one
+    m: int  # number of examples, or of terms that R is a sum of
+    d: int  # number of weights
 
     @property
     @abstractmethod
-    def identity(self) -> tuple[Any, ...]:
-        """What two risks must have in common for planes and dual points to be true in both."""
+    def identity(self) -> tuple[Hashable, ...]:
+        """Key of this risk: planes and dual points are true in all risks with an equal one."""
 
     def begin(self) -> None:  # noqa: B027, for most keep nothing
-        """A run begins: what was seen of R before may be of data that were changed since."""
+        """Begin a run: forget what was seen of R, since the data may have changed."""
 
     @abstractmethod
-    def value(self, w: Array, b: Any) -> float:
-        """R(w, b)."""
+    def value(self, w: Array, b: Intercept) -> float:
+        """Return R(w, b)."""
 
     @abstractmethod
-    def tangent(self, w: Array, b: Any) -> Tangent:
-        """R at w and a plane under it; a free intercept is minimised out, starting from b."""
+    def tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R at w and a plane under it; a free intercept is minimised out, from b on."""
 
     @abstractmethod
-    def verify(self, w: Array, b: Any, witness: Witness | None, enough: float = 0.0) -> Interval:
-        """Prove an objective of (w, b) from above and, by a witness, a bound from below.
+    def verify(
+        self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
+    ) -> Interval:
+        """Prove an upper bound of J(w, b) and, by a witness, a lower bound of J*.
 
-        The proof may be coarser if it is of a relative gap of `enough`.
+        The proof may be coarser once it shows a relative gap of `enough`.
         """
 
     def penalty(self, w: Array) -> float:
-        """Ω(w)."""
+        """Return Ω(w)."""
         return self.objective.penalty(w)
 
     def at_constant(self) -> float:
-        """J of weights 0 with the best intercept; NaN where the domain does not hold them."""
+        """Return J of weights 0 with the best intercept; NaN if the domain excludes them."""
         w, domain = np.zeros(self.d), self.objective.domain
         if not (domain.free or domain.separable):
             domain.project(w)
         return math.nan if w.any() else self.objective.penalty(w) + self.value_at_zero()
 
     def value_at_zero(self) -> float:
-        """R(0, b) with the best intercept."""
+        """Return R(0, b) with the best intercept."""
         return float(self.tangent(np.zeros(self.d), 0.0).value)
 
     def norm(self, w: Array) -> float:
-        """The length of w."""
+        """Return the length of w."""
         return math.sqrt(float(w @ w))
 
     def lacks(self, needed: type) -> str | None:
-        """What a solver misses here though this is the kind it needs; None if nothing."""
+        """Return what a solver that needs this kind of risk misses here; None if nothing."""
         return None
 
     @property
     def unproven(self) -> str | None:
-        """Why no lower bound can be proved, and what to do; None if one can."""
+        """The reason why no lower bound can be proved, and a remedy; None if one can."""
         return None
 
-    def shortfall(self, w: Array, b: Any) -> str | None:
-        """Why a gap was not proved at weights that a solver left, and what to do, if known."""
+    def shortfall(self, w: Array, b: Intercept) -> str | None:
+        """Return why a gap was not proved at these final weights, and a remedy, if known."""
         if not optimum_distance.unbounded(self.objective):
             return None
         return "without a penalty no bound is known for such a risk; use " + REMEDY
 
     def planes(self, duals: int = 1) -> Planes | Aggregate:
-        """Room for planes under R, which prove a bound."""
+        """Return an empty collection of planes under R, which proves a bound."""
         if not self.objective.euclidean:
             return Aggregate(self.d)
         return Planes(self.d, duals, self.witness_size)
 
     @property
     def witness_size(self) -> int:
-        """How many numbers the witness of a plane has: those of a point, or slopes."""
+        """Number of entries of the witness of a plane: of a point, or of slopes."""
         return self.d
 
 
@@ -111,15 +124,15 @@ class WeightRisk(Risk):
     @property
     @abstractmethod
     def sizes(self) -> Array:
-        """How large the terms of a slope are that may cancel, weight by weight."""
+        """Sizes of the terms that may cancel in a slope, weight by weight."""
 
     @abstractmethod
     def curvatures(self) -> Array:
-        """How curved a smooth R is along each weight, about: a solver's first guess."""
+        """Return rough curvatures of a smooth R along each weight: a solver's first guess."""
 
     @property
     def means(self) -> Array:
-        """By how much predictions rise with each weight on average, where an intercept is free."""
+        """Mean change of the predictions with each weight, if an intercept is free; else 0."""
         return np.zeros(self.d)
 
 
@@ -138,8 +151,8 @@ class RowRisk(WeightRisk):
 
     @abstractmethod
     def value_at(self, p: Array | Column) -> float:
-        """R from predictions."""
+        """Return R from predictions."""
 
     @abstractmethod
     def anchor(self, w: Array, b: float) -> Anchor:
-        """Tangent at w, as `tangent` gives it, with what it is made of."""
+        """Return the tangent at w, as `tangent` gives it, with its predictions and slopes."""

@@ -1,4 +1,4 @@
-"""Outputs with structure: labels with costs, trees of labels, foldings, or a model of your own."""
+"""Structured outputs: labels with costs, trees of labels, foldings, or a user-defined model."""
 
 from stepless.structured.label_risk import LabelRisk, structured_risk
 from stepless.structured.label_tree import LabelTree

@@ -1,24 +1,25 @@
-"""The hinge of labels, of all examples at once."""
+"""The structured hinge of labels, computed for all examples at once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import Array, Indices
-from stepless.objective import Regularizer
+from stepless.arrays import Array, Indices, Matrix
+from stepless.intercept import Intercept
 from stepless.plane import Plane, Tangent
 from stepless.structured.labels import Labels
 from stepless.structured.model import StructuredModel
 from stepless.structured.structured_risk import StructuredRisk
 
-_ROOM = 2**22  # scores that are held at a time
+_MOST_SCORES = 2**22  # held in memory at a time
 
 
-def structured_risk(model: StructuredModel, *of: Any, **more: Any) -> StructuredRisk:
-    """Return the risk of a model: that of labels by products of matrices, of others by searches.
+def structured_risk(model: StructuredModel, *data: Any, **options: Any) -> StructuredRisk:
+    """Return the risk of a model: `LabelRisk` for a model of labels, else `StructuredRisk`.
 
     Examples
     --------
@@ -27,13 +28,13 @@ def structured_risk(model: StructuredModel, *of: Any, **more: Any) -> Structured
     >>> type(structured_risk(Multiclass.of(np.eye(2), [0, 1]), np.eye(2), [0, 1], SquaredL2(0.1)))
     <class 'stepless.structured.label_risk.LabelRisk'>
     """
-    methods = "features", "cost", "most_violated"  # unless somebody has others
+    methods = "features", "cost", "most_violated"  # a subclass may override them
     same = all(getattr(type(model), name) is getattr(Labels, name, None) for name in methods)
-    return (LabelRisk if same else StructuredRisk)(model, *of, **more)  # type: ignore[arg-type]
+    return (LabelRisk if same else StructuredRisk)(model, *data, **options)  # type: ignore[arg-type]
 
 
 class LabelRisk(StructuredRisk):
-    """`StructuredRisk` of a model of labels; its searches are products of matrices.
+    """`StructuredRisk` of a model of labels, by products of matrices.
 
     Examples
     --------
@@ -45,45 +46,47 @@ class LabelRisk(StructuredRisk):
     1.0
     """
 
-    def __init__(
-        self, model: Labels, X: Any, Y: Any, regularizer: Regularizer, **more: Any
-    ) -> None:
-        super().__init__(model, X, Y, regularizer, **more)
+    def __init__(self, model: Labels, *data: Any, **options: Any) -> None:
+        super().__init__(model, *data, **options)
         self._costs = model.costs
         self._members = model.members
         self._y = np.array([model.index(y) for y in self._Y])
-        thin = any(sparse.issparse(x) for x in self._X)
-        rows = [sparse.csr_matrix(x) for x in self._X] if thin else self._X
-        self._rows: Any = sparse.vstack(rows, format="csr") if thin else np.array(rows, dtype=float)
-        self._lengths = abs(self._rows)
+        self._rows = _stacked(self._X)
+        self._absolute = abs(self._rows)
 
-    def oracle_value(self, w: Array, b: Any) -> float:
-        return self.oracle_tangent(w, b).value  # which notes how large the features are, too
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        return self.oracle_tangent(w, b).value  # which also updates the sizes of the features
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
         worst, margins = self._worst(w)
         shares = sparse.csr_array(self._members[worst]).multiply(self._s[:, None]).T.tocsr()
-        mean = np.asarray(_dense(shares @ self._rows)).ravel()
-        sizes = np.asarray(_dense(shares @ self._lengths)).ravel()
+        mean = _dense(shares @ self._rows)
+        sizes = _dense(shares @ self._absolute)
         self._found_sizes = np.maximum(self._found_sizes, sizes)
         offset = float(self._s @ self._costs[self._y, worst])
         return Tangent(float(self._s @ margins), 0.0, Plane(mean - self._true_mean, offset))
 
     def _worst(self, w: Array) -> tuple[Indices, Array]:
-        """Return the label of each example that is farthest ahead of the truth, and how far."""
-        weights = (self._members @ w.reshape(self._members.shape[1], -1)).T  # a column a label
+        """Return the most violated label of each example, and its margin over the truth."""
+        weights = (self._members @ w.reshape(self._members.shape[1], -1)).T  # one column per label
         worst, margins = np.empty(self.m, dtype=np.intp), np.empty(self.m)
-        step = max(1, _ROOM // len(self._costs))
+        step = max(1, _MOST_SCORES // len(self._costs))
         for lo in range(0, self.m, step):
             part = slice(lo, lo + step)
             y = self._y[part]
-            ahead = self._rows[part] @ weights + self._costs[y]
+            scores = self._rows[part] @ weights + self._costs[y]
             at = np.arange(y.size)
-            ahead -= ahead[at, y][:, None].copy()  # the truth costs nothing
-            worst[part] = ahead.argmax(axis=1)
-            margins[part] = ahead[at, worst[part]]
+            scores -= scores[at, y][:, None].copy()  # the truth costs nothing
+            worst[part] = scores.argmax(axis=1)
+            margins[part] = scores[at, worst[part]]
         return worst, margins
 
 
-def _dense(product: Any) -> Any:
-    return product.toarray() if sparse.issparse(product) else product
+def _stacked(X: Sequence[Any]) -> Matrix:
+    if not any(sparse.issparse(x) for x in X):
+        return np.array(X, dtype=float)
+    return sparse.vstack([sparse.csr_matrix(x) for x in X], format="csr")
+
+
+def _dense(product: Any) -> Array:
+    return np.asarray(product.toarray() if sparse.issparse(product) else product).ravel()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from stepless.arrays import MatrixLike
 from stepless.structured.labels import Labels, width
 
 
 class LabelTree(Labels):
     """Weights for each node of a tree; a leaf's score is the sum on its path from the root.
 
-    The farther away in the tree, the more a wrong leaf costs: Δ is half the number of edges between
-    the two, where all leaves are equally deep the height of the first node that they share.
-    What leaves have in common is learned from all of them together.
+    A wrong leaf costs more the farther away it is in the tree: Δ is half the number of edges in
+    between; if all leaves are equally deep, the height of the lowest common ancestor. Weights of
+    inner nodes are learned from all leaves below.
 
     Examples
     --------
@@ -30,8 +31,8 @@ class LabelTree(Labels):
     """
 
     @classmethod
-    def of(cls, X: Any, parents: Mapping[Hashable, Hashable]) -> Self:
-        """Return the tree of these parents, a label for each leaf; who has no parent is on top."""
+    def of(cls, X: MatrixLike, parents: Mapping[Hashable, Hashable]) -> Self:
+        """Return the tree of these parents, one label per leaf; a node without parent is a root."""
         if not isinstance(parents, Mapping):
             raise ValueError(f"parents must be a dict from labels to their parents, not {parents}")
         leaves = [node for node in parents if node not in set(parents.values())]

@@ -1,4 +1,4 @@
-"""Finitely many labels, each a sum of parts."""
+"""Finitely many labels, each with some of the parts that have weights."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from stepless.arrays import AnyArray, Array, Indices
+from stepless.arrays import AnyArray, Array, Indices, MatrixLike
 from stepless.structured.model import StructuredModel
 
 
 class Labels(StructuredModel):
-    """Labels c that are made of parts: φ(x, c) has x once for each part that c has.
+    """Labels that consist of parts: φ(x, c) has a copy of x for each part of label c.
 
     The score of a label is the sum of its parts' scores ⟨w_p, x⟩. Inputs are arrays of numbers or
     sparse rows. There is no intercept: give the inputs a feature that is 1.
@@ -22,34 +21,34 @@ class Labels(StructuredModel):
     Parameters
     ----------
     labels
-        What the outputs are.
+        The outputs.
     parts
-        For each label which parts it has.
+        The numbers of the parts of each label.
     costs
-        Δ, a row for each true label: not negative, 0 on the diagonal.
+        Δ, one row per true label: nonnegative, 0 on the diagonal.
     features
-        How many numbers an input has.
+        Number of features of an input.
     """
 
     def __init__(
         self,
         labels: Sequence[Hashable],
-        parts: Sequence[NDArray[np.intp]],
+        parts: Sequence[Indices],
         costs: Array,
         features: int,
     ) -> None:
         self.labels = list(labels)
         if len(self.labels) < 2:
-            raise ValueError(f"there are two labels or more to tell apart, not {self.labels}")
+            raise ValueError(f"there must be at least two labels, not {self.labels}")
         self.parts = list(parts)
         self.costs = _checked(costs, self.labels)
         self.n_features = features
-        self.n_parts = 1 + max(int(of.max()) for of in self.parts)
+        self.n_parts = 1 + max(int(numbers.max()) for numbers in self.parts)
         self.d = self.n_parts * features
         self._number = {label: c for c, label in enumerate(self.labels)}
-        rows = np.repeat(np.arange(len(self.parts)), [of.size for of in self.parts])
+        rows = np.repeat(np.arange(len(self.parts)), [numbers.size for numbers in self.parts])
         entries = np.ones(rows.size), (rows, np.concatenate(self.parts))
-        # a row a label: which parts it has
+        # one row per label: 1 for each part that it has
         self.members = sparse.csr_array(entries, shape=(len(self.parts), self.n_parts))
 
     def features(self, x: Any, y: Any) -> tuple[Indices, Array]:
@@ -74,7 +73,8 @@ class Labels(StructuredModel):
         at, values = _entries(x, self.n_features)
         W = w.reshape(self.n_parts, self.n_features)
         z = (W[:, at] if sparse.issparse(x) else W) @ values
-        return self.members @ z
+        scores: Array = self.members @ z
+        return scores
 
     def index(self, label: Hashable) -> int:
         """Return the number of a label."""
@@ -83,16 +83,16 @@ class Labels(StructuredModel):
         return self._number[label]
 
 
-def width(X: Any) -> int:
-    """How many numbers an input has."""
+def width(X: MatrixLike) -> int:
+    """Return the number of features of an input."""
     shape = X.shape if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2:
-        raise ValueError(f"X must be a matrix with a row an example, not of shape {shape}")
+        raise ValueError(f"X must be a matrix with one row per example, not of shape {shape}")
     return int(shape[1])
 
 
 def _entries(x: Any, d: int) -> tuple[Indices, Array]:
-    """Where an input is not 0, and what it is there."""
+    """Return the indices and values of an input."""
     if sparse.issparse(x):
         row = x.tocoo()
         if row.shape[-1] != d:
@@ -110,16 +110,16 @@ def _numbers(values: AnyArray) -> Array:
     return values
 
 
-def _checked(costs: Array, labels: list[Any]) -> Array:
+def _checked(costs: Array, labels: list[Hashable]) -> Array:
     costs = np.asarray(costs, dtype=np.float64)
     if costs.shape != (len(labels), len(labels)):
         raise ValueError(
-            f"costs has shape {costs.shape}, but there are {len(labels)} labels: it must have a "
-            "row for each true label and a column for each that is said"
+            f"costs has shape {costs.shape}, but there are {len(labels)} labels: it must have "
+            "one row per true label and one column per predicted label"
         )
     if not (np.isfinite(costs).all() and (costs >= 0.0).all()):
         raise ValueError("costs must be finite and ≥ 0")
     if np.diagonal(costs).any():
         wrong = labels[int(np.flatnonzero(np.diagonal(costs))[0])]
-        raise ValueError(f"costs has {wrong!r} cost something where it is true: make it 0 there")
+        raise ValueError(f"the cost of {wrong!r} where it is true must be 0: the diagonal of costs")
     return costs

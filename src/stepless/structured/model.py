@@ -1,4 +1,4 @@
-"""What a user writes to learn outputs with structure."""
+"""The contract of structured models."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any, ClassVar
 
 from stepless.arrays import Array, Indices
 
-Features = Array | tuple[Indices, Array]  # of all weights, or indices and their values
+Features = Array | tuple[Indices, Array]  # one value per weight, or indices and values
 
 
 class StructuredModel(ABC):
     """Joint features φ(x, y) of an input and an output, and the search for the best output.
 
-    A subclass has the four methods below and `d`, how many weights there are. Nothing is asked of
-    inputs and outputs: they are whatever the methods understand.
+    A subclass has the four methods below and the number `d` of weights. Inputs and outputs may be
+    of any type that the methods understand.
 
-    The search must be exact: what `most_violated` finds is all that is known of the risk. If
-    `features` and `cost` are right, planes, and with them `lower_bound_`, are true whatever it
-    returns, but an objective computed from an output that is not the worst is too low. What can be
-    seen is refused: an output that is worse than the truth, than the one found the last time, or,
-    the first time, than what `predict` says, by more than double precision explains; of what is
-    known the worst counts. A search that is short of the largest every time cannot be seen.
+    The search must be exact, since the risk is known only by what `most_violated` finds. If
+    `features` and `cost` are right, planes, and with them `lower_bound_`, are true for any output,
+    but an objective computed from an output that is not the worst is too low. An inexact search is
+    refused where it can be detected: if its output is less violated than the truth, than the one
+    found the last time or, the first time, than that of `predict`, by more than rounding explains.
+    A search that misses the maximum every time cannot be detected.
 
     Attributes
     ----------
     d
-        How many weights there are.
+        Number of weights.
     releases_gil
-        Whether the methods run on several threads at a time: true of compiled ones (numba's
-        ``nogil=True``) that share no memory to which they write.
+        Whether the methods may run on several threads at a time: true for compiled ones (numba's
+        ``nogil=True``) that do not write to shared memory.
 
     Examples
     --------
@@ -56,16 +56,16 @@ class StructuredModel(ABC):
 
     @abstractmethod
     def features(self, x: Any, y: Any) -> Features:
-        """φ(x, y): an array of d numbers, or indices and values; repeated indices add up."""
+        """Return φ(x, y): an array of d numbers, or indices and values; repeated indices add up."""
 
     @abstractmethod
     def cost(self, y: Any, other: Any) -> float:
-        """Δ(y, y') ≥ 0, what it costs to say y' where y is true; Δ(y, y) = 0."""
+        """Return Δ(y, y') ≥ 0, the cost of predicting y' where y is true; Δ(y, y) = 0."""
 
     @abstractmethod
     def most_violated(self, w: Array, x: Any, y: Any) -> Any:
-        """An output y' of the largest ⟨φ(x, y'), w⟩ + Δ(y, y'); y itself is among them."""
+        """Return an output y' of the largest ⟨φ(x, y'), w⟩ + Δ(y, y'); y itself is a candidate."""
 
     @abstractmethod
     def predict(self, w: Array, x: Any) -> Any:
-        """An output y' of the largest ⟨φ(x, y'), w⟩."""
+        """Return an output y' of the largest ⟨φ(x, y'), w⟩."""

@@ -1,11 +1,13 @@
-"""Several classes, with what it costs to take one for another."""
+"""Several classes, with a matrix of costs."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stepless.arrays import MatrixLike
 from stepless.structured.labels import Labels, width
 
 
@@ -27,11 +29,11 @@ class Multiclass(Labels):
     """
 
     @classmethod
-    def of(cls, X: Any, y: Any, costs: Any = None) -> Self:
-        """Return the model of these examples; a row and a column of costs a class, in order."""
+    def of(cls, X: MatrixLike, y: ArrayLike, costs: ArrayLike | None = None) -> Self:
+        """Return the model of these examples; costs has one row and column per class, sorted."""
         if np.ndim(y) != 1:
             raise ValueError(f"y must be a list of labels, not of shape {np.shape(y)}")
         classes = np.unique(np.asarray(y)).tolist()
         K = len(classes)
-        costs = 1.0 - np.eye(K) if costs is None else costs
-        return cls(classes, [np.array([c]) for c in range(K)], costs, width(X))
+        matrix = 1.0 - np.eye(K) if costs is None else np.asarray(costs)
+        return cls(classes, [np.array([c]) for c in range(K)], matrix, width(X))

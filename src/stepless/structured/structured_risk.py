@@ -1,27 +1,30 @@
-"""The margin-rescaled hinge of outputs with structure."""
+"""The margin-rescaled hinge of structured outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from stepless.arrays import Array, Indices
-from stepless.data.holes import LARGEST
+from stepless.data.bad_entries import LARGEST
+from stepless.intercept import Intercept
 from stepless.objective import Domain, Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.rounding import UNIT
-from stepless.structured.asking import asked, of_each
 from stepless.structured.model import StructuredModel
+from stepless.structured.model_calls import call_model, for_each_example
 
-_FORGIVEN = 4.0  # roundings of the scores: what an exact search may miss
+T = TypeVar("T")
+
+_FORGIVEN = 4.0  # rounding errors of the scores that an exact search may miss
 
 
 class _Violation(NamedTuple):
-    """The worst output of an example: its cost, its features and how far it is ahead."""
+    """An output of an example: its cost, its features and its margin over the truth."""
 
     cost: float
     indices: Indices
@@ -32,12 +35,12 @@ class _Violation(NamedTuple):
 class StructuredRisk(OracleRisk):
     """R(w) = Σ s_i max_y' [⟨φ(x_i, y') − φ(x_i, y_i), w⟩ + Δ(y_i, y')] / Σ s_i.
 
-    Each example's search is its own; they run on all threads if the model says that it releases the
-    GIL. Sums are in the order of the examples, whatever the threads. A search that misses what is
-    known to be worse, the truth or what it found the last time, is refused by the example's number.
+    The searches of the examples run on all threads if the model releases the GIL; sums are taken in
+    the order of the examples. A search that misses a worse output that is known, the truth or the
+    one found the last time, raises ValueError with the number of the example.
 
-    Planes outlive the penalty: from a result on this risk, `minimize(risk.under(weaker), …, start=
-    result)` goes on.
+    Planes do not depend on the penalty: `minimize(risk.under(weaker), …, start=result)` continues
+    from a result on this risk.
 
     Examples
     --------
@@ -61,7 +64,7 @@ class StructuredRisk(OracleRisk):
         threads: int | None = None,
     ) -> None:
         if not (isinstance(d := getattr(model, "d", None), int | np.integer) and d > 0):
-            raise ValueError(f"{type(model).__name__} must say in d how many weights there are")
+            raise ValueError(f"{type(model).__name__} must have the number of weights in d")
         self.model = model
         s = np.ones(len(X)) if s is None else s
         self.d, self.m = model.d, int(np.count_nonzero(s))
@@ -76,7 +79,7 @@ class StructuredRisk(OracleRisk):
         super().__init__(self.d, regularizer, domain, m=self.m)
 
     def begin(self) -> None:
-        self._before: list[_Violation] | None = None  # what the last search found
+        self._last: list[_Violation] | None = None  # results of the last search
         self._found_sizes = np.zeros(self.d)
         self.rounding = 0.0
         self._note_entries(max(self.m, self._truths.nnz))
@@ -84,30 +87,31 @@ class StructuredRisk(OracleRisk):
 
     @property
     def sizes(self) -> Array:
-        """Means of |φ_j|, of truths and of what was found at worst: they cancel in a slope."""
-        return self._true_sizes + self._found_sizes
+        """Means of |φ_j|, of the truths and of the outputs found: they cancel in a slope."""
+        sizes: Array = self._true_sizes + self._found_sizes
+        return sizes
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
-        """Of the mean cost."""
+        """Bound the rounding error of the mean cost."""
         return self.rounding * tangent.plane.offset
 
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         tangent = self.oracle_tangent(w, 0.0)
         return tangent.value, tangent.plane.a
 
-    def oracle_value(self, w: Array, b: Any) -> float:
-        """R(w)."""
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        """Return R(w)."""
         return self._mean_margin(self._violations(w))
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
-        """R(w), and the plane of the worst outputs: its offset is their mean cost, exactly."""
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R(w) and the plane of the worst outputs; its offset is exactly their mean cost."""
         found = self._violations(w)
         mean = np.bincount(*self._entries(found), self.d)
         offset = float(self._s @ [violation.cost for violation in found])
         return Tangent(self._mean_margin(found), 0.0, Plane(mean - self._true_mean, offset))
 
     def _mean_margin(self, found: list[_Violation]) -> float:
-        # the truth is among the outputs: a margin below 0 is rounding
+        # the truth is among the outputs: a negative margin is due to rounding
         return float(self._s @ [max(violation.margin, 0.0) for violation in found])
 
     def _entries(self, found: list[_Violation]) -> tuple[Indices, Array]:
@@ -117,20 +121,20 @@ class StructuredRisk(OracleRisk):
         return np.concatenate([violation.indices for violation in found]), values
 
     def _violations(self, w: Array) -> list[_Violation]:
-        """Return the worst output of each example, and note how large the features are."""
+        """Return the worst output of each example, and update the sizes of the features."""
         scores = (self._truths @ w).tolist()
         forgiven = _FORGIVEN * self.rounding
         slacks = (forgiven * (abs(self._truths) @ np.abs(w))).tolist()
-        lent = w.copy()
-        found = of_each(
+        copy = w.copy()
+        found = for_each_example(
             self.model,
             self.m,
-            lambda i: self._violation(w, lent, i, scores[i], slacks[i]),
+            lambda i: self._violation(w, copy, i, scores[i], slacks[i]),
             self._threads,
         )
-        if not np.array_equal(lent, w):
+        if not np.array_equal(copy, w):
             raise ValueError("most_violated changed the weights: it must leave them as they are")
-        self._before = found
+        self._last = found
         indices, values = self._entries(found)
         self._note_entries(indices.size)
         sizes = np.bincount(indices, np.abs(values), self.d)
@@ -141,49 +145,49 @@ class StructuredRisk(OracleRisk):
         # an index may be repeated: no sum has more terms than there are entries
         self.rounding = max(self.rounding, (entries + self.d + 16) * UNIT)
 
-    def _violation(self, w: Array, lent: Array, i: int, score: float, slack: float) -> _Violation:
-        worst = self._asked(i, self.model.most_violated, lent, self._X[i], self._Y[i])
-        found, slack = self._ahead(w, i, worst, score, slack)
+    def _violation(self, w: Array, copy: Array, i: int, score: float, slack: float) -> _Violation:
+        worst = self._call(i, self.model.most_violated, copy, self._X[i], self._Y[i])
+        found, slack = self._output(w, i, worst, score, slack)
         if found.margin < -slack:
             raise ValueError(
                 f"most_violated returned for example {self._numbers[i]} an output whose score with "
                 f"its cost is {-found.margin:.3g} below the truth's own score: it must find the "
                 "largest"
             )
-        if self._before is None:  # there is no other witness yet
-            said = self._asked(i, self.model.predict, lent, self._X[i])
-            known, slack = self._ahead(w, i, said, score, slack)
+        if self._last is None:  # no other output is known yet
+            said = self._call(i, self.model.predict, copy, self._X[i])
+            known, slack = self._output(w, i, said, score, slack)
         else:
-            known, slack = self._measured(w, self._before[i], score, slack)
+            known, slack = self._with_margin(w, self._last[i], score, slack)
         missed = known.margin - found.margin
         if missed > slack:
             raise ValueError(
                 f"most_violated returned for example {self._numbers[i]} an output whose score with "
                 f"its cost is {missed:.3g} below that of another, which "
-                f"{'predict' if self._before is None else 'it'} returned before: it must find the "
+                f"{'predict' if self._last is None else 'it'} returned before: it must find the "
                 "largest"
             )
-        return known if missed > 0.0 else found  # R is the largest of all
+        return known if missed > 0.0 else found  # R is the maximum
 
-    def _ahead(
+    def _output(
         self, w: Array, i: int, output: Any, score: float, slack: float
     ) -> tuple[_Violation, float]:
-        """Return how far an output is ahead of the truth, and what more may be forgiven."""
+        """Return an output with its margin over the truth, and the slack for rounding errors."""
         cost, (indices, values) = self._cost(i, output), self._features(i, output)
-        return self._measured(w, _Violation(cost, indices, values, 0.0), score, slack)
+        return self._with_margin(w, _Violation(cost, indices, values, 0.0), score, slack)
 
-    def _measured(
+    def _with_margin(
         self, w: Array, output: _Violation, score: float, slack: float
     ) -> tuple[_Violation, float]:
         terms = output.values * w[output.indices]
         slack += _FORGIVEN * self.rounding * (float(np.abs(terms).sum()) + output.cost)
         return output._replace(margin=float(terms.sum()) - score + output.cost), slack
 
-    def _asked(self, i: int, method: Callable[..., Any], *of: Any) -> Any:
-        return asked(self._numbers[i], method, *of)
+    def _call(self, i: int, method: Callable[..., T], *arguments: object) -> T:
+        return call_model(self._numbers[i], method, *arguments)
 
     def _cost(self, i: int, other: Any) -> float:
-        cost = np.asarray(self._asked(i, self.model.cost, self._Y[i], other))
+        cost = np.asarray(self._call(i, self.model.cost, self._Y[i], other))
         if not (cost.ndim == 0 and cost.dtype.kind in "biuf" and 0.0 <= cost < np.inf):
             raise ValueError(
                 f"the cost of an output of example {self._numbers[i]} is {cost}: it must be a "
@@ -197,8 +201,7 @@ class StructuredRisk(OracleRisk):
             own = self._cost(i, y)
             if own != 0.0:
                 raise ValueError(
-                    f"the cost of the truth of example {self._numbers[i]} is {own:g}: "
-                    "what is true costs nothing"
+                    f"the cost of the truth of example {self._numbers[i]} is {own:g}: it must be 0"
                 )
             rows.append(self._features(i, y))
         indices = np.concatenate([row[0] for row in rows])
@@ -207,10 +210,10 @@ class StructuredRisk(OracleRisk):
         return sparse.csr_array((values, indices, ends), shape=(self.m, self.d))
 
     def _features(self, i: int, y: Any) -> tuple[Indices, Array]:
-        """φ(x_i, y) as indices and values; what a user's method may have made wrong is named."""
-        features = self._asked(i, self.model.features, self._X[i], y)
+        """Return φ(x_i, y) as indices and values; ValueError if the model's are invalid."""
+        features = self._call(i, self.model.features, self._X[i], y)
         if isinstance(features, tuple):
-            # copies: a model may use its arrays again
+            # copies: a model may reuse its arrays
             indices, values = np.array(features[0]), self._numbers_of(i, features[1])
             if indices.shape != values.shape or indices.ndim != 1:
                 raise ValueError(
@@ -246,7 +249,7 @@ class StructuredRisk(OracleRisk):
             )
         return indices, values
 
-    def _numbers_of(self, i: int, features: Any) -> Array:
+    def _numbers_of(self, i: int, features: Array) -> Array:
         values = np.asarray(features)
         if values.dtype.kind not in "biuf":
             raise ValueError(

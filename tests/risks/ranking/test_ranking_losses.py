@@ -45,7 +45,7 @@ def queries(loss, count, most=6, grades=4, seed=0):
         n = rng.integers(2, most + 1)
         y = np.sort(rng.integers(grades, size=n))[::-1].astype(float)
         z = rng.normal(size=n) * rng.choice([0.01, 0.1, 1, 5])
-        if loss.tells(y):
+        if loss.is_informative(y):
             count -= 1
             yield (np.round(z) if rng.random() < 0.3 else z), y
 

@@ -79,7 +79,7 @@ def rankings(loss, y):
 
 def optimum(loss, X, y, qid, strength):
     """min (λ/2)‖w‖² + mean of ξ over the queries, ξ above every plane: clarabel."""
-    told = [q for q in np.unique(qid) if loss.tells(np.sort(y[qid == q])[::-1])]
+    told = [q for q in np.unique(qid) if loss.is_informative(np.sort(y[qid == q])[::-1])]
     rows, offsets = [], []
     for q in told:
         for level, slopes in rankings(loss, y[qid == q]):
@@ -253,8 +253,8 @@ def test_tiny_grades_rank_as_large_ones_do(loss):
         RankingRisk(loss, X, y * unit, SquaredL2(0.1), qid=qid) for unit in (1e-17, 1e-9)
     )
     assert tiny.value(w, 0.0) == pytest.approx(small.value(w, 0.0), rel=1e-8)
-    assert loss.tells(np.array([5e-324, 0.0]))
-    assert not loss.tells(np.array([1e-323, 5e-324]))  # of the same gain, rounded
+    assert loss.is_informative(np.array([5e-324, 0.0]))
+    assert not loss.is_informative(np.array([1e-323, 5e-324]))  # of the same gain, rounded
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -1,49 +1,50 @@
-"""What the risks of chains share: sequences, a layout of weights, threads over sequences."""
+"""Base class of the risks of chains: sequences, layout of weights, blocks of sequences."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
-from stepless.data import Column, added
+from stepless.data import Column, sum_blocks
 from stepless.data.sequences import SequenceBlock, Sequences
+from stepless.design import Design
 from stepless.jit import compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains.pairs import Pairs
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.rounding import UNIT
 
-_LINE = 16  # numbers: two cache lines between what two threads write
+_LINE = 16  # numbers in two cache lines, between the arrays that two threads write
 
 
 class Chains(NamedTuple):
-    """What kernels read: layout, positions (a row each), tags, where sequences end, weights."""
+    """Tagged sequences: layout of weights, positions (one row each), tags, ends, sample weights."""
 
-    pairs: Any
-    X: Any
+    pairs: Pairs
+    X: Design
     y: Indices
     ends: Indices
     s: Array
 
 
-class Room(NamedTuple):
-    """What a thread needs to work on one sequence, and over all of its own."""
+class ChainWorkspace(NamedTuple):
+    """Arrays that a thread works with, sequence after sequence."""
 
     z: Array  # longest sequence × tags: scores
-    p: Array  # the like: marginals
-    forth: Array  # the like
-    joint: Array  # tags × tags: pairs of neighbours
-    E: Array  # the like: exponentials of transitions
-    came: Indices  # longest sequence × tags: where from
-    path: Indices  # a tag a position
+    p: Array  # the same shape: marginals
+    forth: Array  # the same shape: forward sums
+    joint: Array  # tags × tags: marginals of neighbours
+    E: Array  # tags × tags: exponentials of transitions
+    came: Indices  # longest sequence × tags: back pointers
+    path: Indices  # one tag per position
     far: Array  # one number: the largest logarithm of which a marginal was a difference
 
     @classmethod
-    def of(cls, longest: int, K: int) -> Room:
+    def of(cls, longest: int, K: int) -> ChainWorkspace:
         shape, square = (longest, K), (K, K)
         return cls(
             np.empty(shape),
@@ -57,10 +58,10 @@ class Room(NamedTuple):
         )
 
 
-def equipped(problem: Chains, tags: int, d: int) -> tuple[Room, Array]:
-    """What a kernel needs for a block: a room, and a place for the slopes of d weights."""
+def block_workspace(problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
+    """Return a workspace for a block, and an array for the gradient of d weights."""
     longest = int(np.diff(problem.ends).max(initial=0))
-    return Room.of(longest, tags), np.empty(d + _LINE)[:d]
+    return ChainWorkspace.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
 def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
@@ -79,13 +80,13 @@ class ChainRisk(OracleRisk):
     sequences, y
         Positions of all sequences, one after another, and their tags 0 … K − 1.
     pairs
-        Which feature has a weight for which tag.
+        The pairs of a feature and a tag that have a weight.
     tags
         K.
     regularizer
         Ω, with its strength.
     s
-        A weight for each sequence; None: all alike.
+        Weights of the sequences; None: all equal.
     """
 
     def __init__(
@@ -101,11 +102,11 @@ class ChainRisk(OracleRisk):
         self.K, self.sequences = tags, sequences
         super().__init__(pairs.weights() + tags * tags + 2 * tags, regularizer, m=m)
         s = np.ones(m) if s is None else s * (m / s.sum())
-        if y.size and not 0 <= y.min() <= y.max() < tags:  # kernels do not look
+        if y.size and not 0 <= y.min() <= y.max() < tags:  # loops do not check
             raise ValueError(f"tags must be from 0 to {tags - 1}, not {y.min()} to {y.max()}")
         self.problem = Chains(pairs, sequences.X, y, sequences.ends, s)
-        # of sums over positions, entries and neighbours, in whatever order they are taken
-        # and of as many normalised steps of `tags` terms each as the longest sequence has
+        # of sums over positions, entries and neighbours, in any order, and of one normalised step
+        # of `tags` terms per position of the longest sequence
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
         self.rounding = (terms + sequences.longest * (tags + 4)) * UNIT
         given = pairs, sequences.split(y, positions=True), sequences.split(s)
@@ -117,17 +118,17 @@ class ChainRisk(OracleRisk):
 
     @abstractmethod
     def _sums(self, w: Array) -> list[tuple[float, Array, float]]:
-        """For each block Σ s_i ℓ_i, its gradient, and `far` as in a room."""
+        """Return for each block Σ s_i ℓ_i, its gradient, and `far` as in the workspace."""
 
     def value_and_gradient(self, w: Array) -> tuple[float, Array]:
         parts = self._sums(np.ascontiguousarray(w))
         self._far = max(self._far, *(far for _, _, far in parts))
-        total, g = added([part[:2] for part in parts])
+        total, g = sum_blocks([part[:2] for part in parts])
         return total / self.m, g / self.m
 
     @cached_property
     def sizes(self) -> Array:
-        """Twice Σ s_i Σ_t |x_tj|/m: what the two labelings that are compared may add up to."""
+        """Twice Σ s_i Σ_t |x_tj|/m: a bound for the two labelings that are compared."""
         sizes = np.empty(self.d)
         lengths = np.diff(self.problem.ends)
         _sizes(sizes, self.problem)
@@ -137,8 +138,8 @@ class ChainRisk(OracleRisk):
         return 2.0 * sizes / self.m
 
     def gradient_error(self) -> Array:
-        # Marginals by logarithms err by as many roundings as those are large: of up to four of
-        # them a step, and p off by e^δ − 1 < 2δ, since it is cut at 1.
+        # Marginals by logarithms have errors in proportion to these: of up to four per step, and
+        # p is off by e^δ − 1 < 2δ, since it is cut at 1.
         return (1.0 + 8.0 * self._far) * super().gradient_error()
 
 
@@ -146,7 +147,7 @@ class ChainRisk(OracleRisk):
     "problem.X[n,≤problem.pairs.features] problem.ends[m] problem.s[m-1] "
     "sizes[≥problem.pairs.weights()]",
 )
-def _sizes(sizes: Any, problem: Any) -> None:
+def _sizes(sizes: Array, problem: Chains) -> None:
     """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""
     pairs, X, _, ends, s = problem
     sizes[:] = 0.0

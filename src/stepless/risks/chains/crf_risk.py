@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.data.sequences import SequenceBlock
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Chains, ChainWorkspace, block_workspace
 
 
 class CRFRisk(ChainRisk):
@@ -33,67 +34,79 @@ class CRFRisk(ChainRisk):
         return self.sequences.map(_log_losses, self.problems, self.K, w)
 
     def curvatures(self) -> Array:
-        """Half way between those of each weight by itself and those of the steepest.
+        """Return the geometric mean of a weight's own curvature and the largest one.
 
-        By itself a weight meets as much curvature as it meets features, but a frequent feature is
-        the surer of its tags, and those that occur together share what there is.
+        A weight's own curvature grows with the frequency of its feature, but a frequent feature is
+        surer of its tags, and features that occur together share the curvature.
         """
         most = float(self.sizes.max())
         return 0.125 * np.sqrt(most * self.sizes)
 
 
-def _log_losses(block: Any, problem: Chains, tags: int, w: Array) -> tuple[float, Array, float]:
-    """Σ s_i ℓ_i, its gradient, and how far apart logarithms were."""
-    room, g = equipped(problem, tags, w.size)
-    total = _tangents(g, problem, w, room, None)
-    # what scores that lie far apart need is compiled when there are such
+def _log_losses(
+    block: SequenceBlock, problem: Chains, tags: int, w: Array
+) -> tuple[float, Array, float]:
+    """Return Σ s_i ℓ_i, its gradient, and the largest logarithm."""
+    work, g = block_workspace(problem, tags, w.size)
+    total = _tangents(g, problem, w, work, None)
+    # the loop for scores that differ much is compiled only when it is needed
     if math.isnan(total):
-        total = _tangents(g, problem, w, room, room.far)
-    return total, g, float(room.far[0])
+        total = _tangents(g, problem, w, work, work.far)
+    return total, g, float(work.far[0])
 
 
 @compiled(
-    "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] far?[1] "
+    "work.E[K,K] work.joint[K,K] work.z[L,K] work.p[L,K] work.forth[L,K] far?[1] "
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
     "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any) -> float:
+def _tangents(
+    g: Array, problem: Chains, w: Array, work: ChainWorkspace, far: Array | None
+) -> float:
     """Write g, the gradient of Σ s_i ℓ_i; return that sum.
 
-    Without `far`, which is raised as by `log_loss`, it is NaN where scores lie far apart.
+    `far` is raised as by `log_loss`; without it the sum is NaN if scores differ too much.
     """
-    offset, K = problem.pairs.weights(), room.E.shape[0]
+    offset, K = problem.pairs.weights(), work.E.shape[0]
     g[:] = 0.0
-    room.joint[:] = 0.0
-    edges = chain.exponentials(room.E, w[offset : offset + K * K].reshape(K, K))
+    work.joint[:] = 0.0
+    edges = chain.exponentials(work.E, w[offset : offset + K * K].reshape(K, K))
     total = 0.0
     for i in range(problem.s.size):
-        total += log_loss(g, room, problem, w, edges, far, i)
-    add_joint(g, room, offset)
+        total += log_loss(g, work, problem, w, edges, far, i)
+    add_joint(g, work, offset)
     return total
 
 
 @compiled(fastmath=FAST)
-def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, far: Any, i: int) -> float:
-    """Add to g and room.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise `far`.
+def log_loss(
+    g: Array,
+    work: ChainWorkspace,
+    problem: Chains,
+    w: Array,
+    edges: tuple[float, float],
+    far: Array | None,
+    i: int,
+) -> float:
+    """Add to g and work.joint the gradient of s_i ℓ_i; return s_i ℓ_i. Raise `far`.
 
-    The room's E, and `edges`, are what `chain.exponentials` makes of the transitions.
+    work.E and `edges` are those of `chain.exponentials` of the transitions.
     """
     pairs, X, y, ends, s = problem
     if s[i] == 0.0:
         return 0.0
-    K, offset, (most, apart) = room.E.shape[0], pairs.weights(), edges
+    K, offset, (most, apart) = work.E.shape[0], pairs.weights(), edges
     T = w[offset : offset + K * K].reshape(K, K)
     G = g[offset : offset + K * K].reshape(K, K)
     first, last = ends[i], ends[i + 1]
     n = last - first
-    z, p, forth, tags = room.z[:n], room.p[:n], room.forth[:n], y[first:last]
+    z, p, forth, tags = work.z[:n], work.p[:n], work.forth[:n], y[first:last]
     chain.emissions(z, pairs, X, w, first, last)
     score = chain.path_score(z, T, tags)
     if chain.scores_are_near(z, apart):
-        log_sum = chain.marginals(p, room.joint, forth, z, room.E, s[i]) + (n - 1) * most
-    elif far is None:  # known when it is compiled
+        log_sum = chain.marginals(p, work.joint, forth, z, work.E, s[i]) + (n - 1) * most
+    elif far is None:  # known at compile time
         return math.nan
     else:
         log_sum = chain.marginals_by_logarithms(p, G, forth, far, z, T, s[i])
@@ -102,13 +115,13 @@ def log_loss(g: Any, room: Any, problem: Any, w: Any, edges: Any, far: Any, i: i
         if t > 0:
             G[tags[t - 1], tags[t]] -= s[i]
     chain.scatter(g, p, pairs, X, s[i], first, last)
-    return s[i] * max(log_sum - score, 0.0)  # rounding may have made it less
+    return float(s[i] * max(log_sum - score, 0.0))  # rounding may make it negative
 
 
 @compiled(fastmath=FAST)
-def add_joint(g: Any, room: Any, offset: int) -> None:
-    """Add to g what `log_loss` left in room.joint."""
-    K = room.E.shape[0]
+def add_joint(g: Array, work: ChainWorkspace, offset: int) -> None:
+    """Add to g the gradient that `log_loss` left in work.joint."""
+    K = work.E.shape[0]
     for a in range(K):
         for c in range(K):
-            g[offset + a * K + c] += room.joint[a, c] * room.E[a, c]
+            g[offset + a * K + c] += work.joint[a, c] * work.E[a, c]

@@ -1,27 +1,25 @@
-"""The hinge of labelings: max-margin Markov networks, on chains."""
+"""The structured hinge of labelings: max-margin Markov networks on chains."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
-from stepless.data.sequences import Sequences
+from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ChainRisk, Chains, ChainWorkspace, block_workspace
 from stepless.risks.chains.pairs import Pairs
 
 
 class ChainHingeRisk(ChainRisk):
-    """ℓ_i(w) = max_{y'} score(y') − score(y_i) + Σ_t cost[y_it, y'_t], by one best path.
+    """ℓ_i(w) = max_{y'} score(y') − score(y_i) + Σ_t cost[y_it, y'_t], by the Viterbi algorithm.
 
     Parameters
     ----------
     cost
-        What it costs to take a tag (a row each) for another (a column each).
+        Costs of taking a tag (one row each) for another (one column each).
 
     Examples
     --------
@@ -51,29 +49,31 @@ class ChainHingeRisk(ChainRisk):
         return self.sequences.map(_hinges, self.problems, self.cost, w)
 
 
-def _hinges(block: Any, problem: Chains, cost: Array, w: Array) -> tuple[float, Array, float]:
-    """Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
-    room, g = equipped(problem, len(cost), w.size)
-    return _tangents(g, problem, cost, w, room), g, 0.0
+def _hinges(
+    block: SequenceBlock, problem: Chains, cost: Array, w: Array
+) -> tuple[float, Array, float]:
+    """Return Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
+    work, g = block_workspace(problem, len(cost), w.size)
+    return _tangents(g, problem, cost, w, work), g, 0.0
 
 
 @compiled(
-    "cost[K,K] room.z[L,K] room.p[L,K] room.came[L,K] room.path[L] "
+    "cost[K,K] work.z[L,K] work.p[L,K] work.came[L,K] work.path[L] "
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
     "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
-def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any) -> float:
+def _tangents(g: Array, problem: Chains, cost: Array, w: Array, work: ChainWorkspace) -> float:
     """Write g, a subgradient of Σ s_i ℓ_i; return that sum."""
     g[:] = 0.0
     total = 0.0
     for i in range(problem.s.size):
-        total += hinge(g, room, problem, cost, w, i)
+        total += hinge(g, work, problem, cost, w, i)
     return total
 
 
 @compiled(fastmath=FAST)
-def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
+def hinge(g: Array, work: ChainWorkspace, problem: Chains, cost: Array, w: Array, i: int) -> float:
     """Add to g a subgradient of s_i ℓ_i; return s_i ℓ_i."""
     pairs, X, y, ends, s = problem
     if s[i] == 0.0:
@@ -83,15 +83,15 @@ def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
     G = g[offset : offset + K * K].reshape(K, K)
     first, last = ends[i], ends[i + 1]
     n = last - first
-    z, p, came = room.z[:n], room.p[:n], room.came[:n]
-    path, tags = room.path[:n], y[first:last]
+    z, p, came = work.z[:n], work.p[:n], work.came[:n]
+    path, tags = work.path[:n], y[first:last]
     chain.emissions(z, pairs, X, w, first, last)
     score = chain.path_score(z, T, tags)
     for t in range(n):
         for c in range(K):
             z[t, c] += cost[tags[t], c]
     highest = chain.best_path(path, came, z, T)
-    if highest <= score:  # the truth itself is as good, or rounding says so
+    if highest <= score:  # the true labeling is the best, up to rounding
         return 0.0
     p[:] = 0.0
     for t in range(n):
@@ -101,4 +101,4 @@ def hinge(g: Any, room: Any, problem: Any, cost: Any, w: Any, i: int) -> float:
             G[path[t - 1], path[t]] += s[i]
             G[tags[t - 1], tags[t]] -= s[i]
     chain.scatter(g, p, pairs, X, s[i], first, last)
-    return s[i] * (highest - score)
+    return float(s[i] * (highest - score))

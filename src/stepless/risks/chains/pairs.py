@@ -1,19 +1,17 @@
-"""Which feature has a weight for which tag, as kernels read it."""
+"""Layouts of weights: the pairs of a feature and a tag that have one."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from stepless.arrays import Indices
+from stepless.arrays import Indices, Mask
 from stepless.design import Design
 from stepless.jit import compiled
 from stepless.term import Term
 
 
 class AllPairs(Term):
-    """A weight for each feature and each tag, a feature's side by side.
+    """One weight for each feature and each tag; the weights of a feature are adjacent.
 
     Examples
     --------
@@ -24,21 +22,21 @@ class AllPairs(Term):
     features: int
     tags: int
 
-    def weights(self) -> Any:
+    def weights(self) -> int:
         """Return the number of weights."""
         return self.features * self.tags
 
-    def span(self, j: Any) -> Any:
+    def span(self, j: int) -> tuple[int, int]:
         """Return the range of the weights of feature j."""
         return j * self.tags, (j + 1) * self.tags
 
-    def tag(self, j: Any, k: Any) -> Any:
+    def tag(self, j: int, k: int) -> int:
         """Return the tag of weight k, one of feature j's."""
         return k - j * self.tags
 
 
 class SeenPairs(Term):
-    """Weights only for the tags that a feature was seen with, a feature's side by side.
+    """Weights only for the tags that a feature was seen with; those of a feature are adjacent.
 
     Examples
     --------
@@ -54,39 +52,40 @@ class SeenPairs(Term):
 
     @classmethod
     def of(cls, X: Design, y: Indices, tags: int) -> SeenPairs:
-        """Take the pairs that examples hold: rows of features, and their tags."""
+        """Return the pairs that occur in examples: rows of features, and their tags."""
         features = X.shape[1]
         present = np.zeros((features, tags), dtype=np.bool_)
-        _note(present, X, y)
+        _mark(present, X, y)
         ends = np.zeros(features + 1, dtype=np.uint64)
         np.cumsum(present.sum(axis=1), out=ends[1:])
         return cls(ends, np.nonzero(present)[1].astype(np.uint16))
 
     @property
     def features(self) -> int:
-        """How many features there are."""
+        """Number of features."""
         return self.ends.size - 1
 
-    def weights(self) -> Any:
+    def weights(self) -> int:
         """Return the number of weights."""
         return self.seen.size
 
-    def span(self, j: Any) -> Any:
+    def span(self, j: int) -> tuple[int, int]:
         """Return the range of the weights of feature j."""
         at = np.uint64(j)
         return self.ends[at], self.ends[at + np.uint64(1)]
 
-    def tag(self, j: Any, k: Any) -> Any:
+    def tag(self, j: int, k: int) -> int:
         """Return the tag of weight k, one of feature j's."""
-        return self.seen[k]
+        tag: int = self.seen[k]
+        return tag
 
 
 Pairs = AllPairs | SeenPairs
 
 
 @compiled("X[n,d] present[d,_] y[n]")
-def _note(present: Any, X: Any, y: Any) -> None:
-    """Write present: which feature is met with which tag."""
+def _mark(present: Mask, X: Design, y: Indices) -> None:
+    """Write present: True for the pairs of a feature and a tag that occur."""
     for i in range(X.size()):
         first, last = X.span(i)
         for k in range(first, last):

@@ -1,7 +1,11 @@
-"""Risks that bound what a two-class model is judged by: F, ROC area, precision and recall at k."""
+"""Metrics of two classes and the risks that bound them: F, ROC area, precision and recall at k.
+
+A new metric is a subclass of `Metric` in its own file, and one line of `METRICS` or `METRICS_AT_K`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from stepless.given import shown
@@ -12,35 +16,45 @@ from stepless.risks.metrics.metric import Metric
 from stepless.risks.metrics.metric_risk import MetricRisk
 from stepless.risks.metrics.roc_area import RocArea
 
+# The metrics by the names that users write, and those of the k highest scores, from k.
+METRICS: dict[str, Callable[..., Metric]] = {
+    "f1": partial(FMeasure, 1.0),
+    "fbeta": FMeasure,
+    "roc_auc": RocArea,
+    "prbep": partial(AtTop, None, False),
+}
+METRICS_AT_K: dict[str, Callable[[float | None], Metric]] = {
+    "precision_at_k": lambda k: AtTop(k, recall=False),
+    "recall_at_k": lambda k: AtTop(k, recall=True),
+}
+
 
 def metric_of(name: str, k: float | None = None) -> Metric:
-    """Build the metric that a user names; `k` is that of the metrics at k, and of no other.
+    """Build a metric from its name; `k` belongs to the metrics at k, and to no other.
 
     Examples
     --------
     >>> metric_of("fbeta(2)"), metric_of("precision_at_k", 10)
     (FMeasure(beta=2.0), AtTop(k=10, recall=False))
     """
-    metric: Metric = named(
-        "metric",
-        name,
-        {
-            "f1": partial(FMeasure, 1.0),
-            "fbeta": FMeasure,
-            "roc_auc": RocArea,
-            "precision_at_k": lambda: AtTop(k),
-            "recall_at_k": lambda: AtTop(k, recall=True),
-            "prbep": lambda: AtTop(None),
-        },
-    )
-    at_k = name.strip().endswith("_at_k")
-    if at_k and k is None:
+    at_k = {name: partial(make, k) for name, make in METRICS_AT_K.items()}
+    metric: Metric = named("metric", name, METRICS | at_k)
+    if name.strip() in at_k and k is None:
         raise ValueError(
             f"metric={name!r} needs k=: how many examples are picked, or which share of them"
         )
-    if not at_k and k is not None:
+    if name.strip() not in at_k and k is not None:
         raise ValueError(f"metric={name!r} has no k; leave k={shown(k)} out")
     return metric
 
 
-__all__ = ["AtTop", "FMeasure", "Metric", "MetricRisk", "RocArea", "metric_of"]
+__all__ = [
+    "METRICS",
+    "METRICS_AT_K",
+    "AtTop",
+    "FMeasure",
+    "Metric",
+    "MetricRisk",
+    "RocArea",
+    "metric_of",
+]

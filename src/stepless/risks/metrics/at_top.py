@@ -17,11 +17,11 @@ from stepless.risks.metrics.top_risk import TopRisk
 
 @dataclass(frozen=True)
 class AtTop(Metric):
-    """How many of the k highest scores are positives: a share of k or, with `recall`, of them all.
+    """Precision of the k highest scores or, with `recall`, their recall.
 
-    A whole k is a number of examples, a fraction a share of them; None is as many as there are
-    positives, where precision and recall break even. Ties at the k-th score count as chance would
-    break them.
+    An integer k is a number of examples, a fraction a share of them; None is the number of
+    positives, where precision and recall break even. Ties at the k-th score count as if broken at
+    random, on average.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class AtTop(Metric):
         return float(found / (positives if self.recall else k))
 
     def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
-        """As many are called positive as are picked."""
+        """Return a threshold that k of the scores are above."""
         return below(-np.sort(-z), self._picked(z.size, int(np.count_nonzero(positive))))
 
     def _picked(self, m: int, positives: int) -> int:

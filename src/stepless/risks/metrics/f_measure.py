@@ -46,10 +46,10 @@ class FMeasure(Metric):
         return float((1.0 + square) * found / (square * np.count_nonzero(positive) + called))
 
     def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
-        """Where the F-measure of these examples is greatest."""
+        """Return the threshold with the greatest F-measure of these examples."""
         order = np.argsort(-z)
         z, found = z[order], np.cumsum(positive[order])
         called = np.arange(1, z.size + 1)
         F = found / (self.beta**2 * found[-1] + called)
-        F[:-1][z[:-1] == z[1:]] = 0.0  # no threshold tells equal scores apart
+        F[:-1][z[:-1] == z[1:]] = 0.0  # no threshold separates equal scores
         return below(z, int(np.argmax(F)) + 1)

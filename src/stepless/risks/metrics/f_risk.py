@@ -1,14 +1,12 @@
-"""The bound of the F-measure."""
+"""The convex bound of the F-measure."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.data import Source
-from stepless.intercept import Cut, bottom
+from stepless.intercept import Cut, Intercept, bottom
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.metrics.metric_risk import MetricRisk, Violation
@@ -17,26 +15,26 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation
 class FRisk(MetricRisk):
     """R(w, b) = max_ȳ 1 − F_β(y, ȳ) + (1/P) Σ_i (ȳ_i − y_i)/2 · (⟨w, x_i⟩ + b).
 
-    Joachims (ICML 2005), with a mean over the P positives where he has a sum: then margins of
-    about 1/2 suffice, however rare the positives are. ȳ = sign(z + b) is among the labelings and
+    Joachims (ICML 2005), with a mean over the P positives instead of a sum: then margins of about
+    1/2 suffice, however rare the positives are. ȳ = sign(z + b) is among the labelings and
     its second term is not negative, so R ≥ 1 − F_β.
 
-    Only the numbers u of positives missed and c of negatives called matter, those of the lowest
-    and the highest scores:
+    Only the numbers u of positives missed and c of negatives called positive matter, those with the
+    lowest and the highest scores:
 
         1 − (1 + β²)(P − u)/(β²P + P − u + c)
           + (sum of c highest z − sum of u lowest z + (c − u)b)/P
 
-    For a fixed u it is concave in c, so from any c one climbs to the best. What one more c gains in
-    F rises with a = P − u up to a² = s(s + 1), s = β²P + c, and falls after. If the best c falls
-    from a to a + 1, that threshold was passed at the lower one, and c never rises again: the best c
-    rises and then falls, and all climbs together take P + 2N steps. So an oracle is one sort, and
-    O(m) for every intercept that is tried.
+    For a fixed u it is concave in c, so that a local search finds the best c. The gain in F of one
+    more c rises with a = P − u up to a² = s(s + 1), s = β²P + c, and falls after. If the best c
+    falls from a to a + 1, that threshold was passed at the lower one, and c never rises again: the
+    best c rises and then falls, and all searches together take P + 2N steps. So an oracle call
+    costs one sort, and O(m) for every intercept that is tried.
 
     Parameters
     ----------
     source, regularizer, intercept
-        As of `MetricRisk`.
+        As in `MetricRisk`.
     square
         β².
     """
@@ -49,7 +47,7 @@ class FRisk(MetricRisk):
         super().__init__(source, regularizer, steepness, intercept)
 
     def worst(self, z: Array, b: float) -> Violation:
-        ranks = _Ranks(z, self._positive, self._negative, self._square)
+        ranks = _SortedScores(z, self._positive, self._negative, self._square)
         low = bottom(ranks.cut, b, smooth=False, free=self.objective.intercept)
         cost, a = 0.0, np.zeros(z.size)
         for cut, share in low.parts:
@@ -57,19 +55,19 @@ class FRisk(MetricRisk):
             cost += share * cut.offset
         return Violation(low.best.value, low.best.b, cost, a)
 
-    def rounding_error(self, w: Array, b: Any, value: float) -> float:
+    def rounding_error(self, w: Array, b: Intercept, value: float) -> float:
         # (c − u)b/P is a term too, and c − u at most m
         shift = 2.0 * self.rounding * self.m / self._positive.size * abs(float(b))
         return super().rounding_error(w, b, value) + shift
 
-    def oracle_value(self, w: Array, b: Any) -> float:
-        """R(w, b)."""
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        """Return R(w, b)."""
         z = self.source.predictions(w)
-        ranks = _Ranks(z, self._positive, self._negative, self._square)
+        ranks = _SortedScores(z, self._positive, self._negative, self._square)
         return ranks.cut(float(b)).value
 
 
-class _Ranks:
+class _SortedScores:
     """Scores in order: positives from the lowest, negatives from the highest."""
 
     def __init__(self, z: Array, positive: Indices, negative: Indices, square: float) -> None:
@@ -85,13 +83,16 @@ class _Ranks:
         return Cut(b, value, (c - u) / self._low.size, cost)
 
     def blend(self, a: Array, b: float, share: float) -> None:
-        """Add to a: the slopes of the worst labeling at b, times a share."""
+        """Add to a the slopes of the worst labeling at b, times a share."""
         _, u, c, _ = self._search(b)
         a[self._low[:u]] -= share / self._low.size
         a[self._high[:c]] += share / self._low.size
 
     def _search(self, b: float) -> tuple[float, int, int, float]:
-        return _worst_counts(self._missed, self._called, self._highest, self._square, b)
+        worst: tuple[float, int, int, float] = _worst_counts(
+            self._missed, self._called, self._highest, self._square, b
+        )
+        return worst
 
 
 @compiled("highest[N] called[N+1] missed[≥2]", fastmath=FAST)
@@ -106,10 +107,10 @@ def _worst_counts(
     for u in range(P + 1):
         a = P - u
         base = square * P + a
-        lift = top * a * P  # what is called is compared with −(z + b), P times its gain
-        while c < N and lift + (highest[c] + b) * (base + c) * (base + c + 1.0) > 0.0:
+        gain = top * a * P  # in F, times P and both denominators: compared with −(z + b)
+        while c < N and gain + (highest[c] + b) * (base + c) * (base + c + 1.0) > 0.0:
             c += 1
-        while c > 0 and lift + (highest[c - 1] + b) * (base + c - 1.0) * (base + c) <= 0.0:
+        while c > 0 and gain + (highest[c - 1] + b) * (base + c - 1.0) * (base + c) <= 0.0:
             c -= 1
         value = 1.0 - top * a / (base + c) + (called[c] - missed[u] + (c - u) * b) / P
         if value > best:

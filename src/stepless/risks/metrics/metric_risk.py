@@ -1,15 +1,15 @@
-"""A risk that is a maximum over labelings of all examples at once."""
+"""Risks that are a maximum over labelings of all examples at once."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.data import Source
+from stepless.intercept import Intercept
 from stepless.objective import Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
@@ -17,7 +17,7 @@ from stepless.risks.oracle_risk import OracleRisk
 
 @dataclass(frozen=True)
 class Violation:
-    """The worst labeling ȳ at some scores: it has the plane Δ(ȳ) + Σ a_i z_i under the risk."""
+    """The worst labeling ȳ at given scores, with its plane Δ(ȳ) + Σ a_i z_i under the risk."""
 
     value: float
     b: float  # the intercept at which it is the worst
@@ -28,8 +28,8 @@ class Violation:
 class MetricRisk(OracleRisk):
     """R(w, b) = max_ȳ Δ(y, ȳ) + Σ_i a_i(ȳ)(⟨w, x_i⟩ + b), convex and ≥ 0.
 
-    Whatever ȳ a search returns, its plane has the offset Δ(ȳ), known to the last bits: rounding of
-    scores costs tightness, never truth. What is left is the rounding of the slopes Σ a_i x_i.
+    Any ȳ that a search returns has a plane with the offset Δ(ȳ), known to the last bits: rounding
+    errors of scores cost tightness, never truth. What remains is that of the slopes Σ a_i x_i.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class MetricRisk(OracleRisk):
 
     @abstractmethod
     def worst(self, z: Array, b: float) -> Violation:
-        """The worst labeling at scores z; a free intercept is minimised out, starting from b."""
+        """Return the worst labeling at scores z; a free intercept is minimised out, from b on."""
 
     @property
     def sizes(self) -> Array:
@@ -70,12 +70,12 @@ class MetricRisk(OracleRisk):
         found = self.worst(self.source.predictions(w), 0.0)
         return found.value, self.source.combination(found.a)
 
-    def oracle_value(self, w: Array, b: Any) -> float:
-        """R(w)."""
+    def oracle_value(self, w: Array, b: Intercept) -> float:
+        """Return R(w)."""
         return self.value_and_gradient(w)[0]
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
-        """R(w), with the best intercept if it is free, and a plane under R that is level in b."""
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R(w), with the best intercept if it is free, and a plane that is level in b."""
         found = self.worst(self.source.predictions(w), float(b))
         plane = Plane(self.source.combination(found.a), found.cost)
         return Tangent(found.value, found.b, plane)
@@ -89,5 +89,5 @@ class MetricRisk(OracleRisk):
 
 
 def centred(z: Array) -> Array:
-    """Scores less their mean, for risks that see differences only: less cancels."""
+    """Return scores minus their mean, for risks of differences only: less cancellation."""
     return z - np.mean(z)

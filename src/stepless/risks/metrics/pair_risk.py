@@ -1,4 +1,4 @@
-"""The bound of the ROC area."""
+"""The convex bound of the ROC area."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 class PairRisk(MetricRisk):
     """R(w) = Σ_{i +, j −} s_i s_j max(0, 1 − ⟨w, x_i − x_j⟩)/(S₊ S₋): the mean hinge of pairs.
 
-    Joachims (ICML 2005): the maximum over all ways to order positives and negatives, of the share
-    of pairs in the wrong order and of what their scores say for it. S₊, S₋ are the sums of the
-    classes' weights s. With both classes in order of their scores, the pairs that an example
-    violates are a stretch of the other class, and its end only moves up: a sort and two merges.
+    Joachims (ICML 2005): the maximum, over all orders of positives and negatives, of the share of
+    pairs in the wrong order plus the mean difference of their scores. S₊, S₋ are the sums of the
+    classes' weights s. With both classes sorted by score, the pairs that an example violates are a
+    range of the other class, and its end only moves up: one sort and two merges.
     """
 
     def __init__(self, source: Source, regularizer: Regularizer) -> None:
@@ -38,10 +38,10 @@ class PairRisk(MetricRisk):
 
 @compiled("positives[P] high[P] negatives[N] low[N]", fastmath=FAST)
 def _wrong_pairs(positives: Array, negatives: Array, high: Array, low: Array) -> float:
-    """Multiply each positive's and negative's share by that of the others it is wrong with.
+    """Multiply the share of each example by the share of the others it forms wrong pairs with.
 
     A pair is wrong if its positive's score, in `high`, is less than 1 above its negative's, in
-    `low`; both are in order. Return the share of all pairs that is wrong.
+    `low`; both are sorted. Return the share of wrong pairs.
     """
     above = np.empty(negatives.size)
     p, share = 0, 0.0

@@ -13,7 +13,7 @@ from stepless.objective import Regularizer
 from stepless.risks.metrics.metric import Metric, below, refuse_one_class
 from stepless.risks.metrics.pair_risk import PairRisk
 
-_ALIKE = 1e-12  # relative, of sums of weights
+_ALIKE = 1e-12  # relative difference of sums of weights that are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,15 @@ class RocArea(Metric):
         return float(won / (P * (positive.size - P)))
 
     def threshold(self, positive: Mask, z: Array, s: Array | None = None) -> float:
-        """As many are called positive as are, by weight: the area itself has no threshold."""
+        """Return a threshold that calls as many positive as there are, by weight."""
         if s is None:
             return below(-np.sort(-z), int(np.count_nonzero(positive)))
         order = np.argsort(-z, kind="stable")
         order = order[s[order] > 0.0]
         weight, wanted = np.cumsum(s[order]), float(s[positive].sum())
         last = int(np.searchsorted(weight, wanted * (1.0 - _ALIKE)))
-        if weight[last] > wanted * (1.0 + _ALIKE):  # a part of this example's weight is called
+        if weight[last] > wanted * (
+            1.0 + _ALIKE
+        ):  # only a part of this example's weight is called positive
             return float(z[order[last]])
         return below(z[order], last + 1)

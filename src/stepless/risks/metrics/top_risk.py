@@ -1,4 +1,4 @@
-"""The bound of precision and recall at k."""
+"""The convex bound of precision and recall at k."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from stepless.risks.metrics.metric_risk import MetricRisk, Violation, centred
 class TopRisk(MetricRisk):
     """R(w) = max_n 1 − (min(k, P) − n)/q + (n/q)(mean of high negatives − mean of low positives).
 
-    n counts the positives that the k highest scores lack of the most, min(k, P); q is k for
-    precision and P for recall, so that margins of 1 suffice. High are the n + max(k − P, 0) highest
-    negatives, low the n + max(P − k, 0) lowest positives. With n such errors these negatives are
-    among the k highest and these positives are not, so what their means differ by is ≥ 0, and
+    n is the number of positives missing among the k highest scores, of min(k, P) possible; q is k
+    for precision and P for recall, so that margins of 1 suffice. High are the n + max(k − P, 0)
+    highest negatives, low the n + max(P − k, 0) lowest positives. With n errors these negatives are
+    among the k highest and these positives are not, so the difference of their means is ≥ 0, and
     R ≥ 1 − metric. It is convex: a maximum of largest and least means.
 
-    For k = P this is Joachims' (ICML 2005). For other k his y is no choice of k, and his risk
-    neither bounds the metric nor is ≥ 0; this one is below the average surrogate of Kar, Narasimhan
-    and Jain (ICML 2015) by (P − k)/q times what the mean of low positives is below that of all.
+    For k = P this is the risk of Joachims (ICML 2005). For other k his y is no choice of k, and his
+    risk neither bounds the metric nor is ≥ 0; this one is below the average surrogate of Kar,
+    Narasimhan and Jain (ICML 2015) by (P − k)/q times the difference of the means of all positives
+    and of the low ones.
     """
 
     def __init__(self, source: Source, regularizer: Regularizer, k: int, q: int) -> None:
@@ -38,9 +39,9 @@ class TopRisk(MetricRisk):
         high = self._negative[np.argsort(-z[self._negative])]
         low = self._positive[np.argsort(z[self._positive])]
         more, fewer = self._spare
-        apart = np.cumsum(z[high])[more : more + n.size] / (n + more)
-        apart -= np.cumsum(z[low])[fewer : fewer + n.size] / (n + fewer)
-        values = n + n * apart
+        difference = np.cumsum(z[high])[more : more + n.size] / (n + more)
+        difference -= np.cumsum(z[low])[fewer : fewer + n.size] / (n + fewer)
+        values = n + n * difference
         a = np.zeros(z.size)
         if values.max(initial=0.0) <= 0.0:
             return Violation(self._least, 0.0, self._least, a)

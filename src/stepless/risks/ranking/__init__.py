@@ -1,4 +1,8 @@
-"""Losses of rankings, and the measures that they bound."""
+"""Losses of rankings, and the measures that they bound.
+
+A new loss is a subclass of `RankingLoss` in its own file, and one line of `RANKING_LOSSES`; if it
+has a field `k`, that is the ranker's.
+"""
 
 from stepless.risks.ranking.assigned_ndcg import AssignedNDCG
 from stepless.risks.ranking.average_precision import AveragePrecision
@@ -15,6 +19,7 @@ from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.risks.ranking.ranking_risk import RankingRisk
 from stepless.risks.ranking.reciprocal_rank import ReciprocalRank
 
+# The losses by the names that users write, in Python and on the command line.
 RANKING_LOSSES: dict[str, type[RankingLoss]] = {
     "pairwise": Pairwise,
     "ndcg": NDCG,

@@ -1,14 +1,12 @@
-"""NDCG's structured hinge by the weights of ranks, as Chapelle, Le and Smola have it."""
+"""The structured hinge of NDCG by rank weights (Chapelle, Le and Smola)."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
-from stepless.risks.ranking.falling import falling
+from stepless.risks.ranking.argsort_descending import argsort_descending
 from stepless.risks.ranking.gains import discount, gain
 from stepless.risks.ranking.ndcg import NDCG
 
@@ -20,13 +18,13 @@ class AssignedNDCG(NDCG):
     c_r = 1/log₂(r + 1) of the ranks r ≤ k, 0 beyond. c̄_i is the mean c_r of the ranks that document
     i's grade has in the right order.
 
-    Chapelle, Le and Smola (2007) have any weights of ranks for c in the second place, and find π as
-    a linear assignment. With the discounts themselves, the assignment is by one product,
+    Chapelle, Le and Smola (2007) allow any rank weights for c in the second term, and find π as a
+    linear assignment. With the discounts themselves, the assignment is by one product,
     c_π(i) (z_i − G_i), and sorting by z − G solves it: O(n log n), not O(n³). Equal grades share
     their ranks' weights, so that the order of rows does not matter; the paper breaks such ties.
 
-    Scores that differ within a grade cost, so much that on noisy grades w = 0 may be best at every
-    strength: on three of MQ2008's five folds it is, certified. `NDCG` has no such cost.
+    Scores that differ within a grade are penalised, so that on noisy grades w = 0 may be optimal at
+    every strength: on three of MQ2008's five folds it is, certified. `NDCG` has no such penalty.
 
     Examples
     --------
@@ -35,18 +33,19 @@ class AssignedNDCG(NDCG):
     (1.0, array([-1.,  1.]))
     """
 
-    def steepness(self, n: int) -> Any:
+    def steepness(self, n: int) -> float:
         most = 0.0
         for r in range(min(self.k, n)):
             most += 2.0 * discount(r)
         return most
 
-    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
-        return _plane(a, z, y, self.k)
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
+        level: float = _plane(a, z, y, self.k)
+        return level
 
 
 @compiled("z[n] a[n] y[n]", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
+def _plane(a: Array, z: Array, y: Array, k: int) -> float:
     """Write a; return 1 − NDCG@k of the order by z − G."""
     n = z.size
     most = min(k, n)
@@ -54,8 +53,8 @@ def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
     for r in range(most):
         best += gain(y[r]) * discount(r)
     order = np.empty(n, np.int64)
-    falling(order, z - _gains(y) / best)
-    first = 0  # of those of one grade, in the right order
+    argsort_descending(order, z - _gains(y) / best)
+    first = 0  # of the documents of one grade, in the right order
     while first < n:
         last = first
         share = 0.0
@@ -74,7 +73,7 @@ def _plane(a: Any, z: Any, y: Any, k: Any) -> Any:
 
 
 @compiled("y[_]", fastmath=FAST)
-def _gains(y: Any) -> Any:
+def _gains(y: Array) -> Array:
     gains = np.empty(y.size)
     for i in range(y.size):
         gains[i] = gain(y[i])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,21 +29,23 @@ class AveragePrecision(RankingLoss):
 
     needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
-    def tells(self, y: Array) -> Any:
-        return y[0] > 0.0 and y[-1] <= 0.0
+    def is_informative(self, y: Array) -> bool:
+        return bool(y[0] > 0.0 and y[-1] <= 0.0)
 
-    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
-        return _plane(a, self, z, y, order)
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
+        level: float = _plane(a, self, z, y, order)
+        return level
 
-    def lost(self, harmonic: Array, i: int, j: int, end: int) -> Any:
+    def lost(self, harmonic: Array, i: int, j: int, end: int) -> float:
         """Σ_{i ≤ l < end} (l + 1)/(l + j + 1) − (l + 1)/(l + j + 2), by harmonic numbers."""
-        # the l-th relevant one has j others before it, then one more
+        # the l-th relevant one has j others before it, then j + 1
         gone = (j + 1) * (harmonic[j + 1 + end] - harmonic[j + 1 + i])
-        return (gone - j * (harmonic[j + end] - harmonic[j + i])) / end
+        lost: float = (gone - j * (harmonic[j + end] - harmonic[j + i])) / end
+        return lost
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
-def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
+def _plane(a: Array, loss: AveragePrecision, z: Array, y: Array, order: Indices) -> float:
     """Write a; return 1 − AP of the ranking that violates the most."""
     n = z.size
     relevant, others = apart(order, np.sum(y > 0.0))
@@ -51,13 +53,13 @@ def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
     harmonic = np.zeros(n + 1)
     for r in range(1, n + 1):
         harmonic[r] = harmonic[r - 1] + 1.0 / r
-    behind = np.zeros(C + 1)  # scores of the relevant ones from the i-th on
+    behind = np.zeros(C + 1)  # sums of the scores of the relevant ones from the i-th on
     for i in range(C - 1, -1, -1):
         behind[i] = behind[i + 1] + z[relevant[i]]
     cost = 2.0 / C / N
     place = np.empty(N, np.int64)
     choose_places(place, loss, harmonic, z, others, behind, C, cost)
-    before = np.zeros(C + 1)  # how many others stand before the i-th relevant one
+    before = np.zeros(C + 1)  # number of others before the i-th relevant one
     for j in range(N):
         before[place[j]] += 1.0
     for j in range(N):
@@ -67,4 +69,5 @@ def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
         before[i] += before[i - 1] if i else 0.0
         a[relevant[i]] = -cost * before[i]
         precision += (i + 1.0) / (i + 1.0 + before[i])
-    return 1.0 - precision / C
+    level: float = 1.0 - precision / C
+    return level

@@ -1,20 +1,20 @@
-"""What a document is worth by its grade, and a rank by its place."""
+"""Gains of grades and discounts of ranks."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
 from stepless.jit import compiled
 
-LARGEST = 50.0  # grade: beyond, a grade's gain rounds away what the next best one adds
+LARGEST = 50.0  # grade: beyond, the gain of a grade makes others vanish by rounding
 
 
-def grades(y: Any) -> Array:
-    """Grades as numbers, one a document."""
+def grades(y: ArrayLike) -> Array:
+    """Return grades as numbers, one per document."""
     try:
         found = np.asarray(y)
         found = found.astype(np.float64, casting="safe" if found.dtype.kind == "c" else "unsafe")
@@ -29,7 +29,7 @@ def grades(y: Any) -> Array:
 
 
 def admit_gains(y: Array) -> None:
-    """Refuse grades whose gain is negative, or so large that no other counts beside it."""
+    """Refuse grades whose gain is negative, or too large for others to count beside it."""
     odd = (y < 0.0) | (y > LARGEST)
     if odd.any():
         row = int(np.flatnonzero(odd)[0])
@@ -40,12 +40,12 @@ def admit_gains(y: Array) -> None:
 
 
 @compiled("")
-def gain(y: Any) -> Any:
-    """2^y − 1, above 0 for every y above 0."""
+def gain(y: float) -> float:
+    """Return 2^y − 1, positive for every y > 0."""
     return math.expm1(y * math.log(2.0))
 
 
 @compiled("")
-def discount(r: Any) -> Any:
-    """Weight of the rank that r documents have before them, 1/log₂(r + 2)."""
+def discount(r: int) -> float:
+    """Return the weight 1/log₂(r + 2) of the rank after r documents."""
     return 1.0 / math.log2(r + 2.0)

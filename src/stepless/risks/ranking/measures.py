@@ -1,26 +1,30 @@
-"""How good an order of documents is: means over queries.
+"""Measures of the order of documents: means over queries.
 
-Documents of equal scores are taken in a random order, and the measure is what to expect; so equal
-scores for all earn no luck. Queries without a relevant document are left out of the mean.
+Documents of equal scores count as if in random order: the measure is the expectation. Queries
+without a relevant document are left out of the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain, grades
-from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.queries import Queries, QueryIds
 from stepless.risks.ranking.top import top_of
 
+Measure = Callable[[Array, Array], float]  # of the grades and scores of a query, sorted by score
 
-def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
-    """NDCG@k, gains 2^y − 1 and discounts 1/log₂(rank + 1), of grades y ≥ 0 and scores z.
+
+def ndcg_at_k(
+    y: ArrayLike, z: ArrayLike, k: int = 10, *, group: QueryIds = None, qid: QueryIds = None
+) -> float:
+    """Return NDCG@k of grades y ≥ 0 and scores z: gains 2^y − 1, discounts 1/log₂(rank + 1).
 
     Examples
     --------
@@ -32,8 +36,10 @@ def ndcg_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None
     return _mean(lambda y, z: _ndcg(y, -np.sort(-y), z, k), y, z, group, qid)
 
 
-def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any = None) -> float:
-    """The share of relevant documents, y > 0, among the first k of each query.
+def precision_at_k(
+    y: ArrayLike, z: ArrayLike, k: int = 10, *, group: QueryIds = None, qid: QueryIds = None
+) -> float:
+    """Return the share of relevant documents, y > 0, among the first k of each query.
 
     Examples
     --------
@@ -44,8 +50,10 @@ def precision_at_k(y: Any, z: Any, k: int = 10, *, group: Any = None, qid: Any =
     return _mean(lambda y, z: _found(y, z, top) / top, y, z, group, qid)
 
 
-def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
-    """MAP: the mean precision at the ranks of the relevant documents, y > 0.
+def mean_average_precision(
+    y: ArrayLike, z: ArrayLike, *, group: QueryIds = None, qid: QueryIds = None
+) -> float:
+    """Return MAP, the mean precision at the ranks of the relevant documents, y > 0.
 
     Examples
     --------
@@ -55,8 +63,10 @@ def mean_average_precision(y: Any, z: Any, *, group: Any = None, qid: Any = None
     return _mean(_average_precision, y, z, group, qid)
 
 
-def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) -> float:
-    """MRR: 1/the rank of the first relevant document, y > 0.
+def mean_reciprocal_rank(
+    y: ArrayLike, z: ArrayLike, *, group: QueryIds = None, qid: QueryIds = None
+) -> float:
+    """Return MRR, the mean of 1/rank of the first relevant document, y > 0.
 
     Examples
     --------
@@ -66,7 +76,7 @@ def mean_reciprocal_rank(y: Any, z: Any, *, group: Any = None, qid: Any = None) 
     return _mean(_reciprocal_rank, y, z, group, qid)
 
 
-def _mean(measure: Callable[[Array, Array], float], y: Any, z: Any, group: Any, qid: Any) -> float:
+def _mean(measure: Measure, y: ArrayLike, z: ArrayLike, group: QueryIds, qid: QueryIds) -> float:
     y = grades(y)
     try:
         z = np.asarray(z, dtype=np.float64)
@@ -92,8 +102,8 @@ def _mean(measure: Callable[[Array, Array], float], y: Any, z: Any, group: Any, 
 
 
 @compiled()
-def _tied(y: Any, z: Any, first: Any) -> Any:
-    """Where the documents that have the first one's score end, and how many are relevant."""
+def _tied(y: Array, z: Array, first: int) -> tuple[int, int]:
+    """Return the end of the documents tied with the first, and the number of relevant ones."""
     last = first
     relevant = 0
     while last < z.size and z[last] == z[first]:
@@ -103,7 +113,7 @@ def _tied(y: Any, z: Any, first: Any) -> Any:
 
 
 @compiled("y[n] ideal[n] z[n]")
-def _ndcg(y: Any, ideal: Any, z: Any, k: Any) -> Any:
+def _ndcg(y: Array, ideal: Array, z: Array, k: int) -> float:
     best = 0.0
     for r in range(min(k, y.size)):
         best += gain(ideal[r]) * discount(r)
@@ -122,8 +132,8 @@ def _ndcg(y: Any, ideal: Any, z: Any, k: Any) -> Any:
 
 
 @compiled("y[n] z[n]")
-def _found(y: Any, z: Any, k: Any) -> Any:
-    """How many of the first k are relevant."""
+def _found(y: Array, z: Array, k: int) -> float:
+    """Return the expected number of relevant documents among the first k."""
     found = 0.0
     first = 0
     while first < min(k, y.size):
@@ -134,7 +144,7 @@ def _found(y: Any, z: Any, k: Any) -> Any:
 
 
 @compiled("y[n] z[n]")
-def _average_precision(y: Any, z: Any) -> Any:
+def _average_precision(y: Array, z: Array) -> float:
     total = 0.0
     before = 0
     first = 0
@@ -142,7 +152,7 @@ def _average_precision(y: Any, z: Any) -> Any:
         last, relevant = _tied(y, z, first)
         size = last - first
         for r in range(first, last):
-            # Where r's document is relevant, others of its score are so with this chance.
+            # the probability that others of its score are relevant if r's document is
             chance = (relevant - 1.0) / (size - 1.0) if size > 1 else 0.0
             total += relevant / size * (before + 1.0 + (r - first) * chance) / (r + 1.0)
         before += relevant
@@ -151,13 +161,13 @@ def _average_precision(y: Any, z: Any) -> Any:
 
 
 @compiled("y[n] z[n]")
-def _reciprocal_rank(y: Any, z: Any) -> Any:
+def _reciprocal_rank(y: Array, z: Array) -> float:
     first, relevant = 0, 0
     while relevant == 0:
         start = first
         first, relevant = _tied(y, z, first)
     total = 0.0
-    none = 1.0  # the chance that no relevant one has come yet
+    none = 1.0  # the probability that no relevant one has come yet
     for r in range(start, first):
         chance = min(relevant / (first - r), 1.0)
         total += none * chance / (r + 1.0)

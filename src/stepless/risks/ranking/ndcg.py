@@ -42,7 +42,7 @@ class NDCG(RankingLoss):
     def admit(self, y: Array) -> None:
         admit_gains(y)
 
-    def tells(self, y: Array) -> Any:
+    def is_informative(self, y: Array) -> Any:
         return gain(y[0]) > gain(y[-1])
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:

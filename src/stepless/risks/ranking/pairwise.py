@@ -1,8 +1,6 @@
-"""The hinge of every pair of documents."""
+"""The pairwise hinge loss."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -24,13 +22,14 @@ class Pairwise(RankingLoss):
     (0.3333333333333333, array([ 0.        , -0.33333333,  0.33333333]))
     """
 
-    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
-        return _plane(a, z, y, order)
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
+        level: float = _plane(a, z, y, order)
+        return level
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
-    """Write a; return the share of the pairs that lie closer than 1, or the wrong way round."""
+def _plane(a: Array, z: Array, y: Array, order: Indices) -> float:
+    """Write a; return the share of the pairs with a margin below 1."""
     n = z.size
     grade = np.zeros(n, np.int64)  # numbered from the best
     for i in range(1, n):
@@ -46,23 +45,25 @@ def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
         before += size[g]
     tree = np.empty(worst + 2, np.int64)
     count = np.empty(n, np.int64)
-    _close(count, tree, z, grade, order)
+    _count_violations(count, tree, z, grade, order)
     level = 0.0
     for i in range(n):
         level += count[i]
         a[i] = -count[i] / pairs
-    # seen from the lower grade: the same pairs, for the same difference of scores is taken
-    _close(count, tree, -z, worst - grade, order[::-1].copy())
+    # from the lower grade: the same pairs, since the same difference of scores is taken
+    _count_violations(count, tree, -z, worst - grade, order[::-1].copy())
     for i in range(n):
         a[i] += count[i] / pairs
     return level / pairs
 
 
 @compiled(fastmath=FAST)
-def _close(count: Any, tree: Any, z: Any, grade: Any, order: Any) -> Any:
-    """Write count (and tree): to each document, those of a larger grade number with z_j > z_i − 1.
+def _count_violations(
+    count: Indices, tree: Indices, z: Array, grade: Indices, order: Indices
+) -> None:
+    """Write count: for each document i, the j of a larger grade number with z_j > z_i − 1.
 
-    From the highest score down, documents enter a Fenwick tree over the grades, each once.
+    Documents enter `tree`, a Fenwick tree over the grades, from the highest score down.
     """
     n = z.size
     tree[:] = 0

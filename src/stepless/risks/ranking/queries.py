@@ -1,14 +1,16 @@
-"""Which documents belong to one query."""
+"""Queries: groups of the documents that are ranked together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepless.arrays import AnyArray, Array, Indices, Mask
 from stepless.given import missing
+
+QueryIds = ArrayLike | None  # sizes of consecutive queries, or one id per row
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Queries:
     starts: Indices
 
     @classmethod
-    def of(cls, y: Array, *, group: Any = None, qid: Any = None) -> Queries:
-        """From the sizes of consecutive queries, or from an id a row; all rows are one if neither.
+    def of(cls, y: Array, *, group: QueryIds = None, qid: QueryIds = None) -> Queries:
+        """Group rows by the sizes of consecutive queries, or by an id per row; else all are one.
 
         Sizes and ids are checked: each row belongs to one query.
         """
@@ -39,20 +41,20 @@ class Queries:
         return cls(np.lexsort((-y, number)), np.concatenate([[0], np.cumsum(sizes)]))
 
     def only(self, wanted: Mask) -> Queries:
-        """Some of the queries, marked True."""
+        """Return the queries that are marked True."""
         sizes = np.diff(self.starts)
         rows = self.rows[np.repeat(wanted, sizes)]
         return Queries(rows, np.concatenate([[0], np.cumsum(sizes[wanted])]))
 
 
-def _refuse_holes(ids: AnyArray) -> None:
+def _refuse_missing(ids: AnyArray) -> None:
     for row, one in enumerate(ids):
         if missing(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
 
 
-def _numbered(m: int, group: Any, qid: Any) -> tuple[Indices, Indices]:
-    """The number of each row's query, and how many rows each has."""
+def _numbered(m: int, group: QueryIds, qid: QueryIds) -> tuple[Indices, Indices]:
+    """Return the number of each row's query, and the sizes of the queries."""
     if group is not None and qid is not None:
         raise ValueError("group= and qid= both say which rows are one query: give one of them")
     if qid is not None:
@@ -60,7 +62,7 @@ def _numbered(m: int, group: Any, qid: Any) -> tuple[Indices, Indices]:
         if ids.shape != (m,):
             raise ValueError(f"qid must have an id for each of the {m} rows, not shape {ids.shape}")
         if ids.dtype.kind in "fcmMO":
-            _refuse_holes(ids)
+            _refuse_missing(ids)
         try:
             _, number, sizes = np.unique(ids, return_inverse=True, return_counts=True)
         except TypeError:
@@ -71,11 +73,11 @@ def _numbered(m: int, group: Any, qid: Any) -> tuple[Indices, Indices]:
     sizes = np.array([m]) if group is None else np.asarray(group)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise ValueError("group must be a list of whole numbers ≥ 1, the sizes of the queries")
-    together = sum(sizes.tolist())  # of Python's numbers: numpy's sums wrap
+    together = sum(sizes.tolist())  # Python's integers: numpy's sums overflow
     if together != m:
         raise ValueError(
             f"group has the sizes of queries with {together} rows together, but X has {m}; "
-            "if it is an id a row, call it qid="
+            "if it has one id per row, call it qid="
         )
-    sizes = sizes.astype(np.int64)  # sums of unsigned and signed ones are floats
+    sizes = sizes.astype(np.int64)  # sums of unsigned and signed integers are floats
     return np.repeat(np.arange(sizes.size), sizes), sizes

@@ -1,20 +1,20 @@
-"""What every loss of a ranking answers."""
+"""The contract of ranking losses."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from stepless.arrays import Array, Indices
 from stepless.term import Term
 
 
 class RankingLoss(Term):
-    """A convex loss L(z) ≥ 0 of the scores of one query's documents: the largest of many planes.
+    """A convex loss L(z) ≥ 0 of the scores of one query's documents: a maximum of planes.
 
-    Each plane, level + ⟨a, z⟩, belongs to a ranking: the level is that ranking's error, or the
-    number of its wrong pairs, and a says by how much its scores exceed those of the right order:
-    its entries add up to 0, for what all scores of a query share ranks nothing.
-    Documents come in the order of their grades y, the best first.
+    Each plane, level + ⟨a, z⟩, belongs to a ranking: the level is the error of that ranking, or its
+    number of wrong pairs, and ⟨a, z⟩ compares its score with that of the right order. The entries
+    of a add up to 0, since a shift of all scores does not change the order. Documents are sorted by
+    their grades y, the best first. A subclass has `plane`.
 
     Examples
     --------
@@ -25,26 +25,26 @@ class RankingLoss(Term):
     (0.5, array([-0.5,  0.5,  0. ]))
     """
 
-    needs: ClassVar[str] = "two documents of different grades"  # of a query that tells
+    needs: ClassVar[str] = "two documents of different grades"  # in an informative query
 
     def admit(self, y: Array) -> None:
-        """Raise ValueError where grades make no sense."""
+        """Raise ValueError if the loss is not defined for these grades."""
 
-    def tells(self, y: Array) -> Any:
-        """Whether some order of these documents is better than another, as `needs` says."""
-        return y[0] > y[-1]
+    def is_informative(self, y: Array) -> bool:
+        """Return whether some order of these documents is better than another, see `needs`."""
+        return bool(y[0] > y[-1])
 
-    def steepness(self, n: int) -> Any:
-        """The most that Σ|a_i| of a plane of n documents can be: 4, as of means over wrong pairs.
+    def steepness(self, n: int) -> float:
+        """Return a bound of Σ|a_i| of a plane of n documents: 4, as for means over wrong pairs.
 
-        A loss of one's own whose slopes may add up to more must say so: what rounding may hide of
-        the risk is relative to it.
+        A user-defined loss whose slopes may add up to more must override it: the rounding error
+        of the risk is relative to it.
         """
         return 4.0
 
-    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
         """Write a; return the level of the plane that is highest at z.
 
-        `order` has the numbers of the documents, the highest score first.
+        `order` has the indices of the documents, the highest score first.
         """
         raise NotImplementedError

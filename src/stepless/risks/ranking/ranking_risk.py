@@ -1,24 +1,25 @@
-"""The mean loss of queries."""
+"""The mean of a ranking loss over queries."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array, Indices, MatrixLike
 from stepless.compiled import oracle
-from stepless.data import Block, Column, Source, added
+from stepless.data import Block, Column, Source, sum_blocks
+from stepless.intercept import Intercept
 from stepless.jit import FAST, compiled
-from stepless.objective import Domain, Regularizer
+from stepless.objective import Regularizer
 from stepless.plane import Plane, Tangent
 from stepless.risks.oracle_risk import OracleRisk
-from stepless.risks.ranking.falling import falling
+from stepless.risks.ranking.argsort_descending import argsort_descending
 from stepless.risks.ranking.gains import grades
-from stepless.risks.ranking.queries import Queries
+from stepless.risks.ranking.queries import Queries, QueryIds
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.rounding import UNIT
 
@@ -26,21 +27,21 @@ from stepless.rounding import UNIT
 class RankingRisk(OracleRisk):
     """R(w) = the mean of L(Xw) over the queries, each with the scores of its own documents.
 
-    Queries without two documents to tell apart have no loss, and are left out of the mean:
-    `left_out` of them, `alone` of which have one document.
+    Queries that are not informative are left out of the mean: `left_out` of them, `alone` of which
+    have a single document.
 
     Parameters
     ----------
     loss
         L, a `RankingLoss`.
     X, y
-        Documents, a row each, and their grades.
-    regularizer, domain
-        Ω, with its strength, and where the weights may lie.
+        Documents, one row each, and their grades.
+    regularizer
+        Ω, with its strength.
     group, qid
-        Sizes of consecutive queries, or the query of each row; all rows are one if neither.
+        Sizes of consecutive queries, or the query of each row; if neither, all rows are one.
     threads
-        How many; None for all cores.
+        Number of threads; None for all cores.
 
     Examples
     --------
@@ -56,43 +57,41 @@ class RankingRisk(OracleRisk):
     def __init__(
         self,
         loss: RankingLoss,
-        X: Any,
-        y: Array,
+        X: MatrixLike,
+        y: ArrayLike,
         regularizer: Regularizer,
-        domain: Domain | None = None,
         *,
-        group: Any = None,
-        qid: Any = None,
+        group: QueryIds = None,
+        qid: QueryIds = None,
         threads: int | None = None,
     ) -> None:
         y = grades(y)
         loss.admit(y)
         queries = Queries.of(y, group=group, qid=qid)
         starts = queries.starts.tolist()
-        tell = [bool(loss.tells(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
-        if not any(tell):
+        kept = [bool(loss.is_informative(y[queries.rows[lo:hi]])) for lo, hi in pairwise(starts)]
+        if not any(kept):
             raise ValueError(f"no query has {loss.needs}: there is nothing to rank")
-        self.left_out = len(tell) - sum(tell)
+        self.left_out = len(kept) - sum(kept)
         self.alone = int(np.count_nonzero(np.diff(starts) == 1))
-        queries = queries.only(np.array(tell))
+        queries = queries.only(np.array(kept))
         self.loss, self.starts = loss, queries.starts
-        X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-        X = X[queries.rows]
-        self.source = Source(X, y[queries.rows], threads=threads, groups=self.starts)
-        self._within = Column([_between(self.starts, *cut) for cut in self.source.cuts])
-        super().__init__(X.shape[1], regularizer, domain, m=queries.rows.size)
-        sizes = self.source.total(_largest, X.shape[1:], self._within)
+        rows = (sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X))[queries.rows]
+        self.source = Source(rows, y[queries.rows], threads=threads, groups=self.starts)
+        self._block_starts = Column([_between(self.starts, *cut) for cut in self.source.cuts])
+        super().__init__(rows.shape[1], regularizer, m=queries.rows.size)
+        sizes = self.source.total(_largest, rows.shape[1:], self._block_starts)
         self._largest = sizes / self.queries  # the mean over queries of the largest |x_ij| in each
         self._longest = int(np.diff(self.starts).max())
         self._steepness = float(loss.steepness(self._longest))
 
     def begin(self) -> None:
         super().begin()
-        self._slopes = 0.0  # the largest length of a since
+        self._slope_norm = 0.0  # largest ‖a‖ since
 
     @property
     def queries(self) -> int:
-        """How many queries have a loss."""
+        """Number of queries in the mean."""
         return self.starts.size - 1
 
     @property
@@ -104,63 +103,63 @@ class RankingRisk(OracleRisk):
         value, _, a = self._highest(w)
         return value, self.source.combination(a)
 
-    def oracle_value(self, w: Array, b: Any) -> float:
+    def oracle_value(self, w: Array, b: Intercept) -> float:
         return self._highest(w)[0]
 
-    def oracle_tangent(self, w: Array, b: Any) -> Tangent:
-        """R(w) and the plane of its rankings; it is true however the scores were rounded."""
+    def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:
+        """Return R(w) and the plane of its rankings, true for any rounding of the scores."""
         value, level, a = self._highest(w)
         return Tangent(value, 0.0, Plane(self.source.combination(a), level))
 
     def _highest(self, w: Array) -> tuple[float, float, Column]:
-        """R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
+        """Return R(w), and the plane level + ⟨a, z⟩ of all scores that is highest at z = Xw."""
         z, a = self.source.column(oracle.predictions, w, 0.0), self.source.empty()
-        given = self.loss, z, self._within, self.queries
-        level, square, apart = added(self.source.update(a, _rank, *given))
+        given = self.loss, z, self._block_starts, self.queries
+        level, square, product = sum_blocks(self.source.update(a, _rank, *given))
         level /= self.queries
-        self._slopes = max(self._slopes, math.sqrt(square))
-        return max(level + apart, 0.0), level, a
+        self._slope_norm = max(self._slope_norm, math.sqrt(square))
+        return max(level + product, 0.0), level, a
 
-    def rounding_error(self, w: Array, b: Any, value: float) -> float:
-        """Of the steepest planes of any rankings, not of those found, whose slopes may be 0.
+    def rounding_error(self, w: Array, b: Intercept, value: float) -> float:
+        """Bound the error for the steepest planes of any rankings: those found may have slope 0.
 
-        A score is off by its d products' rounding, the sum of a query's slopes by one of each
-        document's; the mean over queries by no more than `rounding` of itself.
+        A score has the rounding error of d products, the sum of a query's slopes one per document;
+        the mean over queries has a relative error of at most `rounding`.
         """
         terms = self._longest + self.d + 16
-        off = terms * UNIT * float(self._largest @ np.abs(w))
-        return self._steepness * off + self.rounding * value
+        error = terms * UNIT * float(self._largest @ np.abs(w))
+        return self._steepness * error + self.rounding * value
 
     def gradient_error(self) -> Array:
-        """Of sums: Σ|a_i x_ij| is at most the product of the lengths of a and of the feature."""
-        return self.rounding * math.sqrt(self.m) * self._slopes * self.source.sizes
+        """Bound the errors of sums: Σ|a_i x_ij| is at most ‖a‖ times the length of the feature."""
+        return self.rounding * math.sqrt(self.m) * self._slope_norm * self.source.sizes
 
     def offset_error(self, w: Array, tangent: Tangent) -> float:
-        """Of the mean of levels, which no score enters."""
+        """Bound the error of the mean of levels, which does not depend on scores."""
         return self.rounding * (1.0 + tangent.plane.offset)
 
 
 def _between(starts: Indices, lo: int, hi: int) -> Indices:
-    """Starts of the queries from row lo to row hi, counted from there, and the last one's end."""
+    """Return the starts of the queries from row lo to row hi, relative to lo, and the last end."""
     return starts[np.searchsorted(starts, lo) : np.searchsorted(starts, hi) + 1] - lo
 
 
 def _rank(
     block: Block, a: Array, loss: RankingLoss, z: Array, starts: Indices, queries: int
 ) -> tuple[float, float, float]:
-    """Write a: the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
+    """Write a, the slopes of the mean plane; return the sum of levels, ⟨a, a⟩ and ⟨a, z⟩."""
     order = np.empty(z.size, dtype=np.int64)
     _sort(order, z, starts)
     level = _planes(a, loss, z, block.y, order, starts)
     a /= queries
-    # slopes of a query add up to 0: what its scores share, they had better not see
-    apart = z - np.repeat(z[starts[:-1]], np.diff(starts))
-    return level, float(a @ a), float(a @ apart)
+    # the slopes of a query add up to 0: without a common part of its scores less cancels
+    relative = z - np.repeat(z[starts[:-1]], np.diff(starts))
+    return level, float(a @ a), float(a @ relative)
 
 
 @compiled("block[_,d] total[d] starts[_]")
-def _largest(block: Any, total: Any, starts: Any) -> None:
-    """Add to total: the largest |x_ij| of each query."""
+def _largest(block: Block, total: Array, starts: Indices) -> None:
+    """Add to total the largest |x_ij| of each query."""
     X, _, _ = block
     top = np.zeros(total.size)
     for q in range(starts.size - 1):
@@ -178,16 +177,18 @@ def _largest(block: Any, total: Any, starts: Any) -> None:
 
 
 @compiled("z[n] order[n] starts[_]", fastmath=FAST)
-def _sort(order: Any, z: Any, starts: Any) -> Any:
-    """Write order: the documents of each query, numbered within it, by falling scores."""
+def _sort(order: Indices, z: Array, starts: Indices) -> None:
+    """Write order: the documents of each query, numbered within it, by descending score."""
     for q in range(starts.size - 1):
         lo, hi = starts[q], starts[q + 1]
-        falling(order[lo:hi], z[lo:hi])
+        argsort_descending(order[lo:hi], z[lo:hi])
 
 
 @compiled("z[n] a[n] y[n] order[n] starts[_]", fastmath=FAST)
-def _planes(a: Any, loss: Any, z: Any, y: Any, order: Any, starts: Any) -> Any:
-    """Write a: the slopes of the planes of all queries; return the sum of the levels."""
+def _planes(
+    a: Array, loss: RankingLoss, z: Array, y: Array, order: Indices, starts: Indices
+) -> float:
+    """Write a, the slopes of the planes of all queries; return the sum of the levels."""
     level = 0.0
     for q in range(starts.size - 1):
         lo, hi = starts[q], starts[q + 1]

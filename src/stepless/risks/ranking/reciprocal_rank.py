@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,25 +31,26 @@ class ReciprocalRank(RankingLoss):
 
     needs: ClassVar[str] = "a relevant document, of a grade above 0, and one that is not"
 
-    def tells(self, y: Array) -> Any:
-        return y[0] > 0.0 and y[-1] <= 0.0
+    def is_informative(self, y: Array) -> bool:
+        return bool(y[0] > 0.0 and y[-1] <= 0.0)
 
-    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> Any:
-        return _plane(a, z, y, order)
+    def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
+        level: float = _plane(a, z, y, order)
+        return level
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
-def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
+def _plane(a: Array, z: Array, y: Array, order: Indices) -> float:
     """Write a; return 1 − 1/r of the ranking that violates the most."""
     relevant, others = apart(order, np.sum(y > 0.0))
     C, N = relevant.size, others.size
     total = 0.0
     for i in range(C):
         total += z[i]
-    # The j-th of the others, where it stands by its score, is before those relevant ones, but for
-    # the best, that lie below it; `higher` is how many do not, the best counted as one of them.
+    # The j-th of the others, ranked by its score, is before the relevant ones below it, except the
+    # best; `higher` is the number of those that it is not before, including the best.
     higher = np.empty(N, np.int64)
-    free = np.empty(N)  # what it adds there
+    free = np.empty(N)  # what it adds to Σ (z_j − z_i) there
     i, below = 1, total - z[relevant[0]]
     for j in range(N):
         while i < C and z[relevant[i]] >= z[others[j]]:
@@ -59,7 +60,7 @@ def _plane(a: Any, z: Any, y: Any, order: Any) -> Any:
         free[j] = (C - i) * z[others[j]] - below if i < C else 0.0
     cost = 2.0 / C / N
     lead = free.sum()
-    first, most = 0, cost * lead  # how many others stand before all relevant ones
+    first, most = 0, cost * lead  # the number of others before all relevant ones
     for j in range(N):
         lead += C * z[others[j]] - total - free[j]
         if 1.0 - 1.0 / (j + 2.0) + cost * lead > most:

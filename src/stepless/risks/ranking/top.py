@@ -1,17 +1,16 @@
-"""How many documents, the first of each query, a measure looks at."""
+"""Validation of k, the number of documents that a measure considers."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 from stepless.given import shown
 
-MOST = 2**53  # more than any query has; what lies beyond some 2^63 compiled code cannot hold
+MOST = 2**53  # more than any query has; compiled code cannot represent 2^63 and more
 
 
-def top_of(k: Any) -> int:
-    """Return k as a whole number, no larger than MOST, or refuse it.
+def top_of(k: object) -> int:
+    """Return k as an integer, at most MOST, or refuse it.
 
     Examples
     --------

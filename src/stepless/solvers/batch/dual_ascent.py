@@ -11,7 +11,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.compiled import dual_ascent as loops
 from stepless.compiled.shuffle import shuffle
-from stepless.data import Column, added
+from stepless.data import Column, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -237,5 +237,5 @@ def _gather(
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
     parts = risk.source.map(loops.gather, *given)
-    total, conjugates, g = (part / risk.m for part in added([part[:-1] for part in parts]))
+    total, conjugates, g = (part / risk.m for part in sum_blocks([part[:-1] for part in parts]))
     return (total, conjugates), Column([part[-1] for part in parts]).whole, g

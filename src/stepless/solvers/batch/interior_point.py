@@ -11,7 +11,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import barrier
 from stepless.compiled.light import light
-from stepless.data import Block, Column, added, applied
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import Predictions, System, fenchel, moved
@@ -91,7 +91,7 @@ class InteriorPoint:
 
     def start(self, risk: RowRisk, w: Array, b: float) -> InteriorPointState:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
-        apart, count = added(source.map(_distances, terms.corners, kept.p))
+        apart, count = sum_blocks(source.map(_distances, terms.corners, kept.p))
         point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
         moves = source.column(_still, terms.corners)
         columns = point, moves, source.empty(), source.empty(), source.empty(), source.empty()
@@ -110,7 +110,7 @@ class InteriorPoint:
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
         parts = source.update(written, barrier.advance, *read, state.steps)
         state.steps = 0.0, 0.0
-        state.product, gap, tilt, room, way = added(parts)
+        state.product, gap, tilt, room, way = sum_blocks(parts)
         state.g = terms.base + source.combination(state.slopes)
         residual, slopes = risk.objective.strength * state.w + state.g, state.slopes
         if risk.objective.intercept:
@@ -201,10 +201,10 @@ def _course(
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
-        tilt = state.tilt + added(source.map(applied, np.add.reduce, state.h))
+        tilt = state.tilt + sum_blocks(source.map(apply_numpy, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
     turn, turn_b, move = moved(risk, solved.solve(right))
     read = state.terms.corners, state.point, state.kept.p, move
     parts = source.update(state.moves, barrier.push, *read, target)
     dual, primal = (max(part[side] for part in parts) for side in range(2))
-    return Course(turn, turn_b, move, dual, primal, added([part[2:] for part in parts]))
+    return Course(turn, turn_b, move, dual, primal, sum_blocks([part[2:] for part in parts]))

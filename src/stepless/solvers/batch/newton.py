@@ -11,7 +11,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.compiled.light import light
-from stepless.data import Block, Column, added, applied
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -126,12 +126,14 @@ class Newton:
 
         def survey(shift: float) -> tuple[float, float]:
             parts = source.update((state.slopes, state.c), smooth.survey, loss, p, shift)
-            sums[:] = [part / risk.m for part in added(parts)]
+            sums[:] = [part / risk.m for part in sum_blocks(parts)]
             return sums[1], sums[2]
 
         here = survey(0.0)
         if risk.objective.intercept:
-            tiny = _LEVEL * (added(source.map(applied, np.linalg.norm, state.slopes, 1)) / risk.m)
+            tiny = _LEVEL * (
+                sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
+            )
             shift = level(lambda shift: survey(shift) if shift else here, tiny)
             state.kept.shift(source, shift)
             state.b += shift
@@ -175,7 +177,7 @@ class Newton:
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
-            sums = added(source.map(smooth.along, loss, p, move, t))
+            sums = sum_blocks(source.map(smooth.along, loss, p, move, t))
             first, second = (part / risk.m for part in sums)
             return first + along + t * bend, second + bend
 

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from stepless.arrays import Array
 from stepless.compiled import oracle
 from stepless.compiled.light import light
-from stepless.data import Block, Column, Source, added, applied
+from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
@@ -59,7 +59,7 @@ class System:
             diagonal = source.squares(c)
             if ones:
                 diagonal = np.append(
-                    diagonal, max(added(source.map(applied, np.add.reduce, c)), _LEAST)
+                    diagonal, max(sum_blocks(source.map(apply_numpy, np.add.reduce, c)), _LEAST)
                 )
             self.diagonal = diagonal + damping
 
@@ -75,7 +75,7 @@ class System:
     def _some(self) -> Column:
         """Weights of the rows to factor: one in so many, weighing as much more, or all."""
         (m, d), entries = self.source.shape, self.source.X.nnz
-        count = added(self.source.map(applied, np.count_nonzero, self.c))
+        count = sum_blocks(self.source.map(apply_numpy, np.count_nonzero, self.c))
         # as many as cost no more than three products do, m entries a row for each
         stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
         if stride < 2 or entries < _LONG * m:
@@ -104,7 +104,7 @@ class System:
         d = self.source.shape[1]
         turn = np.ascontiguousarray(v[:d]), float(v[d])
         pull = self.source.column(_weighted, self.c, *turn)
-        tilt = added(self.source.map(applied, np.add.reduce, pull))
+        tilt = sum_blocks(self.source.map(apply_numpy, np.add.reduce, pull))
         return np.append(self.source.combination(pull), tilt) + self.damping * v
 
     def _conjugate(self, right: Array) -> Array:

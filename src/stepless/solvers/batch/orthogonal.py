@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 
 from stepless.arrays import Array
 from stepless.compiled.light import light
-from stepless.data import Block, Column, Source, applied
+from stepless.data import Block, Column, Source, apply_numpy
 from stepless.data.triangle import independent, triangle, upper
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import System, ridge, unweighted
@@ -27,7 +27,7 @@ class Orthogonal:
 
     def __init__(self, source: Source, c: Column, ones: bool) -> None:
         self.ones = ones
-        h = source.column(applied, np.sqrt, c)
+        h = source.column(apply_numpy, np.sqrt, c)
         self.centre, R = triangle(source, h, ones)
         self.order = independent(R, ones)[0]
         if ones and R[:, -1].any():

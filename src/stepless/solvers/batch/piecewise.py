@@ -8,7 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.light import light
-from stepless.data import Block, Column, added, applied
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -35,12 +35,12 @@ class Piecewise:
         """Take a risk apart; its loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
         corners, first = source.column(_corners, *given), source.column(_first_slopes, *given)
-        tilt, mass = added(source.map(_extent, corners, first))
+        tilt, mass = sum_blocks(source.map(_extent, corners, first))
         return cls(corners, first, source.combination(first), tilt, mass)
 
     def claim(self, risk: RowRisk, slopes: Column) -> Slopes:
         """What proves a bound that was found by Σσβ of each example."""
-        total = risk.source.column(applied, np.add, self.first, slopes)
+        total = risk.source.column(apply_numpy, np.add, self.first, slopes)
         return Slopes(risk.source.column(unweighted, total, risk.m))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import smoothing
 from stepless.compiled.light import light
-from stepless.data import Block, Column, added, applied
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -133,7 +133,7 @@ class SmoothedNewton:
             source.column(_middle, terms.corners),
             width,
             min(max(self.aim, _LEAST_AIM), 0.1),
-            source.column(applied, np.zeros_like, kept.p),
+            source.column(apply_numpy, np.zeros_like, kept.p),
             source.empty(),
             source.empty(),
             terms.base,
@@ -186,7 +186,7 @@ class SmoothedNewton:
         bend = strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
-            first, second = added(source.map(smoothing.along, *rounded, p, move, t))
+            first, second = sum_blocks(source.map(smoothing.along, *rounded, p, move, t))
             return first + along + t * bend, second + bend
 
         t = search(slope, derivatives)
@@ -209,7 +209,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
     sums = [0.0, 0.0, 0.0]
 
     def survey(shift: float) -> tuple[float, float]:
-        sums[:] = added(source.update((slopes, state.c), smoothing.survey, *rounded, p, shift))
+        sums[:] = sum_blocks(source.update((slopes, state.c), smoothing.survey, *rounded, p, shift))
         return sums[0] + terms.tilt, sums[1]
 
     if free:

@@ -13,7 +13,7 @@ from stepless.data.sequences import Sequences
 from stepless.jit import compiled
 from stepless.objective import OracleObjective, Regularizer
 from stepless.risks.chains import AllPairs, chain
-from stepless.risks.chains.chain_risk import Chains, Room
+from stepless.risks.chains.chain_risk import Chains, ChainWorkspace
 from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
@@ -151,7 +151,7 @@ class ChainAdaGrad(AdaGrad):
         kept, clock, K = course.memory.kept, course.memory.clock, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
         asked = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
-        room, start = Room.of(sequences.longest, K), course.start[0]
+        room, start = ChainWorkspace.of(sequences.longest, K), course.start[0]
         _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
 
     def fresh(self, objective: Any, course: Course) -> Memory:

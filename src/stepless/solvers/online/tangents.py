@@ -6,7 +6,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import oracle
-from stepless.data import Column, added
+from stepless.data import Column, sum_blocks
 from stepless.plane import Plane
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -26,6 +26,6 @@ def found(risk: RowRisk, w: Array, b: float, order: Indices, scores: Array) -> F
     slopes, sums = source.empty(), Column([np.empty(3) for _ in source.cuts])
     given = slopes, sums, objective.loss, source.split(z), w, float(b)
     g = source.total(oracle.tangents, (risk.d,), *given) / risk.m
-    offset, tilt, value = added(sums.parts) / risk.m
+    offset, tilt, value = sum_blocks(sums.parts) / risk.m
     plane = Plane(g, float(offset), float(tilt), witness=Slopes(slopes))
     return Finding(w, float(b), objective=objective.penalty(w) + float(value), plane=plane)

@@ -1,4 +1,4 @@
-"""How many pairs of structures are found, and how many that are found are true."""
+"""Sensitivity and positive predictive value of predicted pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepless.structured.rna.dot_bracket import mates
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Pairs of several structures: how many are true, how many were said, how many are both."""
+    """Numbers of pairs of several structures: true ones, predicted ones, and both."""
 
     true: int
     said: int
@@ -18,12 +18,12 @@ class Accuracy:
 
     @property
     def sensitivity(self) -> float:
-        """Which part of the true pairs was found."""
+        """Share of the true pairs that was predicted."""
         return self.both / self.true if self.true else 1.0
 
     @property
     def ppv(self) -> float:
-        """Which part of the pairs that were said is true (positive predictive value)."""
+        """Share of the predicted pairs that is true (positive predictive value)."""
         return self.both / self.said if self.said else 1.0
 
     @property

@@ -1,4 +1,4 @@
-"""Structures as text: a bracket for each base that is paired, a dot for each that is not."""
+"""Structures in dot-bracket notation: a bracket for each paired base, a dot for each other one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ for _code, _letters in enumerate(("Aa", "Cc", "Gg", "UuTt", "RYSWKMBDHVNryswkmbd
     _CODES[np.frombuffer(_letters.encode(), dtype=np.uint8)] = _code
 
 
-class Record(NamedTuple):
-    """A sequence of a file, with its name and its structure."""
+class RNARecord(NamedTuple):
+    """A record of a dot-bracket file: a sequence with its name and structure."""
 
     name: str
     sequence: str
     structure: str
 
 
-def read_dot_brackets(path: str | Path) -> list[Record]:
+def read_dot_brackets(path: str | Path) -> list[RNARecord]:
     r"""Read a file of records: a line ``>name``, one with the bases, one with the brackets.
 
-    What follows the brackets on their line, such as an energy, is left out, and so are blank lines.
+    Text after the brackets on their line, such as an energy, is ignored, and so are blank lines.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def read_dot_brackets(path: str | Path) -> list[Record]:
     >>> with NamedTemporaryFile("w", suffix=".dbn") as file:
     ...     print(">short", "GGGAAACCC", "(((...))) (-1.2)", sep="\n", file=file, flush=True)
     ...     read_dot_brackets(file.name)
-    [Record(name='short', sequence='GGGAAACCC', structure='(((...)))')]
+    [RNARecord(name='short', sequence='GGGAAACCC', structure='(((...)))')]
     """
     lines = [
         (number, line.strip())
@@ -54,12 +54,12 @@ def read_dot_brackets(path: str | Path) -> list[Record]:
             mates(structure, len(sequence))
         except ValueError as error:
             raise ValueError(f"{at}: {error}") from None
-        records.append(Record(name, sequence, structure))
+        records.append(RNARecord(name, sequence, structure))
     return records
 
 
 def encoded(sequence: str) -> NDArray[np.uint8]:
-    """Number the bases of a sequence, from 1 on; at both ends there is an N, which never pairs."""
+    """Return the codes of the bases, from index 1 on, between two N, which never pair."""
     if not isinstance(sequence, str):
         raise ValueError(f"a sequence of bases is text, not {sequence!r}")
     text = np.frombuffer(sequence.encode("latin-1", "replace"), dtype=np.uint8)
@@ -75,7 +75,7 @@ def encoded(sequence: str) -> NDArray[np.uint8]:
 
 
 def mates(structure: str, length: int | None = None) -> NDArray[np.int64]:
-    """For each base, from 1 on, the one with which it pairs, or 0.
+    """Return for each base, from index 1 on, the base with which it pairs, or 0.
 
     Examples
     --------

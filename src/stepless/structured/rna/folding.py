@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.structured.model import StructuredModel
 from stepless.structured.rna import loops, programme
 from stepless.structured.rna.dot_bracket import dot_bracket, encoded, mates
@@ -15,23 +15,23 @@ from stepless.structured.rna.dot_bracket import dot_bracket, encoded, mates
 class Folding(StructuredModel):
     """Secondary structures of RNA: inputs are sequences, outputs dot-brackets.
 
-    Features are thermodynamic in kind: stacked pairs, closing pairs, terminal mismatches, lengths
-    of hairpins, bulges and interior loops and how far their sides differ, small loops by their
-    bases, branches and unpaired bases of multiloops and of the exterior loop, bases next to them.
-    `names` says which weight is which.
+    Features are those of the nearest-neighbour energy model: stacked pairs, closing pairs, terminal
+    mismatches, lengths of hairpins, bulges and interior loops, the asymmetry of these, small loops
+    by their bases, branches and unpaired bases of multiloops and of the exterior loop, and bases
+    next to them. `names` has the names of the weights.
 
     Foldings have pairs AU, CG and GU only, three bases or more in a hairpin, and up to 30 unpaired
-    ones in a bulge or interior loop. A truth may break these rules: it counts among the outputs of
-    its own example all the same, so that the risk is never negative. Its odd pairs then have no
-    features of pairs, and its odd lengths those of the nearest that a folding may have. Pairs that
-    cross others (pseudoknots) cannot be said in dots and brackets.
+    ones in a bulge or interior loop. A true structure may break these rules: it still counts among
+    the outputs of its own example, so that the risk is never negative. Its irregular pairs have no
+    features of pairs, and its irregular lengths those of the nearest regular length. Crossing pairs
+    (pseudoknots) cannot be written in dots and brackets.
 
     One search takes O(n³) time and O(n²) memory for n bases.
 
     Parameters
     ----------
     missed, wrong
-        What a true pair costs that is not said, and a pair that is said and not true.
+        Costs of a true pair that is not predicted, and of a predicted pair that is not true.
 
     Examples
     --------
@@ -55,7 +55,8 @@ class Folding(StructuredModel):
     def features(self, x: str, y: str) -> Array:
         counts = np.empty(loops.ENTRIES)
         programme.count(counts, encoded(x), mates(y, len(x)))
-        return counts @ loops.MADE_OF
+        features: Array = counts @ loops.MADE_OF
+        return features
 
     def cost(self, y: str, other: str) -> float:
         true, said = mates(y), mates(other, len(y))
@@ -66,14 +67,14 @@ class Folding(StructuredModel):
     def most_violated(self, w: Array, x: str, y: str) -> str:
         truth = mates(y, len(x))
         worst, score = self._best(w, x, truth)
-        # a truth that no folding can be may be ahead of all of them
+        # a true structure that breaks the rules may have the largest score of all
         own = float(self.features(x, y) @ w)
         return y if own >= score + self.missed * (np.count_nonzero(truth) // 2) else worst
 
     def predict(self, w: Array, x: str) -> str:
         return self._best(w, x, None)[0]
 
-    def _best(self, w: Array, x: str, truth: Any) -> tuple[str, float]:
+    def _best(self, w: Array, x: str, truth: Indices | None) -> tuple[str, float]:
         bases = encoded(x)
         mate = np.zeros(bases.size, dtype=np.int64)
         missed, wrong = (0.0, 0.0) if truth is None else (self.missed, self.wrong)

@@ -1,9 +1,9 @@
-"""Tables of what the loops of a folding are worth, and the features that their entries are made of.
+"""Score tables of the loops of a folding, and the features that their entries are sums of.
 
 A folding is a set of loops, each closed by a pair, and the exterior loop. A loop's score is a sum
-of entries of these tables, each of which is a sum of weights: lengths share the weights of all
-lengths below (hairpin ≥ 3, ≥ 4, …), and what is the same read from either strand shares all.
-A pair is seen from inside its loop: (i, j) from within, (l, k) if the loop lies outside k < l.
+of entries of these tables, each of which is a sum of weights: a length has the weights of all
+lengths below it (hairpin ≥ 3, ≥ 4, …), and entries that are equal by symmetry share their weights.
+A pair is read from inside its loop: (i, j) from within, (l, k) if the loop lies outside k < l.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from scipy import sparse
 from stepless.structured.rna.dot_bracket import BASES
 
 PAIRS = ("AU", "CG", "GC", "GU", "UA", "UG")
-NO_PAIR = len(PAIRS)  # what a truth may hold and no folding does
+NO_PAIR = len(PAIRS)  # kind of a pair that a true structure may have and no folding has
 LONGEST = 30  # unpaired bases of a bulge or interior loop; hairpins may be longer
 SHORTEST = 3  # hairpin
-SMALL = 4  # interior loops of up to so many bases on either side have a weight of their own
+SMALL = 4  # interior loops of at most 4 bases on either side have a weight of their own
 
 _N = len(BASES)
 _T = len(PAIRS) + 1
@@ -29,7 +29,7 @@ KIND = np.full((_N, _N), NO_PAIR, dtype=np.int64)  # of a pair, by its two bases
 for _kind, _pair in enumerate(PAIRS):
     KIND[BASES.index(_pair[0]), BASES.index(_pair[1])] = _kind
 
-# Where each table begins in the one array of all.
+# The first index of each table in the array of all.
 PAIR = 0  # kind
 STACK = PAIR + _T  # kind, kind of the next pair inwards
 CLOSING = STACK + _T * _T  # kind
@@ -52,7 +52,7 @@ ENTRIES = BEFORE + _T * _N
 
 
 def _named_entries() -> Iterator[tuple[int, str]]:
-    """Each entry of the tables with each feature that it is made of; those of N have none."""
+    """Yield each entry of the tables with each of its features; those of N have none."""
     for p, pair in enumerate(PAIRS):
         yield PAIR + p, f"pair {min(pair, pair[::-1])}"
         yield CLOSING + p, f"closing {pair}"

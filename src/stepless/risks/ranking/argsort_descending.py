@@ -1,31 +1,30 @@
-"""The order of falling scores."""
+"""Sorting by descending score."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 
-_RUN = 16  # documents that are put in order one by one before runs of them are merged
+_RUN = 16  # documents that are sorted by insertion before runs of them are merged
 
 
 @compiled("z[n] order[n]")
-def falling(order: Any, z: Any) -> None:
-    """Write order: the numbers from 0 on by falling z; those of equal z stay in their order.
+def argsort_descending(order: Indices, z: Array) -> None:
+    """Write order: the indices that sort z in descending order, stably.
 
-    Runs are merged from the bottom up. Numba's own `argsort` takes seconds to compile.
+    A bottom-up merge sort: numba's own `argsort` takes seconds to compile.
 
     Examples
     --------
     >>> order = np.empty(4, dtype=np.int64)
-    >>> falling(order, np.array([1.0, 3.0, 1.0, 2.0]))
+    >>> argsort_descending(order, np.array([1.0, 3.0, 1.0, 2.0]))
     >>> order
     array([1, 3, 0, 2])
     """
     n = z.size
-    keys = np.empty((2, n))  # and numbers: from one row to the other and back
+    keys = np.empty((2, n))  # both are copied from one row to the other and back
     numbers = np.empty((2, n), np.int64)
     for first in range(0, n, _RUN):
         for k in range(first, min(first + _RUN, n)):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stepless.risks.ranking.falling import falling
+from stepless.risks.ranking.argsort_descending import argsort_descending
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 9, 16, 17, 100, 1000])
@@ -9,5 +9,5 @@ from stepless.risks.ranking.falling import falling
 def test_it_is_a_stable_argsort(n, kinds):
     z = np.random.default_rng(n).integers(kinds, size=n).astype(float)
     order = np.empty(n, dtype=np.int64)
-    falling(order, z)
+    argsort_descending(order, z)
     assert np.array_equal(order, np.argsort(-z, kind="stable"))

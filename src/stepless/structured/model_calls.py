@@ -1,4 +1,4 @@
-"""A model asked about one example after another."""
+"""Calls of a model's methods, example by example."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from stepless.structured.model import StructuredModel
 T = TypeVar("T")
 
 
-def asked(i: int, method: Callable[..., T], *of: Any) -> T:
-    """Ask a model's method about example i; what goes wrong in it is told by that number.
+def call_model(i: int, method: Callable[..., T], *arguments: object) -> T:
+    """Call a model's method for example i; errors name that number.
 
     Examples
     --------
-    >>> asked(7, int, "many")
+    >>> call_model(7, int, "many")
     Traceback (most recent call last):
     ValueError: example 7: invalid literal for int() with base 10: 'many'
     """
     try:
-        return method(*of)
+        return method(*arguments)
     except ValueError as error:
         raise ValueError(f"example {i}: {error}") from error
     except Exception as error:
@@ -30,15 +30,15 @@ def asked(i: int, method: Callable[..., T], *of: Any) -> T:
         raise
 
 
-def of_each(
+def for_each_example(
     model: StructuredModel, m: int, work: Callable[[int], T], threads: int | None
 ) -> list[T]:
-    """Call work(i) for m examples, on several threads if the model says that it releases the GIL.
+    """Call work(i) for m examples, on several threads if the model releases the GIL.
 
     Examples
     --------
     >>> from stepless.structured.rna import Folding
-    >>> of_each(Folding(), 3, lambda i: i * i, threads=2)
+    >>> for_each_example(Folding(), 3, lambda i: i * i, threads=2)
     [0, 1, 4]
     """
     return for_each(m, work, (threads or available_cores()) if model.releases_gil else 1)
@@ -56,4 +56,4 @@ def predictions(
     >>> predictions(Multiclass.of(np.eye(2), ["a", "b"]), np.array([0, 1, 1, 0]), np.eye(2), 1)
     ['b', 'a']
     """
-    return of_each(model, len(X), lambda i: asked(i, model.predict, w, X[i]), threads)
+    return for_each_example(model, len(X), lambda i: call_model(i, model.predict, w, X[i]), threads)
