@@ -153,7 +153,7 @@ def test_other_data(folder):
 
 def test_streams(folder):
     assert refused("fit", "cancer.svm", "--stream", "-o", "s", "--proof", "p") == (
-        "a stream is not kept, so that it has no --proof: leave it out"
+        "a stream is not kept, so it has no --proof: leave it out"
     )
     run("fit", "cancer.svm", "--stream", "-o", "s", "--features", "4", "--quiet")
     told = refused("verify", "s", "cancer.svm", "--proof", "cancer.proof")

@@ -38,6 +38,7 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
         )
         self._first = self._text.readline(LONGEST_LINE + 1)
         self._held = 0  # characters since the last row ended
+        self._ended = False  # no line is left
         if delimiter is None:
             delimiter = max(_DELIMITERS, key=_QUOTED.sub("", self._first).count)
         self._reader = csv.reader(
@@ -50,7 +51,7 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             try:
                 row = next(self._reader)
             except csv.Error as error:
-                if not (self._stream.failure and "end of data" in str(error)):
+                if not (self._stream.failure and self._ended):
                     return line, RowRefusal(f": is no CSV ({error})")
             else:
                 if row:
@@ -96,11 +97,12 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             self._held += len(line)
             if self._held > LONGEST_LINE:
                 self._stream.refuse_long_line()
-                return
+                break
             if self._stream.failure and not line.endswith(("\n", "\r")):
-                return
+                break
             yield line
             line = self._text.readline(LONGEST_LINE + 1)
+        self._ended = True
 
 
 def number(cell: str) -> float | None:

@@ -13,3 +13,7 @@ class DataError(ValueError):
         ...
     stepless.data.errors.DataError: train.svm, line 17, column 23: expected index:value, found 'abc'
     """
+
+
+class ZeroIndex(DataError):
+    """An index 0 in a file whose indices start at 1."""

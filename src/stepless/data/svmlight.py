@@ -182,7 +182,7 @@ class _Table:
 
     def _error(self, piece: Piece, refusal: parser.Refusal) -> DataError:
         line = self.lines + piece.text.count(b"\n", 0, refusal.start) + 1
-        return DataError(refusal.placed(self._stream.name, line) + self._stream.doubt)
+        return refusal.error(refusal.placed(self._stream.name, line) + self._stream.doubt)
 
 
 class _Growing:

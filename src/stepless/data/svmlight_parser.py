@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepless.data.errors import DataError, ZeroIndex
 from stepless.data.hashing import hash_name
 from stepless.jit import compiled
 
@@ -324,8 +325,11 @@ _NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
 class Refusal(Exception):
     """Why a line is refused, and where: the byte at which it starts, and the column from 1."""
 
-    def __init__(self, text: bytearray, at: int, reason: str) -> None:
+    def __init__(
+        self, text: bytearray, at: int, reason: str, error: type[DataError] = DataError
+    ) -> None:
         super().__init__(reason)
+        self.error = error  # what a reader raises
         self.start = text.rfind(b"\n", 0, at) + 1
         self.column = at - self.start + 1
 
@@ -398,6 +402,7 @@ def refused_token(text: bytearray, at: int, rules: Rules, hashed: bool) -> Refus
         reason = f"index {_shown(key)} has more than {MOST_DIGITS} digits"
     elif int(key) < rules.first_index:
         reason = f"index {int(key)} in a file whose indices start at {rules.first_index}"
+        return Refusal(text, at, reason, ZeroIndex)
     elif int(key) > rules.last_index:
         reason = f"index {int(key)} exceeds {rules.last_index}, the last that n_features allows"
     else:

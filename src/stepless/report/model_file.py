@@ -25,7 +25,7 @@ from stepless.report.plain import (
     restored_trace,
 )
 from stepless.report.proof_file import pack_proof
-from stepless.report.tensors import Kept, damage_told
+from stepless.report.tensors import Kept, damage_reported
 
 FORMAT = 2  # 1 knew classifiers and regressors, and had them as 2 has
 _FILE = Kept("model", "stepless", FORMAT, ("parameters", "certificate", "about"))
@@ -144,7 +144,7 @@ def load_model(path: Path) -> Any:
 def read_model(path: Path) -> tuple[Any, dict[str, Any]]:
     """Read an estimator, and what its file says of it, as `load_model` and `read_header` do."""
     header, arrays = _FILE.read(path)
-    with damage_told(path):
+    with damage_reported(path):
         kind = KINDS[header["kind"]]
         parameters = restored_parameters(kind.make, header["parameters"])
         estimator = kind.make(**parameters, **kind.parameters(header, arrays))

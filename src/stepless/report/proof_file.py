@@ -19,7 +19,7 @@ from stepless.estimators.proof import Proof, model_digest
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
 from stepless.report.plain import plain, restored
-from stepless.report.tensors import Kept, damage_told, refuse_unless
+from stepless.report.tensors import Kept, damage_reported, refuse_unless
 
 FORMAT = 1
 FILE = Kept("proof", "stepless_proof", FORMAT, ("problem", "data"))
@@ -66,7 +66,7 @@ def read_proof(path: Path) -> Proof:
         If the file cannot be read, is damaged, or is no proof.
     """
     header, arrays = FILE.read(path)
-    with damage_told(path):
+    with damage_reported(path):
         return Proof(
             str(header["kind"]),
             {str(name): str(said) for name, said in header["problem"].items()},

@@ -63,7 +63,7 @@ class Kept:
                     )
                 text = metadata[self.key]
                 header = self._header(name, text)
-                with damage_told(path):  # a type that numpy does not have
+                with damage_reported(path):  # a type that numpy does not have
                     arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except FileNotFoundError:
             raise DataError(f"{name}: no such file") from None
@@ -73,14 +73,14 @@ class Kept:
             raise DataError(f"{name}: is no {self.name} file, or was cut short ({error})") from None
         if metadata.get("sha256") != digest_of(text, arrays):
             raise DataError(f"{name}: is damaged, its checksum is not that of its content")
-        with damage_told(path):
+        with damage_reported(path):
             for key, array in arrays.items():
                 refuse_numbers(key, array)
         return header, arrays
 
     def _header(self, name: str, text: str) -> dict[str, Any]:
         """Say which version is needed, before anything else is expected of the file."""
-        with damage_told(name):
+        with damage_reported(name):
             header = json.loads(text, parse_constant=_refuse_constant)
             number, author = int(header["format"]), str(header["stepless"])
         if not 1 <= number <= self.format:
@@ -88,7 +88,7 @@ class Kept:
                 f"{name}: was written by stepless {author} in format {number}, but stepless "
                 f"{stepless.__version__} reads formats up to {self.format}; use that version"
             )
-        with damage_told(name):
+        with damage_reported(name):
             for part in self.objects:
                 if not isinstance(header[part], dict):
                     raise TypeError(f"{part} is no object")
@@ -130,7 +130,7 @@ def _array(values: Any) -> AnyArray:
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
+def damage_reported(path: Path) -> Iterator[None]:
     """Turn what goes wrong because a file makes no sense into one sentence that says so."""
     try:
         yield
