@@ -28,12 +28,7 @@ from stepless.cli.reading import (
 )
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
 from stepless.data import DataError
-from stepless.estimators import (
-    ChainClassifier,
-    LinearClassifier,
-    LinearRanker,
-    MetricClassifier,
-)
+from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker, MetricClassifier
 from stepless.report import Summary, save_model, score_model
 from stepless.run import Run
 

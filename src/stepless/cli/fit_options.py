@@ -23,7 +23,7 @@ from stepless.cli.names import (
     RANKED_DOCUMENTS,
     RANKING_LOSSES,
 )
-from stepless.cli.options import output_path
+from stepless.cli.options import argument, option, output_path
 
 
 class Format(StrEnum):
@@ -68,7 +68,7 @@ def _count_or_share(text: str) -> float:
 
 
 _problem, _run, _stream, _output = (
-    partial(typer.Option, rich_help_panel=panel) for panel in ("Problem", "Run", "Stream", "Output")
+    partial(option, rich_help_panel=panel) for panel in ("Problem", "Run", "Stream", "Output")
 )
 
 
@@ -78,227 +78,198 @@ class FileOptions:
 
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA",
-            help="LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in "
-            "gz, bz2 or xz; - for standard input.",
+        argument(
+            "DATA",
+            "LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in gz, "
+            "bz2 or xz; - for standard input.",
         ),
     ]
     output: Annotated[
         Path,
-        typer.Option(
+        option(
+            "Where to write the model; - for standard output.",
+            "MODEL",
             "--output",
             "-o",
-            metavar="MODEL",
             parser=output_path,
-            help="Where to write the model; - for standard output.",
         ),
     ]
-    test: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="A second file, to score the model on.")
-    ] = None
+    test: Annotated[Path | None, option("A second file, to score the model on.", "DATA")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
-    """What is minimised, and over which examples."""
+    """The problem that is solved, and the examples that it is about."""
 
     task: Annotated[
         Task,
         _problem(
-            metavar="NAME",
-            help="auto (what the loss is for), classify, regress; rank, the lines of each qid; "
-            "tag, words in columns, the last of them the tag, with an empty line after each "
-            "sentence.",
+            "auto (what the loss is for), classify, regress; rank, the lines of each qid; tag, "
+            "words in columns, the last of them the tag, with an empty line after each sentence.",
+            "NAME",
         ),
     ] = Task.auto
     loss: Annotated[
         str | None,
         _problem(
-            metavar="NAME",
-            help=f"Classes: {CLASS_LOSSES}. Numbers: {NUMBER_LOSSES}. "
-            "By default hinge, or squared to regress. "
-            f"To rank: {RANKING_LOSSES}. To tag: {CHAIN_LOSSES}.",
+            f"Classes: {CLASS_LOSSES}. Numbers: {NUMBER_LOSSES}. By default hinge, or squared to "
+            f"regress. To rank: {RANKING_LOSSES}. To tag: {CHAIN_LOSSES}.",
+            "NAME",
             show_default=False,
         ),
     ] = None
     metric: Annotated[
         str | None,
         _problem(
-            metavar="NAME",
-            help="Instead of a loss, the measure that a model of two classes is trained for: "
+            "Instead of a loss, the measure that a model of two classes is trained for: "
             f"{METRICS}. The greater label is the positive one.",
+            "NAME",
         ),
     ] = None
     k: Annotated[
         float | None,
         _problem(
-            "--k",
-            metavar="K",
+            "For the metrics at k: a number of examples, or a share of them. To rank: the number "
+            f"of documents that NDCG@k sees (by default {RANKED_DOCUMENTS}).",
+            "K",
             parser=_count_or_share,
-            help="For the metrics at k: a number of examples, or a share of them. To rank: the "
-            f"number of documents that NDCG@k sees (by default {RANKED_DOCUMENTS}).",
             show_default=False,
         ),
     ] = None
     penalty: Annotated[
         str,
         _problem(
-            metavar="NAME",
-            help=f"{PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows "
-            "of a joint model.",
+            f"{PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows of a joint "
+            "model.",
+            "NAME",
         ),
     ] = "l2"
     alpha: Annotated[
         object,
         _problem(
-            metavar="α",
+            "Strength of the penalty, or auto: chosen from the data (l2 and lp).",
+            "α",
             parser=_strength,
-            help="Strength of the penalty, or auto: chosen from the data (l2 and lp).",
         ),
     ] = 1e-4
-    domain: Annotated[str, _problem(metavar="NAME", help=f"{DOMAINS}.")] = "free"
+    domain: Annotated[str, _problem(f"{DOMAINS}.", "NAME")] = "free"
     multi_class: Annotated[
-        str,
-        _problem(
-            metavar="NAME",
-            help="For more than two classes: ovr, each against the rest, or joint.",
-        ),
+        str, _problem("For more than two classes: ovr, each against the rest, or joint.", "NAME")
     ] = "ovr"
-    no_intercept: Annotated[bool, _problem("--no-intercept", help="Fit no intercept.")] = False
+    no_intercept: Annotated[bool, _problem("Fit no intercept.", None, "--no-intercept")] = False
     weights: Annotated[
         Path | None,
-        _problem(
-            metavar="FILE",
-            help="Weights of the examples (to tag: of the sentences), one per line.",
-        ),
+        _problem("Weights of the examples (to tag: of the sentences), one per line.", "FILE"),
     ] = None
     zero_based: Annotated[
-        bool, _problem("--zero-based", help="The file counts features from 0, not from 1.")
+        bool, _problem("The file counts features from 0, not from 1.", None, "--zero-based")
     ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How the minimum is sought, and when to stop."""
+    """The solver, and the limits at which it stops."""
 
     gap: Annotated[
         float,
         _run(
+            "Stop when the objective is provably this close to the best possible, as a share of "
+            "itself.",
+            "SHARE",
             min=0.0,
-            metavar="SHARE",
-            help="Stop when the objective is provably this close to the best possible, as a "
-            "share of itself.",
         ),
     ] = 1e-3
     passes: Annotated[
         int | None,
-        _run(
-            min=1,
-            metavar="N",
-            help=f"Stop after N passes over the data ({MOST_PASSES} without any limit).",
-        ),
+        _run(f"Stop after N passes over the data ({MOST_PASSES} without any limit).", "N", min=1),
     ] = None
-    seconds: Annotated[float | None, _run(min=0.0, metavar="S", help="Stop after S seconds.")] = (
-        None
-    )
-    solver: Annotated[
-        str, _run(metavar="NAME", help="auto, or a name such as proximal-bundle.")
-    ] = "auto"
-    seed: Annotated[int, _run(min=0, metavar="N", help="Seed of the order of examples.")] = 0
-    jobs: Annotated[int | None, _run(min=1, metavar="N", help="Threads; by default all cores.")] = (
-        None
-    )
+    seconds: Annotated[float | None, _run("Stop after S seconds.", "S", min=0.0)] = None
+    solver: Annotated[str, _run("auto, or a name such as proximal-bundle.", "NAME")] = "auto"
+    seed: Annotated[int, _run("Seed of the order of examples.", "N", min=0)] = 0
+    jobs: Annotated[int | None, _run("Threads; by default all cores.", "N", min=1)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOptions:
-    """How a stream is read and learned; every option but the first is for streams only."""
+    """The format of a stream and its lines; all options but the first are for streams only."""
 
     stream: Annotated[
         bool,
         _stream(
+            "Learn each example once, as it comes, in constant memory; implied by DATA -.",
+            None,
             "--stream",
-            help="Learn each example once, as it comes, in constant memory; implied by DATA -.",
         ),
     ] = False
     format: Annotated[
         Format,
-        _stream(
-            metavar="NAME",
-            help="auto (by the file's name), svmlight or csv, a table with a header.",
-        ),
+        _stream("auto (by the file's name), svmlight or csv, a table with a header.", "NAME"),
     ] = Format.auto
     bits: Annotated[
         int | None,
         _stream(
+            f"Hash features, by index or by name, into 2^BITS columns (by default {HASH_BITS}).",
+            "BITS",
             "--hash",
             min=1,
             max=30,
-            metavar="BITS",
-            help="Hash features, by index or by name, into 2^BITS columns "
-            f"(by default {HASH_BITS}).",
         ),
     ] = None
     features: Annotated[
-        int | None, _stream(min=1, metavar="N", help="Do not hash: features are numbered up to N.")
+        int | None, _stream("Do not hash: features are numbered up to N.", "N", min=1)
     ] = None
     names: Annotated[
-        bool, _stream("--names", help="Remember the names of hashed features, for `stepless info`.")
+        bool,
+        _stream("Remember the names of hashed features, for `stepless info`.", None, "--names"),
     ] = False
     classes: Annotated[
         str | None,
         _stream(
-            metavar="LABELS",
-            help="All labels, separated by commas; by default those of the first "
+            "All labels, separated by commas; by default those of the first "
             f"{CHUNK_ROWS} examples.",
+            "LABELS",
         ),
     ] = None
-    target: Annotated[
-        str | None, _stream(metavar="COLUMN", help="The column of labels in a table.")
-    ] = None
+    target: Annotated[str | None, _stream("The column of labels in a table.", "COLUMN")] = None
     categorical: Annotated[
-        str | None,
-        _stream(
-            metavar="COLUMNS", help="Columns whose numbers are categories, separated by commas."
-        ),
+        str | None, _stream("Columns whose numbers are categories, separated by commas.", "COLUMNS")
     ] = None
     ignore: Annotated[
-        str | None, _stream(metavar="COLUMNS", help="Columns to leave out, separated by commas.")
+        str | None, _stream("Columns to leave out, separated by commas.", "COLUMNS")
     ] = None
     on_error: Annotated[
         OnError,
         _stream(
-            metavar="stop|skip",
-            help="At a line that cannot be used: stop, and keep the model so far, or skip it.",
+            "At a line that cannot be used: stop, and keep the model so far, or skip it.",
+            "stop|skip",
         ),
     ] = OnError.stop
     predictions: Annotated[
         Path | None,
         _stream(
-            metavar="OUT",
+            "Write the prediction for each example before it is learned; the file appears with "
+            "the model, at the end; - for standard output.",
+            "OUT",
             parser=output_path,
-            help="Write the prediction for each example before it is learned; the file appears "
-            "with the model, at the end; - for standard output.",
         ),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What a fit writes beside the model."""
+    """The outputs of a fit beside the model."""
 
     proof: Annotated[
         Path | None,
         _output(
-            metavar="FILE",
-            parser=output_path,
-            help="Also write what `stepless verify` needs to prove the gap again: one number per "
+            "Also write what `stepless verify` needs to prove the gap again: one number per "
             "example and class.",
+            "FILE",
+            parser=output_path,
         ),
     ] = None
-    json: Annotated[bool, _output("--json", help="Write one JSON document.")] = False
-    quiet: Annotated[bool, _output("--quiet", "-q", help="Write nothing but errors.")] = False
+    json: Annotated[bool, _output("Write one JSON document.", None, "--json")] = False
+    quiet: Annotated[bool, _output("Write nothing but errors.", None, "--quiet", "-q")] = False
 
     @property
     def talks(self) -> bool:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import STDOUT, Json, grouped, output_path
+from stepless.cli.options import STDOUT, Json, argument, grouped, option, output_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,38 +16,35 @@ class GameOptions:
 
     prices: Annotated[
         Path,
-        typer.Argument(
-            metavar="PRICES",
-            help="CSV, one row per day and one column per asset, with a header; plain or in gz, "
-            "bz2 or xz; - for standard input. A first column of dates, or without a name, is left "
-            "out.",
+        argument(
+            "PRICES",
+            "CSV, one row per day and one column per asset, with a header; plain or in gz, bz2 or "
+            "xz; - for standard input. A first column of dates, or without a name, is left out.",
         ),
     ]
-    players: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="The players, separated by commas."),
-    ] = "uniform,eg,ons,mirror-prox,adagrad"
+    players: Annotated[str, option("The players, separated by commas.", "NAMES")] = (
+        "uniform,eg,ons,mirror-prox,adagrad"
+    )
     relatives: Annotated[
         bool,
-        typer.Option(
+        option(
+            "The table holds price relatives, today's price divided by yesterday's.",
+            None,
             "--relatives",
-            help="The table holds price relatives, today's price divided by yesterday's.",
         ),
     ] = False
     cost: Annotated[
         float,
-        typer.Option(
+        option(
+            "The cost of trading, as a share of all bought and sold, from 0 to below 1.",
+            "SHARE",
             min=0.0,
-            metavar="SHARE",
-            help="The cost of trading, as a share of all bought and sold, from 0 to below 1.",
         ),
     ] = 0.0
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=output_path,
-            help="Draw the wealth of all players: a .png, .pdf or .svg file.",
+        option(
+            "Draw the wealth of all players: a .png, .pdf or .svg file.", "FILE", parser=output_path
         ),
     ] = None
     json: Json = False
@@ -64,12 +59,7 @@ def game(options: GameOptions) -> None:
     theirs; the bound is what the player's theorem allows on this very run.
     """
     with errors_as_messages():
-        from stepless.cli.backtest import (
-            draw,
-            picture_format,
-            player_names,
-            run_backtest,
-        )
+        from stepless.cli.backtest import draw, picture_format, player_names, run_backtest
         from stepless.cli.outputs import is_stdout, refuse_outputs, write_text
         from stepless.cli.prices import read_prices
         from stepless.data import DataError

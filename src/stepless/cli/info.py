@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import ModelFile
+from stepless.cli.options import ModelFile, option
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -18,7 +16,7 @@ _MOST = 10  # names of hashed features
 def info(
     model: ModelFile,
     json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document, with all events of the run.")
+        bool, option("Write one JSON document, with all events of the run.", None, "--json")
     ] = False,
 ) -> None:
     """Say what MODEL is, how it was fitted, and how far from the best possible it is."""

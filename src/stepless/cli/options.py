@@ -18,15 +18,25 @@ def output_path(text: str) -> Path:
     return STDOUT if text == "-" else Path(text)
 
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")]
+def argument(metavar: str, help: str) -> Any:
+    """Describe a positional argument of the shell."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+def option(help: str, metavar: str | None, *names: str, **more: Any) -> Any:
+    """Describe an option of the shell; a flag has no `metavar`, and must be named."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+ModelFile = Annotated[Path, argument("MODEL", "What `stepless fit` wrote.")]
 ZeroBased = Annotated[
     bool,
-    typer.Option(
-        "--zero-based", help="DATA counts features from 0; not needed if the model's data did."
+    option(
+        "DATA counts features from 0; not needed if the model's data did.", None, "--zero-based"
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON document.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Write nothing but errors.")]
+Json = Annotated[bool, option("Write one JSON document.", None, "--json")]
+Quiet = Annotated[bool, option("Write nothing but errors.", None, "--quiet", "-q")]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,8 +73,8 @@ def given_options(group: Any) -> list[str]:
 def option_name(parameter: Parameter) -> str:
     """Return the long name under which the shell knows a parameter of a command."""
     [info] = parameter.annotation.__metadata__
-    named = info.default  # the first of the words that typer.Option is given
-    return named if isinstance(named, str) else f"--{parameter.name.replace('_', '-')}"
+    first = info.default  # of the names that typer.Option is given
+    return first if isinstance(first, str) else f"--{parameter.name.replace('_', '-')}"
 
 
 def _parameters(group: type) -> Iterator[Parameter]:

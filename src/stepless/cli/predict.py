@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import STDOUT, ModelFile, ZeroBased, grouped, output_path
+from stepless.cli.options import (
+    STDOUT,
+    ModelFile,
+    ZeroBased,
+    argument,
+    grouped,
+    option,
+    output_path,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -22,37 +30,37 @@ class PredictOptions:
     model: ModelFile
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA",
-            help="LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored.",
+        argument(
+            "DATA",
+            "LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored.",
         ),
     ]
     output: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Where to write predictions, if not to standard output.",
+            "OUT",
             "--output",
             "-o",
-            metavar="OUT",
             parser=output_path,
-            help="Where to write predictions, if not to standard output.",
         ),
     ] = None
     proba: Annotated[
         bool,
-        typer.Option(
-            "--proba", help="Probabilities, one column per class in the order of `stepless info`."
+        option(
+            "Probabilities, one column per class in the order of `stepless info`.", None, "--proba"
         ),
     ] = False
     decision: Annotated[
-        bool,
-        typer.Option("--decision", help="⟨w, x⟩ + b; one column per class for more than two."),
+        bool, option("⟨w, x⟩ + b; one column per class for more than two.", None, "--decision")
     ] = False
     settled: Annotated[
         bool,
-        typer.Option(
+        option(
+            'One more column: "settled" where the best possible model predicts the same label '
+            'for certain, "open" elsewhere.',
+            None,
             "--settled",
-            help='One more column: "settled" where the best possible model predicts the same '
-            'label for certain, "open" elsewhere.',
         ),
     ] = False
     zero_based: ZeroBased = False

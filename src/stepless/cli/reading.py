@@ -17,12 +17,7 @@ from stepless.data import Columns, DataError, SvmlightData, read_svmlight
 from stepless.data.byte_stream import ByteStream
 from stepless.data.csv_rows import number
 from stepless.data.errors import ZeroIndex
-from stepless.estimators import (
-    ChainClassifier,
-    LinearRanker,
-    LinearRegressor,
-    StructuredClassifier,
-)
+from stepless.estimators import ChainClassifier, LinearRanker, LinearRegressor, StructuredClassifier
 from stepless.report.model_file import read_model
 from stepless.report.tensors import damage_reported
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import Json, ModelFile, ZeroBased
+from stepless.cli.options import Json, ModelFile, ZeroBased, argument
 
 
 def score(
     model: ModelFile,
     data: Annotated[
         Path,
-        typer.Argument(
-            metavar="DATA",
-            help="LIBSVM text, CSV, or words in columns, with true labels; - for standard input.",
+        argument(
+            "DATA", "LIBSVM text, CSV, or words in columns, with true labels; - for standard input."
         ),
     ],
     zero_based: ZeroBased = False,

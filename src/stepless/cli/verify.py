@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stepless.cli.errors import ExitCode, errors_as_messages
-from stepless.cli.options import Json, ModelFile, ZeroBased, grouped
+from stepless.cli.options import Json, ModelFile, ZeroBased, argument, grouped, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,19 +17,12 @@ class VerifyOptions:
     """The options of `stepless verify`."""
 
     model: ModelFile
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA", help="The data that it was fitted to; - for standard input."
-        ),
-    ]
+    data: Annotated[Path, argument("DATA", "The data that it was fitted to; - for standard input.")]
     proof: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What `stepless fit --proof` wrote beside MODEL."),
+        Path | None, option("What `stepless fit --proof` wrote beside MODEL.", "FILE")
     ] = None
     weights: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The weights of the examples, if it was fitted to some."),
+        Path | None, option("The weights of the examples, if it was fitted to some.", "FILE")
     ] = None
     zero_based: ZeroBased = False
     json: Json = False

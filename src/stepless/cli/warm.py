@@ -6,9 +6,7 @@ from stepless.cli.errors import errors_as_messages
 from stepless.cli.options import Quiet
 
 
-def warm(
-    quiet: Quiet = False,
-) -> None:
+def warm(quiet: Quiet = False) -> None:
     """Compile the common losses and models in advance, for all later processes on this machine.
 
     Takes some minutes, once: for container images, and wherever a
