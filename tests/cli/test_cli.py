@@ -541,7 +541,7 @@ def test_labels_that_are_settled(model, folder):
 def test_labels_that_the_model_does_not_know(model, folder):
     (folder / "other.svm").write_text("1 1:1\n5 1:1\n")
     said = run("score", model, "other.svm").stdout
-    assert "of which 1 bears a label that the model does not know" in said
+    assert "of which 1 has a label that the model does not know" in said
     (folder / "other.svm").write_text("0.5 1:1\n")
     assert "is not a whole number" in refused("score", model, "other.svm")
 
@@ -553,7 +553,7 @@ def test_string_labels_of_a_saved_estimator(folder):
     assert run("predict", "words.model", "x.svm").stdout == "no\nyes\n"
     assert "classes no and yes" in run("info", "words.model").stdout
     assert (
-        "2 bear labels that the model does not know" in run("score", "words.model", "x.svm").stdout
+        "2 have labels that the model does not know" in run("score", "words.model", "x.svm").stdout
     )
 
 
@@ -568,7 +568,7 @@ def test_counts_below_zero_have_no_score(folder):
 def test_files_that_are_no_models(folder, command):
     data = [] if command == "info" else ["cancer.svm"]
     assert refused(command, "none.model", *data) == "none.model: no such file"
-    assert "is no model file" in refused(command, "wine.svm", *data)
+    assert "is not a model file" in refused(command, "wine.svm", *data)
 
 
 # -- usage -----------------------------------------------------------------------------------------
