@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -76,200 +75,159 @@ _problem, _run, _stream, _output = (
 class FileOptions:
     """The data and the model."""
 
-    data: Annotated[
-        Path,
-        argument(
-            "DATA",
-            "LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in gz, "
-            "bz2 or xz; - for standard input.",
-        ),
-    ]
-    output: Annotated[
-        Path,
-        option(
-            "Where to write the model; - for standard output.",
-            "MODEL",
-            "--output",
-            "-o",
-            parser=output_path,
-        ),
-    ]
-    test: Annotated[Path | None, option("A second file, to score the model on.", "DATA")] = None
+    data: Path = argument(
+        "DATA",
+        "LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in gz, "
+        "bz2 or xz; - for standard input.",
+    )
+    output: Path = option(
+        MISSING,
+        "Where to write the model; - for standard output.",
+        "MODEL",
+        "--output",
+        "-o",
+        parser=output_path,
+    )
+    test: Path | None = option(None, "A second file, to score the model on.", "DATA")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
     """The problem that is solved, and the examples that it is about."""
 
-    task: Annotated[
-        Task,
-        _problem(
-            "auto (what the loss is for), classify, regress; rank, the lines of each qid; tag, "
-            "words in columns, the last of them the tag, with an empty line after each sentence.",
-            "NAME",
-        ),
-    ] = Task.auto
-    loss: Annotated[
-        str | None,
-        _problem(
-            f"Classes: {CLASS_LOSSES}. Numbers: {NUMBER_LOSSES}. By default hinge, or squared to "
-            f"regress. To rank: {RANKING_LOSSES}. To tag: {CHAIN_LOSSES}.",
-            "NAME",
-            show_default=False,
-        ),
-    ] = None
-    metric: Annotated[
-        str | None,
-        _problem(
-            "Instead of a loss, the measure that a model of two classes is trained for: "
-            f"{METRICS}. The greater label is the positive one.",
-            "NAME",
-        ),
-    ] = None
-    k: Annotated[
-        float | None,
-        _problem(
-            "For the metrics at k: a number of examples, or a share of them. To rank: the number "
-            f"of documents that NDCG@k sees (by default {RANKED_DOCUMENTS}).",
-            "K",
-            parser=_count_or_share,
-            show_default=False,
-        ),
-    ] = None
-    penalty: Annotated[
-        str,
-        _problem(
-            f"{PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows of a joint "
-            "model.",
-            "NAME",
-        ),
-    ] = "l2"
-    alpha: Annotated[
-        object,
-        _problem(
-            "Strength of the penalty, or auto: chosen from the data (l2 and lp).",
-            "α",
-            parser=_strength,
-        ),
-    ] = 1e-4
-    domain: Annotated[str, _problem(f"{DOMAINS}.", "NAME")] = "free"
-    multi_class: Annotated[
-        str, _problem("For more than two classes: ovr, each against the rest, or joint.", "NAME")
-    ] = "ovr"
-    no_intercept: Annotated[bool, _problem("Fit no intercept.", None, "--no-intercept")] = False
-    weights: Annotated[
-        Path | None,
-        _problem("Weights of the examples (to tag: of the sentences), one per line.", "FILE"),
-    ] = None
-    zero_based: Annotated[
-        bool, _problem("The file counts features from 0, not from 1.", None, "--zero-based")
-    ] = False
+    task: Task = _problem(
+        Task.auto,
+        "auto (what the loss is for), classify, regress; rank, the lines of each qid; tag, "
+        "words in columns, the last of them the tag, with an empty line after each sentence.",
+        "NAME",
+    )
+    loss: str | None = _problem(
+        None,
+        f"Classes: {CLASS_LOSSES}. Numbers: {NUMBER_LOSSES}. By default hinge, or squared to "
+        f"regress. To rank: {RANKING_LOSSES}. To tag: {CHAIN_LOSSES}.",
+        "NAME",
+        show_default=False,
+    )
+    metric: str | None = _problem(
+        None,
+        "Instead of a loss, the measure that a model of two classes is trained for: "
+        f"{METRICS}. The greater label is the positive one.",
+        "NAME",
+    )
+    k: float | None = _problem(
+        None,
+        "For the metrics at k: a number of examples, or a share of them. To rank: the number "
+        f"of documents that NDCG@k sees (by default {RANKED_DOCUMENTS}).",
+        "K",
+        parser=_count_or_share,
+        show_default=False,
+    )
+    penalty: str = _problem(
+        "l2",
+        f"{PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows of a joint model.",
+        "NAME",
+    )
+    alpha: object = _problem(
+        1e-4,
+        "Strength of the penalty, or auto: chosen from the data (l2 and lp).",
+        "α",
+        parser=_strength,
+    )
+    domain: str = _problem("free", f"{DOMAINS}.", "NAME")
+    multi_class: str = _problem(
+        "ovr", "For more than two classes: ovr, each against the rest, or joint.", "NAME"
+    )
+    no_intercept: bool = _problem(False, "Fit no intercept.", None, "--no-intercept")
+    weights: Path | None = _problem(
+        None, "Weights of the examples (to tag: of the sentences), one per line.", "FILE"
+    )
+    zero_based: bool = _problem(
+        False, "The file counts features from 0, not from 1.", None, "--zero-based"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """The solver, and the limits at which it stops."""
 
-    gap: Annotated[
-        float,
-        _run(
-            "Stop when the objective is provably this close to the best possible, as a share of "
-            "itself.",
-            "SHARE",
-            min=0.0,
-        ),
-    ] = 1e-3
-    passes: Annotated[
-        int | None,
-        _run(f"Stop after N passes over the data ({MOST_PASSES} without any limit).", "N", min=1),
-    ] = None
-    seconds: Annotated[float | None, _run("Stop after S seconds.", "S", min=0.0)] = None
-    solver: Annotated[str, _run("auto, or a name such as proximal-bundle.", "NAME")] = "auto"
-    seed: Annotated[int, _run("Seed of the order of examples.", "N", min=0)] = 0
-    jobs: Annotated[int | None, _run("Threads; by default all cores.", "N", min=1)] = None
+    gap: float = _run(
+        1e-3,
+        "Stop when the objective is provably this close to the best possible, as a share of "
+        "itself.",
+        "SHARE",
+        min=0.0,
+    )
+    passes: int | None = _run(
+        None, f"Stop after N passes over the data ({MOST_PASSES} without any limit).", "N", min=1
+    )
+    seconds: float | None = _run(None, "Stop after S seconds.", "S", min=0.0)
+    solver: str = _run("auto", "auto, or a name such as proximal-bundle.", "NAME")
+    seed: int = _run(0, "Seed of the order of examples.", "N", min=0)
+    jobs: int | None = _run(None, "Threads; by default all cores.", "N", min=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamOptions:
     """The format of a stream and its lines; all options but the first are for streams only."""
 
-    stream: Annotated[
-        bool,
-        _stream(
-            "Learn each example once, as it comes, in constant memory; implied by DATA -.",
-            None,
-            "--stream",
-        ),
-    ] = False
-    format: Annotated[
-        Format,
-        _stream("auto (by the file's name), svmlight or csv, a table with a header.", "NAME"),
-    ] = Format.auto
-    bits: Annotated[
-        int | None,
-        _stream(
-            f"Hash features, by index or by name, into 2^BITS columns (by default {HASH_BITS}).",
-            "BITS",
-            "--hash",
-            min=1,
-            max=30,
-        ),
-    ] = None
-    features: Annotated[
-        int | None, _stream("Do not hash: features are numbered up to N.", "N", min=1)
-    ] = None
-    names: Annotated[
-        bool,
-        _stream("Remember the names of hashed features, for `stepless info`.", None, "--names"),
-    ] = False
-    classes: Annotated[
-        str | None,
-        _stream(
-            "All labels, separated by commas; by default those of the first "
-            f"{CHUNK_ROWS} examples.",
-            "LABELS",
-        ),
-    ] = None
-    target: Annotated[str | None, _stream("The column of labels in a table.", "COLUMN")] = None
-    categorical: Annotated[
-        str | None, _stream("Columns whose numbers are categories, separated by commas.", "COLUMNS")
-    ] = None
-    ignore: Annotated[
-        str | None, _stream("Columns to leave out, separated by commas.", "COLUMNS")
-    ] = None
-    on_error: Annotated[
-        OnError,
-        _stream(
-            "At a line that cannot be used: stop, and keep the model so far, or skip it.",
-            "stop|skip",
-        ),
-    ] = OnError.stop
-    predictions: Annotated[
-        Path | None,
-        _stream(
-            "Write the prediction for each example before it is learned; the file appears with "
-            "the model, at the end; - for standard output.",
-            "OUT",
-            parser=output_path,
-        ),
-    ] = None
+    stream: bool = _stream(
+        False,
+        "Learn each example once, as it comes, in constant memory; implied by DATA -.",
+        None,
+        "--stream",
+    )
+    format: Format = _stream(
+        Format.auto, "auto (by the file's name), svmlight or csv, a table with a header.", "NAME"
+    )
+    bits: int | None = _stream(
+        None,
+        f"Hash features, by index or by name, into 2^BITS columns (by default {HASH_BITS}).",
+        "BITS",
+        "--hash",
+        min=1,
+        max=30,
+    )
+    features: int | None = _stream(None, "Do not hash: features are numbered up to N.", "N", min=1)
+    names: bool = _stream(
+        False, "Remember the names of hashed features, for `stepless info`.", None, "--names"
+    )
+    classes: str | None = _stream(
+        None,
+        f"All labels, separated by commas; by default those of the first {CHUNK_ROWS} examples.",
+        "LABELS",
+    )
+    target: str | None = _stream(None, "The column of labels in a table.", "COLUMN")
+    categorical: str | None = _stream(
+        None, "Columns whose numbers are categories, separated by commas.", "COLUMNS"
+    )
+    ignore: str | None = _stream(None, "Columns to leave out, separated by commas.", "COLUMNS")
+    on_error: OnError = _stream(
+        OnError.stop,
+        "At a line that cannot be used: stop, and keep the model so far, or skip it.",
+        "stop|skip",
+    )
+    predictions: Path | None = _stream(
+        None,
+        "Write the prediction for each example before it is learned; the file appears with "
+        "the model, at the end; - for standard output.",
+        "OUT",
+        parser=output_path,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """The outputs of a fit beside the model."""
 
-    proof: Annotated[
-        Path | None,
-        _output(
-            "Also write what `stepless verify` needs to prove the gap again: one number per "
-            "example and class.",
-            "FILE",
-            parser=output_path,
-        ),
-    ] = None
-    json: Annotated[bool, _output("Write one JSON document.", None, "--json")] = False
-    quiet: Annotated[bool, _output("Write nothing but errors.", None, "--quiet", "-q")] = False
+    proof: Path | None = _output(
+        None,
+        "Also write what `stepless verify` needs to prove the gap again: one number per "
+        "example and class.",
+        "FILE",
+        parser=output_path,
+    )
+    json: bool = _output(False, "Write one JSON document.", None, "--json")
+    quiet: bool = _output(False, "Write nothing but errors.", None, "--quiet", "-q")
 
     @property
     def talks(self) -> bool:

@@ -4,50 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import STDOUT, Json, argument, grouped, option, output_path
+from stepless.cli.options import STDOUT, argument, grouped, json_option, option, output_path
 
 
 @dataclass(frozen=True, kw_only=True)
 class GameOptions:
     """The options of `stepless game`."""
 
-    prices: Annotated[
-        Path,
-        argument(
-            "PRICES",
-            "CSV, one row per day and one column per asset, with a header; plain or in gz, bz2 or "
-            "xz; - for standard input. A first column of dates, or without a name, is left out.",
-        ),
-    ]
-    players: Annotated[str, option("The players, separated by commas.", "NAMES")] = (
-        "uniform,eg,ons,mirror-prox,adagrad"
+    prices: Path = argument(
+        "PRICES",
+        "CSV, one row per day and one column per asset, with a header; plain or in gz, bz2 or "
+        "xz; - for standard input. A first column of dates, or without a name, is left out.",
     )
-    relatives: Annotated[
-        bool,
-        option(
-            "The table holds price relatives, today's price divided by yesterday's.",
-            None,
-            "--relatives",
-        ),
-    ] = False
-    cost: Annotated[
-        float,
-        option(
-            "The cost of trading, as a share of all bought and sold, from 0 to below 1.",
-            "SHARE",
-            min=0.0,
-        ),
-    ] = 0.0
-    plot: Annotated[
-        Path | None,
-        option(
-            "Draw the wealth of all players: a .png, .pdf or .svg file.", "FILE", parser=output_path
-        ),
-    ] = None
-    json: Json = False
+    players: str = option(
+        "uniform,eg,ons,mirror-prox,adagrad", "The players, separated by commas.", "NAMES"
+    )
+    relatives: bool = option(
+        False,
+        "The table holds price relatives, today's price divided by yesterday's.",
+        None,
+        "--relatives",
+    )
+    cost: float = option(
+        0.0,
+        "The cost of trading, as a share of all bought and sold, from 0 to below 1.",
+        "SHARE",
+        min=0.0,
+    )
+    plot: Path | None = option(
+        None,
+        "Draw the wealth of all players: a .png, .pdf or .svg file.",
+        "FILE",
+        parser=output_path,
+    )
+    json: bool = json_option()
 
 
 @grouped

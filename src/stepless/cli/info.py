@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import ModelFile, option
+from stepless.cli.options import grouped, model_argument, option
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -13,12 +15,18 @@ if TYPE_CHECKING:
 _MOST = 10  # names of hashed features
 
 
-def info(
-    model: ModelFile,
-    json: Annotated[
-        bool, option("Write one JSON document, with all events of the run.", None, "--json")
-    ] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions:
+    """The options of `stepless info`."""
+
+    model: Path = model_argument()
+    json: bool = option(
+        False, "Write one JSON document, with all events of the run.", None, "--json"
+    )
+
+
+@grouped
+def info(options: InfoOptions) -> None:
     """Say what MODEL is, how it was fitted, and how far from the best possible it is."""
     with errors_as_messages():
         from stepless.cli.outputs import write_text
@@ -27,10 +35,11 @@ def info(
         from stepless.report.strict_json import strict_json
         from stepless.report.tensors import damage_reported
 
+        model = options.model
         fitted, header = read_model(model)
         with damage_reported(model):
             summary = Summary.of(fitted)
-            if json:
+            if options.json:
                 parts = ("format", "stepless", "about", "proof", "trace")
                 said = {key: header.get(key) for key in parts}
                 text = strict_json({"model": str(model)} | said | summary.as_dict(), indent=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -18,39 +18,45 @@ def output_path(text: str) -> Path:
     return STDOUT if text == "-" else Path(text)
 
 
+def option(default: Any, help: str, metavar: str | None, *names: str, **more: Any) -> Any:
+    """Return a field that is an option of the shell; a flag has no `metavar`, and must be named."""
+    info = typer.Option(*names, metavar=metavar, help=help, **more)
+    return field(default=default, metadata={"typer": info})
+
+
 def argument(metavar: str, help: str) -> Any:
-    """Describe a positional argument of the shell."""
-    return typer.Argument(metavar=metavar, help=help)
+    """Return a field that is a positional argument of the shell."""
+    return field(metadata={"typer": typer.Argument(metavar=metavar, help=help)})
 
 
-def option(help: str, metavar: str | None, *names: str, **more: Any) -> Any:
-    """Describe an option of the shell; a flag has no `metavar`, and must be named."""
-    return typer.Option(*names, metavar=metavar, help=help, **more)
+def model_argument() -> Any:
+    """Return the argument MODEL."""
+    return argument("MODEL", "What `stepless fit` wrote.")
 
 
-ModelFile = Annotated[Path, argument("MODEL", "What `stepless fit` wrote.")]
-ZeroBased = Annotated[
-    bool,
-    option(
-        "DATA counts features from 0; not needed if the model's data did.", None, "--zero-based"
-    ),
-]
-Json = Annotated[bool, option("Write one JSON document.", None, "--json")]
-Quiet = Annotated[bool, option("Write nothing but errors.", None, "--quiet", "-q")]
+def zero_based_option() -> Any:
+    """Return the option --zero-based of commands that read a model."""
+    text = "DATA counts features from 0; not needed if the model's data did."
+    return option(False, text, None, "--zero-based")
+
+
+def json_option() -> Any:
+    """Return the option --json."""
+    return option(False, "Write one JSON document.", None, "--json")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function whose parameters are dataclasses of options.
 
-    Typer sees one option per field, in the order of the fields, each annotated with its
-    `typer.Option` or `typer.Argument`; the function is called with the dataclasses.
+    Typer sees one option per field, in the order of the fields; the function is called with the
+    dataclasses.
     """
     groups = {name: group for name, group in get_type_hints(command).items() if name != "return"}
 
     def call(**given: object) -> None:
         command(
             **{
-                name: group(**{field.name: given[field.name] for field in fields(group)})
+                name: group(**{part.name: given[part.name] for part in fields(group)})
                 for name, group in groups.items()
             }
         )
@@ -78,9 +84,9 @@ def option_name(parameter: Parameter) -> str:
 
 
 def _parameters(group: type) -> Iterator[Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        default = Parameter.empty if field.default is MISSING else field.default
-        yield Parameter(
-            field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]
-        )
+    hints = get_type_hints(group)
+    for part in fields(group):
+        default = Parameter.empty if part.default is MISSING else part.default
+        kind = hints[part.name]
+        annotation = Annotated[kind, part.metadata["typer"]]  # type: ignore[valid-type]
+        yield Parameter(part.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from stepless.cli.errors import errors_as_messages
 from stepless.cli.options import (
     STDOUT,
-    ModelFile,
-    ZeroBased,
     argument,
     grouped,
+    model_argument,
     option,
     output_path,
+    zero_based_option,
 )
 
 if TYPE_CHECKING:
@@ -27,43 +27,35 @@ if TYPE_CHECKING:
 class PredictOptions:
     """The options of `stepless predict`."""
 
-    model: ModelFile
-    data: Annotated[
-        Path,
-        argument(
-            "DATA",
-            "LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored.",
-        ),
-    ]
-    output: Annotated[
-        Path | None,
-        option(
-            "Where to write predictions, if not to standard output.",
-            "OUT",
-            "--output",
-            "-o",
-            parser=output_path,
-        ),
-    ] = None
-    proba: Annotated[
-        bool,
-        option(
-            "Probabilities, one column per class in the order of `stepless info`.", None, "--proba"
-        ),
-    ] = False
-    decision: Annotated[
-        bool, option("⟨w, x⟩ + b; one column per class for more than two.", None, "--decision")
-    ] = False
-    settled: Annotated[
-        bool,
-        option(
-            'One more column: "settled" where the best possible model predicts the same label '
-            'for certain, "open" elsewhere.',
-            None,
-            "--settled",
-        ),
-    ] = False
-    zero_based: ZeroBased = False
+    model: Path = model_argument()
+    data: Path = argument(
+        "DATA", "LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored."
+    )
+    output: Path | None = option(
+        None,
+        "Where to write predictions, if not to standard output.",
+        "OUT",
+        "--output",
+        "-o",
+        parser=output_path,
+    )
+    proba: bool = option(
+        False,
+        "Probabilities, one column per class in the order of `stepless info`.",
+        None,
+        "--proba",
+    )
+    decision: bool = option(
+        False, "⟨w, x⟩ + b; one column per class for more than two.", None, "--decision"
+    )
+    settled: bool = option(
+        False,
+        'One more column: "settled" where the best possible model predicts the same label '
+        'for certain, "open" elsewhere.',
+        None,
+        "--settled",
+    )
+    zero_based: bool = zero_based_option()
 
 
 @grouped

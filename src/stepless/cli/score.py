@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import Json, ModelFile, ZeroBased, argument
+from stepless.cli.options import argument, grouped, json_option, model_argument, zero_based_option
 
 
-def score(
-    model: ModelFile,
-    data: Annotated[
-        Path,
-        argument(
-            "DATA", "LIBSVM text, CSV, or words in columns, with true labels; - for standard input."
-        ),
-    ],
-    zero_based: ZeroBased = False,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of `stepless score`."""
+
+    model: Path = model_argument()
+    data: Path = argument(
+        "DATA", "LIBSVM text, CSV, or words in columns, with true labels; - for standard input."
+    )
+    zero_based: bool = zero_based_option()
+    json: bool = json_option()
+
+
+@grouped
+def score(options: ScoreOptions) -> None:
     """Say how well MODEL predicts DATA.
 
     Classes: the accuracy, or the metric that it was trained for.
@@ -34,10 +37,12 @@ def score(
         from stepless.report.strict_json import strict_json
         from stepless.report.text import score_in_words
 
+        model, data = options.model, options.data
         refuse_outputs({}, {"MODEL": model, "DATA": data})
         predictor, about = open_model(model)
-        result = score_model(predictor, *read_for_model(data, predictor, about, zero_based))
-        if json:
+        examples = read_for_model(data, predictor, about, options.zero_based)
+        result = score_model(predictor, *examples)
+        if options.json:
             files = {"model": str(model), "data": str(data)}
             write_text(strict_json(files | result.as_dict(), indent=2))
         else:

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from stepless.cli.errors import ExitCode, errors_as_messages
-from stepless.cli.options import Json, ModelFile, ZeroBased, argument, grouped, option
+from stepless.cli.options import (
+    argument,
+    grouped,
+    json_option,
+    model_argument,
+    option,
+    zero_based_option,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions:
     """The options of `stepless verify`."""
 
-    model: ModelFile
-    data: Annotated[Path, argument("DATA", "The data that it was fitted to; - for standard input.")]
-    proof: Annotated[
-        Path | None, option("What `stepless fit --proof` wrote beside MODEL.", "FILE")
-    ] = None
-    weights: Annotated[
-        Path | None, option("The weights of the examples, if it was fitted to some.", "FILE")
-    ] = None
-    zero_based: ZeroBased = False
-    json: Json = False
+    model: Path = model_argument()
+    data: Path = argument("DATA", "The data that it was fitted to; - for standard input.")
+    proof: Path | None = option(None, "What `stepless fit --proof` wrote beside MODEL.", "FILE")
+    weights: Path | None = option(
+        None, "The weights of the examples, if it was fitted to some.", "FILE"
+    )
+    zero_based: bool = zero_based_option()
+    json: bool = json_option()
 
 
 @grouped

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import Quiet
+from stepless.cli.options import grouped, option
 
 
-def warm(quiet: Quiet = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class WarmOptions:
+    """The options of `stepless warm`."""
+
+    quiet: bool = option(False, "Write nothing but errors.", None, "--quiet", "-q")
+
+
+@grouped
+def warm(options: WarmOptions) -> None:
     """Compile the common losses and models in advance, for all later processes on this machine.
 
     Takes some minutes, once: for container images, and wherever a
@@ -21,12 +31,12 @@ def warm(quiet: Quiet = False) -> None:
         from stepless.report.text import counted, duration
 
         todo = warm_tasks()
-        with live_line(not quiet, "compiling") as live:
+        with live_line(not options.quiet, "compiling") as live:
             for k, (name, task) in enumerate(todo.items(), 1):
                 if live is not None:
                     live.update(line(f"{k} of {len(todo)}: {name}"))
                 run_task(task)
-        if not quiet:
+        if not options.quiet:
             new = "everything is compiled already"
             if COMPILED.functions:
                 functions = counted(COMPILED.functions, "function")

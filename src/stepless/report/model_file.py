@@ -53,9 +53,8 @@ def save_model(
 ) -> None:
     """Write a fitted estimator to a file, whole or not at all.
 
-    Not kept are a `random_state` that is a generator (it becomes None), the state of a stream
-    (`partial_fit` goes on from the weights), what `warm_start` remembers except the weights, and
-    events beyond 100 000.
+    Not kept are a `random_state` that is a generator (it becomes None), the state of a stream or of
+    `warm_start` beside the weights, and events beyond 100 000.
 
     Parameters
     ----------

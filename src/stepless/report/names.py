@@ -13,12 +13,7 @@ from stepless.term import Term
 
 # Penalties are made of the strength and parameters, losses and domains of parameters alone.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
-    "loss": {
-        **LOSSES,
-        **RANKING_LOSSES,
-        "multiclass_hinge": MulticlassHinge,
-        "softmax": Softmax,
-    },
+    "loss": {**LOSSES, **RANKING_LOSSES, "multiclass_hinge": MulticlassHinge, "softmax": Softmax},
     "penalty": {name: type(make(1.0)) for name, make in REGULARIZERS.items()},
     "domain": DOMAINS,
     "kernel": {"gaussian": Gaussian, "polynomial": Polynomial, "linear": LinearKernel},
