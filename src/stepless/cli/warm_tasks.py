@@ -12,20 +12,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from stepless import estimators
 from stepless.arrays import Array, Indices
 from stepless.code_cache import NotKept
 from stepless.data import csv_chunks, read_svmlight, svmlight_chunks
-from stepless.estimators import (
-    ChainClassifier,
-    GaussianProcessClassifier,
-    KernelClassifier,
-    LinearClassifier,
-    LinearRanker,
-    LinearRegressor,
-    MetricClassifier,
-    NuClassifier,
-    OneClass,
-)
+from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.risks.chains import CHAIN_LOSSES
 from stepless.risks.ranking import RANKING_LOSSES
 
@@ -74,10 +65,10 @@ def warm_tasks() -> dict[str, Task]:
         for loss in ("hinge", "logistic")
     }
     fits |= {
-        "OneClass": partial(OneClass().fit, X),
-        "NuClassifier": partial(NuClassifier(0.3).fit, X, signs),
-        "KernelClassifier": partial(KernelClassifier().fit, X, signs),
-        "GaussianProcessClassifier": partial(GaussianProcessClassifier().fit, X, signs),
+        "OneClass": partial(estimators.OneClass().fit, X),
+        "NuClassifier": partial(estimators.NuClassifier(0.3).fit, X, signs),
+        "KernelClassifier": partial(estimators.KernelClassifier().fit, X, signs),
+        "GaussianProcessClassifier": partial(estimators.GaussianProcessClassifier().fit, X, signs),
     }
     return linear | fits | _oracle_tasks(X, signs, thirds) | _READERS
 
@@ -86,15 +77,19 @@ def _oracle_tasks(X: Array, signs: Array, thirds: Indices) -> dict[str, Task]:
     """Return fits whose risk is no sum over examples."""
     words = [[["a", "b"], ["b"]]] * 3
     tasks: dict[str, Task] = {
-        f"MetricClassifier, {name}": partial(MetricClassifier(name, k=k).fit, X, signs)
+        f"MetricClassifier, {name}": partial(estimators.MetricClassifier(name, k=k).fit, X, signs)
         for name, k in _METRICS.items()
     }
     tasks |= {
-        f"LinearRanker, {loss}": partial(LinearRanker(loss).fit, X, thirds, group=[20] * 3)
+        f"LinearRanker, {loss}": partial(
+            estimators.LinearRanker(loss).fit, X, thirds, group=[20] * 3
+        )
         for loss in RANKING_LOSSES
     }
     return tasks | {
-        f"ChainClassifier, {loss}": partial(ChainClassifier(loss).fit, words, [["x", "y"]] * 3)
+        f"ChainClassifier, {loss}": partial(
+            estimators.ChainClassifier(loss).fit, words, [["x", "y"]] * 3
+        )
         for loss in CHAIN_LOSSES
     }
 

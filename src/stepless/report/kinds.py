@@ -10,19 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 
+from stepless import estimators
 from stepless.arrays import AnyArray
 from stepless.data import Vocabulary
-from stepless.estimators import (
-    ChainClassifier,
-    KernelClassifier,
-    LinearClassifier,
-    LinearRanker,
-    LinearRegressor,
-    MetricClassifier,
-    NuClassifier,
-    OneClass,
-    StructuredClassifier,
-)
 from stepless.estimators.chain_weights import ChainWeights
 from stepless.objective import Loss
 from stepless.problem import Problem
@@ -101,7 +91,7 @@ class Linear(Kind):
             rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)
         if self.make in _SUMS:
             _restore_loss(estimator, facts)
-        if self.make is MetricClassifier:
+        if self.make is estimators.MetricClassifier:
             estimator.pos_label_ = estimator.classes_[[0, 1].index(facts["positive"])]
         refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
         refuse_unless(intercept.shape == rows, "intercept", intercept)
@@ -116,7 +106,7 @@ class Linear(Kind):
 
     @property
     def _constant(self) -> str:
-        return "offset_" if self.make is OneClass else "intercept_"
+        return "offset_" if self.make is estimators.OneClass else "intercept_"
 
 
 class Expansion(Kind):
@@ -241,21 +231,22 @@ class Structured(Kind):
         )
 
 
-_SUMS = (LinearClassifier, LinearRegressor)  # over examples; predictions may need the loss
+# Sums over examples, whose predictions may need the loss.
+_SUMS = (estimators.LinearClassifier, estimators.LinearRegressor)
 _OPTIMUM = ("coef_error", "intercept_range")
 _LABELS: dict[str, type[Labels]] = {"Multiclass": Multiclass, "LabelTree": LabelTree}
 KINDS: dict[str, Kind] = {
     kind.make.__name__: kind
     for kind in (
-        Linear(LinearClassifier),
-        Linear(LinearRegressor),
-        Linear(MetricClassifier),
-        Linear(LinearRanker),
-        Linear(NuClassifier),
-        Linear(OneClass),
-        Expansion(KernelClassifier),
-        Chain(ChainClassifier),
-        Structured(StructuredClassifier),
+        Linear(estimators.LinearClassifier),
+        Linear(estimators.LinearRegressor),
+        Linear(estimators.MetricClassifier),
+        Linear(estimators.LinearRanker),
+        Linear(estimators.NuClassifier),
+        Linear(estimators.OneClass),
+        Expansion(estimators.KernelClassifier),
+        Chain(estimators.ChainClassifier),
+        Structured(estimators.StructuredClassifier),
     )
 }
 

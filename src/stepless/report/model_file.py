@@ -79,8 +79,7 @@ def save_model(
     OSError
         If a file cannot be written.
     """
-    header, arrays = _contents(estimator, about or {})
-    files = {}
+    (header, arrays), files = _contents(estimator, about or {}), {}
     if proof is not None:
         if os.path.realpath(proof) == os.path.realpath(path):
             raise ValueError(f"{os.fspath(path)}: the model and its proof cannot both go there")
