@@ -38,7 +38,6 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
         )
         self._first = self._text.readline(LONGEST_LINE + 1)
         self._held = 0  # characters since the last row ended
-        self._ended = False  # no line is left
         if delimiter is None:
             delimiter = max(_DELIMITERS, key=_QUOTED.sub("", self._first).count)
         self._reader = csv.reader(
@@ -51,7 +50,7 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             try:
                 row = next(self._reader)
             except csv.Error as error:
-                if not (self._stream.failure and self._ended):
+                if not (self._stream.failure and "end of data" in str(error)):
                     return line, RowRefusal(f": is no CSV ({error})")
             else:
                 if row:
@@ -97,12 +96,11 @@ class CsvRows(Iterator[tuple[int, list[str] | RowRefusal]]):
             self._held += len(line)
             if self._held > LONGEST_LINE:
                 self._stream.refuse_long_line()
-                break
+                return
             if self._stream.failure and not line.endswith(("\n", "\r")):
-                break
+                return
             yield line
             line = self._text.readline(LONGEST_LINE + 1)
-        self._ended = True
 
 
 def number(cell: str) -> float | None:
