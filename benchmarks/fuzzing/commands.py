@@ -17,6 +17,7 @@ from benchmarks.fuzzing.shell import refuse_controls, shell
 from stepless.cli.fit import fit
 from stepless.cli.game import game
 from stepless.cli.info import info
+from stepless.cli.options import option_name
 from stepless.cli.predict import predict
 from stepless.cli.score import score
 from stepless.report import load_model
@@ -49,11 +50,10 @@ WORDS = {
 def _options_of(command: Callable[..., None]) -> dict[str, list[str]]:
     """Return the options of a command, and values to try; a flag has none."""
     found = {}
-    for name, parameter in signature(command, eval_str=True).parameters.items():
+    for parameter in signature(command, eval_str=True).parameters.values():
         kind, told = get_args(parameter.annotation)
         if isinstance(told, OptionInfo):
-            first = told.default  # of the words that typer.Option is given
-            option = first if isinstance(first, str) else f"--{name.replace('_', '-')}"
+            option = option_name(parameter)
             is_path = Path in (kind, *get_args(kind))
             is_name = isinstance(kind, type) and issubclass(kind, StrEnum)
             others = [*kind, "x"] if is_name else PLACES if is_path else NUMBERS

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread, stack_size
 
 import numpy as np
 import pytest
@@ -264,11 +265,22 @@ def test_a_small_limit_of_memory(folder, monkeypatch):
 
 
 def test_no_more_threads(folder, monkeypatch):
-    def refuse(*args, **kwargs):
+    monkeypatch.setattr("stepless.cli.batch.read_examples", lambda *args: Thread().start())
+    before = stack_size(1 << 46)  # bytes, of which no system has so many
+    try:
+        said = refused("fit", "cancer.svm", "-o", "x.model", "-q")
+    finally:
+        stack_size(before)
+    assert said.startswith("the system allows no more threads")
+
+
+def test_other_errors_of_a_run_are_not_hidden(folder, monkeypatch):
+    def fail(*args):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr("stepless.cli.training.read_examples", refuse)
-    assert refused("fit", "cancer.svm", "-o", "x.model", "-q").startswith("the system allows no")
+    monkeypatch.setattr("stepless.cli.batch.read_examples", fail)
+    with pytest.raises(RuntimeError):
+        run("fit", "cancer.svm", "-o", "x.model", "-q")
 
 
 # -- bad input -------------------------------------------------------------------------------------
@@ -282,7 +294,7 @@ def test_no_more_threads(folder, monkeypatch):
         ("1 1:nan\n-1 1:1\n", "bad.svm, line 1, column 5: "),
         ("", "bad.svm: holds no examples"),
         ("1 1:1\n1 2:1\n", "bad.svm: all labels are 1, but a classifier needs two classes"),
-        ("1 1:1\n2.5 2:1\n", "bad.svm: the label 2.5 of example 2 is no whole number"),
+        ("1 1:1\n2.5 2:1\n", "bad.svm: the label 2.5 of example 2 is not a whole number"),
         ("1\n-1\n", "bad.svm: "),  # no features at all
     ],
 )
@@ -529,9 +541,9 @@ def test_labels_that_are_settled(model, folder):
 def test_labels_that_the_model_does_not_know(model, folder):
     (folder / "other.svm").write_text("1 1:1\n5 1:1\n")
     said = run("score", model, "other.svm").stdout
-    assert "of which 1 bears a label that the model does not know" in said
+    assert "of which 1 has a label that the model does not know" in said
     (folder / "other.svm").write_text("0.5 1:1\n")
-    assert "no whole number" in refused("score", model, "other.svm")
+    assert "is not a whole number" in refused("score", model, "other.svm")
 
 
 def test_string_labels_of_a_saved_estimator(folder):
@@ -541,7 +553,7 @@ def test_string_labels_of_a_saved_estimator(folder):
     assert run("predict", "words.model", "x.svm").stdout == "no\nyes\n"
     assert "classes no and yes" in run("info", "words.model").stdout
     assert (
-        "2 bear labels that the model does not know" in run("score", "words.model", "x.svm").stdout
+        "2 have labels that the model does not know" in run("score", "words.model", "x.svm").stdout
     )
 
 
@@ -556,7 +568,7 @@ def test_counts_below_zero_have_no_score(folder):
 def test_files_that_are_no_models(folder, command):
     data = [] if command == "info" else ["cancer.svm"]
     assert refused(command, "none.model", *data) == "none.model: no such file"
-    assert "is no model file" in refused(command, "wine.svm", *data)
+    assert "is not a model file" in refused(command, "wine.svm", *data)
 
 
 # -- usage -----------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def refused(*arguments):
 def test_a_table(folder):
     lines = run("prices.csv", *FAST).stdout.splitlines()
     assert lines[0] == "59 days, 3 assets. A unit of wealth becomes:"
-    assert lines[2].split() == ["player", "wealth", "a", "day", "regret", "bound", "seconds"]
+    assert lines[2].split() == ["player", "wealth", "per", "day", "regret", "bound", "seconds"]
     assert [line.split()[0] for line in lines[3:7]] == ["uniform", "eg", "ogd", "best"]
     assert float(lines[3].split()[1]) == pytest.approx(
         np.prod(relatives(PRICES).mean(axis=1)), rel=1e-5
@@ -124,7 +124,7 @@ def test_a_picture(folder):
         ("A,B\n1,nan\n", "bad.csv, line 2, column 'B': expected a positive price, found 'nan'"),
         ("A,B\n1,2\n3,x\n", "bad.csv, line 3, column 'B': expected a positive price, found 'x'"),
         ("A,B\n1,2\n3\n", "bad.csv, line 3: has 1 cells, but the header names 2 columns"),
-        ("A,B\n1,2\n", "bad.csv: prices of two days at least are needed, not of one"),
+        ("A,B\n1,2\n", "bad.csv: prices of at least two days are needed, not of one"),
         ("A,B\n", "bad.csv: has a header, but no row of prices"),
         ("", "bad.csv: is empty, but a header of asset names is needed"),
         ("1,2\n3,4\n", "bad.csv, line 1: expected the names of assets, found numbers only"),
@@ -171,10 +171,10 @@ def test_nothing_has_no_sign(folder):
     ("players", "sentence"),
     [
         ("eg,eg", "--players has eg twice: name it once"),
-        ("soft-constraints", "soft-constraints cannot hold a portfolio: it needs constraints"),
+        ("soft-constraints", "soft-constraints holds no portfolio: it needs constraints"),
         (
             "saddle-mirror-prox",
-            "saddle-mirror-prox cannot hold a portfolio: it needs costs of class Saddle",
+            "saddle-mirror-prox holds no portfolio: it needs costs of class Saddle",
         ),
         (",", "--players needs a name: uniform, adagrad"),
         ("foo", "there is no player 'foo': choose one of uniform, adagr"),

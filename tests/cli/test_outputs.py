@@ -15,10 +15,10 @@ import pytest
 from cli.commands import refused, run
 from report.test_atomic import Sparing
 from stepless.cli import app, outputs
+from stepless.cli.errors import print_message
 from stepless.cli.interrupts import end_by_interrupt
 from stepless.cli.outputs import refuse_outputs
-from stepless.cli.sentences import say
-from stepless.cli.standard_files import prepare
+from stepless.cli.standard_files import prepare_standard_files
 from stepless.data import DataError
 from stepless.estimators import LinearClassifier
 from stepless.report import load_model
@@ -247,7 +247,7 @@ def test_a_full_disk_of_a_predictions_file(folder, monkeypatch, where):
 
     calls = []
     if where == "write":
-        monkeypatch.setattr("stepless.cli.streaming.in_lines", fail)
+        monkeypatch.setattr("stepless.cli.streaming.prediction_lines", fail)
     else:
         monkeypatch.setattr(os, "fsync", fail)
     result = run(*STREAM, "-o", "m", "--predictions", "p", code=1)
@@ -303,7 +303,7 @@ def test_writes_that_are_short(folder, model, monkeypatch, capfd, command, room)
 def test_what_standard_output_cannot_spell(monkeypatch, encoding):
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
-    outputs.put("≤ größe\tx\ny")
+    outputs.write_text("≤ größe\tx\ny")
     assert raw.getvalue() == "\\u2264 größe\\tx\ny\n".encode(encoding, "backslashreplace")
 
 
@@ -313,7 +313,7 @@ PROGRAM = f'"{sys.executable}" -c "from stepless.cli import main; main()"'
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("fit - -o n <&-", "stepless: <stdin>: standard input is closed, so that there is nothing"),
+        ("fit - -o n <&-", "stepless: <stdin>: standard input is closed, so there is nothing"),
         ("info m >&-", "stepless: /dev/stdout: standard output is closed"),
     ],
 )
@@ -360,11 +360,11 @@ def test_nobody_need_listen_to_what_is_said(monkeypatch):
     try:
         with open("/dev/full", "w") as full:
             os.dup2(full.fileno(), 2)
-        prepare()
-        say("something")
+        prepare_standard_files()
+        print_message("something")
         os.close(2)
-        prepare()
-        say("something")
+        prepare_standard_files()
+        print_message("something")
     finally:
         os.dup2(kept, 2)
         os.close(kept)
@@ -421,4 +421,4 @@ def test_outputs_are_no_data(folder, model, name):
         ("predict", model, name, "-o", "p"),
         ("score", model, name),
     ):
-        assert refused(*command) == f"{name}: is for output, so that there is nothing to read"
+        assert refused(*command) == f"{name}: is for output, so there is nothing to read"

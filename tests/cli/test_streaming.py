@@ -267,7 +267,7 @@ def test_a_form_that_makes_no_sense(table, form):
     about = read_header("m")["about"]
     save_model(load_model("m"), "forged", about | {"form": about["form"] | form})
     result = run("predict", "forged", "people.csv", code=1)
-    assert result.stderr.startswith("stepless: forged: is damaged, what it says makes no sense")
+    assert result.stderr.startswith("stepless: forged: is damaged, as what it says makes no sense")
 
 
 def test_numbers_are_streamed_too(folder):

@@ -115,17 +115,17 @@ def test_refusals(folder):
     Path("short").write_bytes(FILE.packed(header, {"slopes.0": arrays["slopes.0"][:-1]}))
     Path("new").write_bytes(FILE.packed(header | {"format": 99}, arrays))
     said = {name: refused(*verify, name) for name in ("cut", "bit", "short", "new", "cancer", "no")}
-    assert said["cut"].startswith("cut: is no proof file, or was cut short (")
-    assert said["bit"] == "bit: is damaged, its checksum is not that of its content"
+    assert said["cut"].startswith("cut: is not a proof file, or was cut short (")
+    assert said["bit"] == "bit: is damaged, as its checksum does not match its content"
     assert said["short"] == "short: has slopes of shape (568,), but (569,) are needed"
     assert "in format 99, but stepless" in said["new"]
     assert said["cancer"] == "cancer: is a safetensors file, but holds no stepless proof"
     assert said["no"] == "no: no such file"
-    assert refused(*verify, "cancer.svm").startswith("cancer.svm: is no proof file, or was cut")
+    assert refused(*verify, "cancer.svm").startswith("cancer.svm: is not a proof file, or was cut")
     for other, sentence in {
         ("--alpha", "2e-2"): "for the penalty SquaredL2(alpha=0.02), but the model's is Squared",
         ("--loss", "logistic"): "for the loss Logistic(), but the model's is Hinge()",
-        ("--gap", "1e-1"): "is a proof of another claim of these weights",
+        ("--gap", "1e-1"): "is a proof of another claim about these weights",
         ("--no-intercept",): "for the intercept none, but the model's is free",
     }.items():
         run("fit", "cancer.svm", "-o", "m", "--proof", "p", *FAST, *other)
@@ -153,7 +153,7 @@ def test_other_data(folder):
 
 def test_streams(folder):
     assert refused("fit", "cancer.svm", "--stream", "-o", "s", "--proof", "p") == (
-        "a stream is not kept, so that it has no --proof: leave it out"
+        "a stream is not kept, so it has no --proof: leave it out"
     )
     run("fit", "cancer.svm", "--stream", "-o", "s", "--features", "4", "--quiet")
     told = refused("verify", "s", "cancer.svm", "--proof", "cancer.proof")

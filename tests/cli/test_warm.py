@@ -6,7 +6,7 @@ import pytest
 
 from cli.commands import refused, run
 from grids import SOAK
-from stepless.cli import warming
+from stepless.cli import fit_report, warm_tasks
 from stepless.code_cache import CodeCache, NotKept
 from stepless.compile_time import COMPILED
 from stepless.warning import warn
@@ -15,9 +15,9 @@ from stepless.warning import warn
 @pytest.fixture
 def few(monkeypatch):
     """Only a few of the tasks."""
-    every = warming.tasks()
-    names = "LinearRegressor, squared, dense", "OneClass"
-    monkeypatch.setattr(warming, "tasks", lambda: {name: every[name] for name in names})
+    every = warm_tasks.warm_tasks()
+    names = "LinearRegressor, squared, l2, dense", "OneClass"
+    monkeypatch.setattr(warm_tasks, "warm_tasks", lambda: {name: every[name] for name in names})
 
 
 def test_what_was_warmed_compiles_nothing_more(few):
@@ -30,18 +30,18 @@ def test_what_was_warmed_compiles_nothing_more(few):
 
 _STREAMS = """
 import sys
-from stepless.cli import app, warming
+from stepless.cli import app, warm_tasks
 from stepless.compile_time import COMPILED
 from typer.testing import CliRunner
 
-every = warming.tasks()
+every = warm_tasks.warm_tasks()
 for name in (
     "LinearClassifier, hinge, l1, sparse",
     "reading svmlight text",
     "streams of hashed svmlight text",
     "streams of hashed tables",
 ):
-    warming.run(every[name])
+    warm_tasks.run_task(every[name])
 warmed = COMPILED.functions
 with open("d.svm", "w") as text, open("d.csv", "w") as table:
     table.write("word,number,y\\n")
@@ -72,33 +72,33 @@ def test_streams_from_the_shell_and_sparse_l1_find_all_that_they_need(tmp_path):
 
 def _linear(name):
     """A task of many solvers; one of them stands for all."""
-    return name.endswith(("dense", "sparse")) and name != "LinearClassifier, hinge, dense"
+    return name.endswith(("dense", "sparse")) and name != "LinearClassifier, hinge, l2, dense"
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[SOAK] if _linear(name) else []) for name in warming.tasks()],
+    [pytest.param(name, marks=[SOAK] if _linear(name) else []) for name in warm_tasks.warm_tasks()],
 )
 def test_every_task_is_done(name):
-    warming.run(warming.tasks()[name])
+    warm_tasks.run_task(warm_tasks.warm_tasks()[name])
 
 
 def test_code_that_cannot_be_kept_is_an_error(monkeypatch):
     def task():
         warn("compiled code cannot be kept in here", NotKept)
 
-    monkeypatch.setattr(warming, "tasks", lambda: {"nothing": task})
+    monkeypatch.setattr(warm_tasks, "warm_tasks", lambda: {"nothing": task})
     assert refused("warm") == "compiled code cannot be kept in here"
 
 
 def test_a_report_says_how_long_compiling_took(monkeypatch):
     monkeypatch.setattr(COMPILED, "seconds", 0.01)
-    assert warming.compile_note() == {}
+    assert fit_report._compile_row() == {}
     monkeypatch.setattr(COMPILED, "seconds", 2.5)
     monkeypatch.setattr(CodeCache, "unkept", False)
-    assert warming.compile_note()["compiled"].startswith("in 2.5 s, once on this machine")
+    assert fit_report._compile_row()["compiled"].startswith("in 2.5 s, once on this machine")
     monkeypatch.setattr(CodeCache, "unkept", True)
-    assert warming.compile_note() == {"compiled": "in 2.5 s"}
+    assert fit_report._compile_row() == {"compiled": "in 2.5 s"}
 
 
 def test_a_signal_ends_it():
@@ -106,4 +106,4 @@ def test_a_signal_ends_it():
         stopped_by_ = "interrupt"
 
     with pytest.raises(KeyboardInterrupt):
-        warming.run(Fitted)
+        warm_tasks.run_task(Fitted)

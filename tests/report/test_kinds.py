@@ -178,14 +178,14 @@ class OwnLabels(Multiclass):
 def test_a_model_of_ones_own_is_not_kept(path):
     X = np.eye(2)
     model = StructuredClassifier(OwnLabels.of(X, [0, 1]), **LOOSE).fit(X, [0, 1])
-    with pytest.raises(ValueError, match="OwnLabels is a model of your own"):
+    with pytest.raises(ValueError, match="OwnLabels is a user-defined model"):
         save_model(model, path)
     assert not path.exists()
 
 
 def test_names_that_are_no_strings_are_not_kept(path):
     model = ChainClassifier(**LOOSE).fit([[[1], [2]], [[1], [3]]], [["A", "B"], ["A", "B"]])
-    with pytest.raises(ValueError, match="the feature 1 is no string"):
+    with pytest.raises(ValueError, match="the feature 1 is not a string"):
         save_model(model, path)
 
 

@@ -31,7 +31,7 @@ from stepless.objective import (
     SquaredLp,
     Zero,
 )
-from stepless.report import load_model, plain, read_header, save_model, tensors
+from stepless.report import encoding, load_model, read_header, save_model, tensors
 from stepless.solvers import Proximal, ProximalBundle
 from stepless.trace import Event, Trace
 
@@ -239,7 +239,7 @@ def test_numbers_that_json_does_not_know(fitted, path):
 
 
 def test_a_very_long_trace_is_thinned_and_keeps_its_end(fitted, path, monkeypatch):
-    monkeypatch.setattr(plain, "_MOST_EVENTS", 10)
+    monkeypatch.setattr(encoding, "_MOST_EVENTS", 10)
     model = load_as(fitted, {})
     model.trace_ = Trace([Event(t, t, 0.1 * t, 1.0, 0.5, 1.0, 3) for t in range(1, 96)])
     save_model(model, path)
@@ -269,10 +269,10 @@ class OwnSolver(Proximal):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"loss": OwnLoss()}, "OwnLoss is a loss of your own"),
-        ({"loss": OwnQuantile(0.1)}, "OwnQuantile is a loss of your own"),
+        ({"loss": OwnLoss()}, "OwnLoss is a user-defined loss"),
+        ({"loss": OwnQuantile(0.1)}, "OwnQuantile is a user-defined loss"),
         ({"domain": Polytope.of([[1.0]], [1.0])}, "file does not hold a Polytope: pickle the"),
-        ({"solver": OwnSolver()}, "OwnSolver is a solver of your own"),
+        ({"solver": OwnSolver()}, "OwnSolver is a user-defined solver"),
         ({"alpha": [1.0]}, "alpha .* cannot be kept in a model file"),
     ],
 )
@@ -335,8 +335,8 @@ def test_every_flipped_byte_is_refused_or_harmless(fitted, path):
     ("content", "words"),
     [
         (b"", "is empty"),
-        (b"+1 1:2 3:4\n-1 2:1\n", "is no model file, or was cut short"),
-        (b"\x80\x04\x95pickle" * 9, "is no model file, or was cut short"),
+        (b"+1 1:2 3:4\n-1 2:1\n", "is not a model file, or was cut short"),
+        (b"\x80\x04\x95pickle" * 9, "is not a model file, or was cut short"),
         (save({"coef": np.ones(3)}), "is a safetensors file, but holds no stepless model"),
     ],
 )
@@ -403,7 +403,7 @@ def test_weights_that_no_fit_leaves(fitted, path, name, value):
     else:
         array.flat[-1] = value
     forged(fitted, path, {name: array})
-    assert f"is damaged, what it says makes no sense (ValueError: {name} " in refusal(path)
+    assert f"is damaged, as what it says makes no sense (ValueError: {name} " in refusal(path)
     model = load_as(fitted, {})
     setattr(model, f"{name}_", array)
     with pytest.raises(ValueError, match=f"^{name} "):
@@ -415,13 +415,13 @@ def test_json_that_is_no_header(path, text):
     arrays = {"coef": np.zeros(1)}
     metadata = {"stepless": text, "sha256": tensors.digest_of(text, arrays)}
     path.write_bytes(save(arrays, metadata=metadata))
-    assert "is damaged, what it says makes no sense" in refusal(path)
+    assert "is damaged, as what it says makes no sense" in refusal(path)
 
 
 def test_what_is_no_regular_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "is no regular file" in refusal(tmp_path / "pipe")
-    assert "is no regular file" in refusal("/dev/zero")
+    assert "is not a regular file" in refusal(tmp_path / "pipe")
+    assert "is not a regular file" in refusal("/dev/zero")
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -92,7 +92,7 @@ def test_terms_of_ones_own_spelling():
         (1.0, 0.9992, "at most 0.081 % above the best possible"),
         (1.0, 0.5, "at most 2.0 times the best possible"),
         (1.0, 0.3, "at most 3.4 times the best possible"),
-        (1.0, 0.0, "nothing is known of the best possible but that it is not below 0"),
+        (1.0, 0.0, "nothing is known of the best possible except that it is not below 0"),
         (1.0, 1.0, "the best possible, up to rounding"),
     ],
 )
@@ -118,13 +118,13 @@ def test_what_ended_the_run(summary):
     assert "solver" in said["solver"]
     assert said["watcher"] == "a watcher"
     unlimited = replace(summary, stopped_by="passes", passes=1000, passes_asked=None)
-    assert ended_by(unlimited) == "the limit of 1,000 passes, there being no other"
+    assert ended_by(unlimited) == "the default limit of 1,000 passes"
 
 
 def test_a_stream_claims_nothing():
     model = LinearClassifier(alpha=0.1).partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
     text = describe(Summary.of(model))
-    assert "unknown, for the examples of a stream are not kept" in text
+    assert "unknown, because the examples of a stream are not kept" in text
     assert "objective" not in text
     assert json.loads(strict_json(Summary.of(model).as_dict()))["objective"] is None
 
@@ -159,7 +159,7 @@ def test_unseen_labels_are_told(wine):
     model, X, y = wine
     score = score_model(model, X[:4], np.array([y[0], y[1], 7, 9]))
     assert score.unseen == 2
-    assert "of which 2 bear labels that the model does not know" in score_in_words(score)
+    assert "of which 2 have labels that the model does not know" in score_in_words(score)
 
 
 def test_labels_of_other_types():

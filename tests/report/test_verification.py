@@ -275,9 +275,7 @@ def test_one_bit_of_an_example(hinge):
 
 def test_one_bit_of_a_weight(hinge):
     hinge.coef_ = flipped(hinge.coef_, 3)
-    assert refused(hinge, *CANCER) == (
-        "the proof: is a proof of another model, whose weights are others"
-    )
+    assert refused(hinge, *CANCER) == ("the proof: is a proof of another model, with other weights")
     hinge.coef_ = flipped(hinge.coef_, 3)
     assert verify(hinge, *CANCER).holds
     hinge.intercept_ = flipped(hinge.intercept_, 0, 51)
@@ -370,7 +368,7 @@ def test_one_bit_of_a_slope(written):
         file.seek(-100, os.SEEK_END)
         file.write(bytes([byte ^ 1]))
     assert refused(model, *CANCER, proof=path) == (
-        "some.proof: is damaged, its checksum is not that of its content"
+        "some.proof: is damaged, as its checksum does not match its content"
     )
 
 
@@ -398,15 +396,23 @@ def test_other_slopes_prove_less_and_never_something_false(written):
         ({}, {"kind": "LinearRegressor"}, "is a proof of a LinearRegressor, but the model is a"),
         ({}, {"runs": []}, "is a proof of fewer runs than the model has"),
         ({}, {"runs": ["slopes", "none"]}, "is a proof of more runs than the model has"),
-        ({}, {"runs": ["slopes", "slopes"]}, "is damaged, what it says makes no sense (KeyError"),
-        ({}, {"runs": ["guess"]}, "is damaged, what it says makes no sense (ValueError: a witness"),
-        ({}, {"runs": 1}, "is damaged, what it says makes no sense (TypeError"),
-        ({}, {"problem": []}, "is damaged, what it says makes no sense (TypeError"),
+        (
+            {},
+            {"runs": ["slopes", "slopes"]},
+            "is damaged, as what it says makes no sense (KeyError",
+        ),
+        (
+            {},
+            {"runs": ["guess"]},
+            "is damaged, as what it says makes no sense (ValueError: a witness",
+        ),
+        ({}, {"runs": 1}, "is damaged, as what it says makes no sense (TypeError"),
+        ({}, {"problem": []}, "is damaged, as what it says makes no sense (TypeError"),
         ({}, {"data": {}}, "is a proof of other examples (none, not 569 × 6 #"),
         ({}, {"model": "0"}, "is a proof of another model"),
         ({}, {"objective": 0.5}, "is a proof of another claim"),
         ({}, {"lower_bound": "Infinity"}, "is a proof of another claim"),
-        ({}, {"lower_bound": "much"}, "is damaged, what it says makes no sense (ValueError"),
+        ({}, {"lower_bound": "much"}, "is damaged, as what it says makes no sense (ValueError"),
         (
             {
                 "w.0": np.zeros((2, 5)),

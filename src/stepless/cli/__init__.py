@@ -1,4 +1,4 @@
-"""The command line: one file a command, calling estimators and report."""
+"""The command line: one file per command, calling estimators and report."""
 
 from stepless.cli.app import app, main
 

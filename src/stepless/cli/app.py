@@ -1,6 +1,6 @@
 """The program `stepless` and its commands.
 
-Only typer is imported here: what a command needs, it imports when it runs.
+Only typer is imported here: a command imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 
 from stepless.cli.demo import demo
+from stepless.cli.errors import ExitCode, print_message
 from stepless.cli.fit import fit
 from stepless.cli.game import game
 from stepless.cli.info import info
 from stepless.cli.interrupts import end_by_interrupt, ignore_interrupts
 from stepless.cli.predict import predict
 from stepless.cli.score import score
-from stepless.cli.sentences import ExitCode, say
-from stepless.cli.standard_files import prepare
+from stepless.cli.standard_files import prepare_standard_files
 from stepless.cli.verify import verify
 from stepless.cli.warm import warm
 
@@ -47,7 +47,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def stepless(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Train linear models with no step size to choose and a certificate on every fit."""
@@ -55,7 +55,7 @@ def stepless(
 
 def main() -> None:
     """Run the program."""
-    prepare()
+    prepare_standard_files()
     end_by_interrupt()
     try:
         app()
@@ -63,10 +63,10 @@ def main() -> None:
         sys.exit(ExitCode.INTERRUPTED)
     except SystemExit as ended:  # outside of a command, typer turns an interrupt into an exit
         if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
-            say("interrupted")
+            print_message("interrupted")
         raise
-    except OSError as error:  # commands tell theirs; this is of help that cannot be written
-        say(f"/dev/stdout: {error.strerror}")
+    except OSError as error:  # commands report theirs; this one is of help that cannot be written
+        print_message(f"/dev/stdout: {error.strerror}")
         sys.exit(ExitCode.BAD_INPUT)
     finally:
         ignore_interrupts()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from stepless.cli.fit_options import ProblemOptions, RunOptions, Task
 from stepless.estimators import (
     ChainClassifier,
     LinearClassifier,
@@ -11,7 +13,7 @@ from stepless.estimators import (
     LinearRegressor,
     MetricClassifier,
 )
-from stepless.objective import LOSSES, penalty_of
+from stepless.objective import LOSSES, Loss, penalty_of
 from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName
 from stepless.risks.chains import CHAIN_LOSSES
@@ -26,92 +28,106 @@ from stepless.strength import lacks
 Model = LinearClassifier | LinearRegressor | MetricClassifier | LinearRanker | ChainClassifier
 
 
-def build(
-    task: str, loss: str | None, metric: str | None, k: float | None, **parameters: Any
-) -> Model:
-    """Make the estimator, and refuse what makes no sense before a large file is read."""
-    if parameters["passes"] is None and parameters["seconds"] is None:
-        parameters["passes"] = PATIENCE
-    if metric is not None:
-        return _by_metric(task, loss, metric, k, parameters)
-    if task == "rank":
-        return _ranker(loss or "pairwise", 10 if k is None else k, parameters)
-    if k is not None:
+def build_model(problem: ProblemOptions, run: RunOptions) -> Model:
+    """Build the estimator, and refuse what makes no sense before a large file is read."""
+    unlimited = run.passes is None and run.seconds is None
+    parameters = {
+        "penalty": problem.penalty,
+        "alpha": problem.alpha,
+        "solver": run.solver,
+        "gap": run.gap,
+        "passes": PATIENCE if unlimited else run.passes,
+        "seconds": run.seconds,
+        "random_state": run.seed,
+        "n_jobs": run.jobs,
+    }
+    if problem.metric is not None:
+        return _metric_classifier(problem, problem.metric, parameters)
+    if problem.task == Task.rank:
+        return _ranker(problem, parameters)
+    if problem.k is not None:
         raise ValueError("--k is for --metric and --task rank: leave it out")
-    if task == "tag":
-        return _tagger(loss or "crf", parameters)
-    return _of_a_sum(task, loss, parameters)
+    if problem.task == Task.tag:
+        return _tagger(problem, parameters)
+    return _linear(problem, parameters)
 
 
-def refuse_together(what: str, given: dict[str, Any]) -> None:
-    """Say which of the options that were given does not go with another one."""
+def refuse_together(what: str, given: Mapping[str, object]) -> None:
+    """Refuse options that were given but do not go with another one."""
     for option, value in given.items():
         if value:
             raise ValueError(f"{option} does not go with {what}: leave it out")
 
 
-def _by_metric(
-    task: str, loss: str | None, metric: str, k: float | None, parameters: dict[str, Any]
+def _metric_classifier(
+    problem: ProblemOptions, metric: str, parameters: dict[str, Any]
 ) -> MetricClassifier:
     what = f"--metric {metric}"
-    others = task not in ("auto", "classify")
-    refuse_together(what, {"--loss": loss, f"--task {task}": others})
-    metric_of(metric, k)
-    return MetricClassifier(metric, k=k, **_of_a_whole(what, parameters))
+    others = problem.task not in (Task.auto, Task.classify)
+    refuse_together(what, {"--loss": problem.loss, f"--task {problem.task}": others})
+    metric_of(metric, problem.k)
+    _refuse_for_oracle(what, problem, parameters)
+    intercept = not problem.no_intercept
+    return MetricClassifier(metric, k=problem.k, fit_intercept=intercept, **parameters)
 
 
-def _ranker(loss: str, k: float, parameters: dict[str, Any]) -> LinearRanker:
+def _ranker(problem: ProblemOptions, parameters: dict[str, Any]) -> LinearRanker:
+    loss = problem.loss or LinearRanker.loss
+    k = LinearRanker.k if problem.k is None else problem.k
     if loss not in RANKING_LOSSES:
         raise UnknownName("loss", loss, RANKING_LOSSES)
     if not isinstance(k, int) or k < 1:
         raise ValueError(f"--k must be a whole number of documents, at least 1, not {k}")
-    return LinearRanker(loss, k=k, **_of_a_whole("--task rank", parameters, intercept=False))
+    refuse_together("--task rank", {"--no-intercept": problem.no_intercept})
+    _refuse_for_oracle("--task rank", problem, parameters)
+    return LinearRanker(loss, k=k, **parameters)
 
 
-def _tagger(loss: str, parameters: dict[str, Any]) -> ChainClassifier:
+def _tagger(problem: ProblemOptions, parameters: dict[str, Any]) -> ChainClassifier:
+    loss = problem.loss or ChainClassifier.loss
     if loss not in CHAIN_LOSSES:
         raise UnknownName("loss", loss, CHAIN_LOSSES)
-    return ChainClassifier(loss, **_of_a_whole("--task tag", parameters, intercept=False))
+    refuse_together("--task tag", {"--no-intercept": problem.no_intercept})
+    _refuse_for_oracle("--task tag", problem, parameters)
+    return ChainClassifier(loss, **parameters)
 
 
-def _of_a_whole(what: str, parameters: dict[str, Any], intercept: bool = True) -> dict[str, Any]:
-    """The parameters of a model whose risk is no sum over examples; it has fewer than others."""
-    kept = dict(parameters)
+def _refuse_for_oracle(what: str, problem: ProblemOptions, parameters: dict[str, Any]) -> None:
+    """Refuse what a model lacks whose risk is no sum over examples."""
     given = {
-        "--domain": kept.pop("domain") != "free",
-        "--multi-class": kept.pop("multi_class") != "ovr",
-        "--no-intercept": not intercept and not kept.pop("fit_intercept"),
-        "--alpha auto": kept["alpha"] == "auto",
+        "--domain": problem.domain != ProblemOptions.domain,
+        "--multi-class": problem.multi_class != ProblemOptions.multi_class,
+        "--alpha auto": problem.alpha == "auto",
     }
     refuse_together(what, given)
-    penalty_of(kept["penalty"], kept["alpha"])
-    Run(gap=kept["gap"], seconds=kept["seconds"])
-    fitting = suited(OracleRisk)
-    if kept["solver"] not in ("auto", *fitting):
-        if kept["solver"] not in SOLVERS:
-            raise UnknownName("solver", kept["solver"], ["auto", *fitting])
+    penalty_of(problem.penalty, parameters["alpha"])
+    Run(gap=parameters["gap"], seconds=parameters["seconds"])
+    solver, fitting = parameters["solver"], suited(OracleRisk)
+    if solver not in ("auto", *fitting):
+        if solver not in SOLVERS:
+            raise UnknownName("solver", solver, ["auto", *fitting])
         raise ValueError(
-            f"solver {kept['solver']!r} does not go with {what}: choose one of {', '.join(fitting)}"
+            f"solver {solver!r} does not go with {what}: choose one of {', '.join(fitting)}"
         )
-    return kept
 
 
-def _of_a_sum(task: str, loss: str | None, parameters: dict[str, Any]) -> Model:
-    loss = loss or ("squared" if task == "regress" else "hinge")
+def _linear(options: ProblemOptions, parameters: dict[str, Any]) -> Model:
+    regresses = options.task == Task.regress
+    loss = options.loss or (LinearRegressor if regresses else LinearClassifier).loss
     classifies = loss_of(loss).targets == "signs"
-    if task != "auto" and classifies != (task == "classify"):
+    if options.task != Task.auto and classifies == regresses:
         fitting = [n for n, kind in LOSSES.items() if (kind.targets == "signs") != classifies]
         raise ValueError(
-            f"loss {loss!r} is not for --task {task}: choose one of {', '.join(fitting)}"
+            f"loss {loss!r} is not for --task {options.task}: choose one of {', '.join(fitting)}"
         )
+    parameters |= {"domain": options.domain, "fit_intercept": not options.no_intercept}
     _refuse_early(loss, parameters)
     if classifies:
-        return LinearClassifier(loss, **parameters)
-    del parameters["multi_class"]
+        return LinearClassifier(loss, multi_class=options.multi_class, **parameters)
     return LinearRegressor(loss, **parameters)
 
 
-def _refuse_early(loss: str, parameters: dict[str, Any]) -> None:
+def _refuse_early(loss: str | Loss, parameters: dict[str, Any]) -> None:
     about = ("penalty", "alpha", "domain", "fit_intercept")
     problem = Problem(loss, **{name: parameters[name] for name in about})
     run = Run(**{name: parameters[name] for name in ("solver", "gap", "passes", "seconds")})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from stepless.cli.sentences import sentences
+from stepless.cli.errors import errors_as_messages
 
 
 def demo() -> None:
     """Fit scikit-learn's bundled data sets in a few seconds and explain the numbers."""
-    with sentences("that was the demo"):
-        from stepless.cli.showing import show
+    with errors_as_messages("that was the demo"):
+        from stepless.cli.demo_tables import show
 
         show()

@@ -1,38 +1,48 @@
-"""`stepless info`: what a model file says of itself."""
+"""`stepless info`: what a model file says of its model."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from stepless.cli.errors import errors_as_messages
+from stepless.cli.options import grouped, model_argument, option
 
-from stepless.cli.sentences import sentences
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _MOST = 10  # names of hashed features
 
 
-def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
-    json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document, with all events of the run.")
-    ] = False,
-) -> None:
-    """Tell what MODEL is, how it was fitted, and how far from the best possible it is."""
-    with sentences():
-        from stepless.cli.outputs import put
+@dataclass(frozen=True, kw_only=True)
+class InfoOptions:
+    """The options of `stepless info`."""
+
+    model: Path = model_argument()
+    json: bool = option(
+        False, "Write one JSON document, with all events of the run.", None, "--json"
+    )
+
+
+@grouped
+def info(options: InfoOptions) -> None:
+    """Say what MODEL is, how it was fitted, and how far from the best possible it is."""
+    with errors_as_messages():
+        from stepless.cli.outputs import write_text
         from stepless.report import Summary, describe
         from stepless.report.model_file import read_model
         from stepless.report.strict_json import strict_json
-        from stepless.report.tensors import damage_told
+        from stepless.report.tensors import damage_reported
 
+        model = options.model
         fitted, header = read_model(model)
-        with damage_told(model):
+        with damage_reported(model):
             summary = Summary.of(fitted)
-            if json:
+            if options.json:
                 parts = ("format", "stepless", "about", "proof", "trace")
-                told = {key: header.get(key) for key in parts}
-                text = strict_json({"model": str(model)} | told | summary.as_dict(), indent=2)
+                said = {key: header.get(key) for key in parts}
+                text = strict_json({"model": str(model)} | said | summary.as_dict(), indent=2)
             else:
                 about = header["about"]
                 made = f"by stepless {header['stepless']}"
@@ -43,11 +53,11 @@ def info(
                     file, digest = header["proof"]["file"], header["proof"]["sha256"]
                     proof = {"proof": f"{file}, sha256 {digest}"}
                 text = describe(summary, {"made": made} | proof | _heaviest(fitted, about))
-        put(text)
+        write_text(text)
 
 
-def _heaviest(model: Any, about: dict[str, Any]) -> dict[str, str]:
-    """A line for the largest weights of either sign, where names were remembered."""
+def _heaviest(model: BaseEstimator, about: dict[str, Any]) -> dict[str, str]:
+    """Return a row for the largest weights of either sign, if the file holds names of features."""
     names = about.get("names")
     if not names or model.coef_.shape[:-1] not in ((), (1,)):
         return {}

@@ -1,4 +1,4 @@
-"""Signals that ask the program to end: Ctrl-C, and those of who stops programs."""
+"""Signals that ask the program to end: Ctrl-C, SIGTERM and SIGHUP."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _SIGNALS = [
 
 
 def end_by_interrupt() -> None:
-    """Let all of them raise KeyboardInterrupt, but those that the caller has ignored (nohup)."""
+    """Let each of them raise KeyboardInterrupt, unless the caller ignores it (nohup)."""
     for number in _SIGNALS:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
 
 
 def ignore_interrupts() -> None:
-    """Let the program, which is about to end, end as it does."""
+    """Ignore further signals, so that the program ends as it is about to."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)

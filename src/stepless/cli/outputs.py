@@ -1,4 +1,4 @@
-"""Where a command writes: never over what it reads, and never twice to one place."""
+"""Outputs of commands: never over an input, and never two to one place."""
 
 from __future__ import annotations
 
@@ -10,62 +10,60 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stepless.cli.options import STDOUT
 from stepless.data import DataError
 from stepless.interrupts import uninterrupted
 from stepless.report.atomic import Output, descriptor_of, is_direct, refuse_output
 from stepless.visible import visible
 
-STDOUT = Path("/dev/stdout")
 _STDIN = Path("/dev/stdin")
 
 
-def output_of(path: Path) -> Path:
-    """The path, or standard output's for the name "-"."""
-    return STDOUT if str(path) == "-" else path
-
-
-def to_stdout(*paths: Path | None) -> bool:
-    """Whether one of the outputs is standard output."""
-    return any(path is not None and descriptor_of(path) == 1 for path in paths)
+def is_stdout(path: Path | None) -> bool:
+    """Return whether an output is standard output."""
+    return path is not None and descriptor_of(path) == 1
 
 
 def refuse_outputs(outputs: dict[str, Path | None], inputs: dict[str, Path | None]) -> None:
-    """Raise where an output is what is read, or another output, or cannot be written.
+    """Raise if an output is also an input or another output, or cannot be written.
 
-    Both are given by the names of their options. Nothing is opened for writing before all is well.
+    Both are given by the names of their options. No file is opened for writing before all of them
+    are checked.
     """
     read = {name: path for name, path in inputs.items() if path is not None}
-    written = {name: output_of(path) for name, path in outputs.items() if path is not None}
+    written = {name: path for name, path in outputs.items() if path is not None}
     for path in read.values():
         if descriptor_of(path) in (1, 2):  # a terminal would be waited for, for ever
-            raise DataError(f"{path}: is for output, so that there is nothing to read")
+            raise DataError(f"{path}: is for output, so there is nothing to read")
     standard = [name for name, path in read.items() if str(path) == "-"]
     if len(standard) > 1:
         raise ValueError(f"{' and '.join(standard)} cannot both be read from standard input")
     for k, (name, path) in enumerate(written.items()):
         for source in read.values():
-            if _same(path, _STDIN if str(source) == "-" else source, (stat.S_ISCHR, stat.S_ISSOCK)):
+            if _same_file(
+                path, _STDIN if str(source) == "-" else source, (stat.S_ISCHR, stat.S_ISSOCK)
+            ):
                 raise DataError(f"{path}: the output would overwrite an input; choose another name")
         for other in list(written)[:k]:
-            if _same(path, written[other], ()):
+            if _same_file(path, written[other], ()):
                 raise ValueError(f"{path}: {other} and {name} cannot both go there; choose another")
     for path in written.values():
         refuse_output(path)
 
 
-class Writing:
-    """Whether a signal came while files were written."""
+class WritingState:
+    """A flag: True if a signal came while files were written."""
 
     interrupted = False
 
 
 @contextmanager
-def writing(*paths: Path | None) -> Iterator[Writing]:
-    """Let all of the files be written, or none: a signal meanwhile is only noted.
+def uninterrupted_writing(*paths: Path | None) -> Iterator[WritingState]:
+    """Write all of the files or none: a signal meanwhile is only noted.
 
-    A pipe may keep us waiting for ever: where one of them is such, signals interrupt as always.
+    If one of them is a pipe, which may keep us waiting for ever, signals interrupt as always.
     """
-    state, written = Writing(), False
+    state, written = WritingState(), False
     if any(path is not None and is_direct(path) for path in paths):
         yield state
         return
@@ -79,13 +77,13 @@ def writing(*paths: Path | None) -> Iterator[Writing]:
         state.interrupted = True
 
 
-def put(text: str, err: bool = False, done: str = "") -> None:
+def write_text(text: str, to_stderr: bool = False, done: str = "") -> None:
     """Write lines to standard output, or standard error: all of them, or raise OSError.
 
-    The error tells as well what is `done` by then.
+    The error also says what is `done` by then.
     """
     text = "\n".join(map(visible, text.split("\n"))) + "\n"
-    if err:
+    if to_stderr:
         print(text, end="", file=sys.stderr, flush=True)
         return
     try:
@@ -97,8 +95,8 @@ def put(text: str, err: bool = False, done: str = "") -> None:
         raise OSError(error.errno, why, error.filename) from None
 
 
-def in_lines(rows: list[Any], last: list[str] | None = None) -> bytes:
-    """Predictions, one a line; of several columns, or with a `last` one, with blanks between."""
+def prediction_lines(rows: list[Any], last: list[str] | None = None) -> bytes:
+    """Return predictions, one per line, with a `last` column if given; blanks separate columns."""
     if isinstance(rows[0], list):
         rows = [" ".join(map(str, row)) for row in rows]
     elif isinstance(rows[0], str):
@@ -108,8 +106,8 @@ def in_lines(rows: list[Any], last: list[str] | None = None) -> bytes:
     return "".join(f"{row}\n" for row in rows).encode()
 
 
-def _same(one: Path, other: Path, harmless: tuple[Callable[[int], bool], ...]) -> bool:
-    """Whether two paths are one file that matters: not /dev/null, nor of a `harmless` kind."""
+def _same_file(one: Path, other: Path, harmless: tuple[Callable[[int], bool], ...]) -> bool:
+    """Return whether two paths are one file that is neither /dev/null nor of a `harmless` kind."""
     try:
         first, second = _status(one), _status(other)
     except OSError:

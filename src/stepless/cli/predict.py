@@ -1,111 +1,124 @@
-"""`stepless predict`: one line an example."""
+"""`stepless predict`: one line per example."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from stepless.cli.sentences import sentences
+from stepless.cli.errors import errors_as_messages
+from stepless.cli.options import (
+    STDOUT,
+    argument,
+    grouped,
+    model_argument,
+    option,
+    output_path,
+    zero_based_option,
+)
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="LIBSVM text, CSV, or words in columns; - for standard input. Labels are not "
-            "looked at.",
-        ),
-    ],
-    *,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="OUT", help="Where predictions go, if not to standard output."
-        ),
-    ] = None,
-    proba: Annotated[
-        bool,
-        typer.Option(
-            "--proba", help="Probabilities, a column a class in the order of `stepless info`."
-        ),
-    ] = False,
-    decision: Annotated[
-        bool,
-        typer.Option(
-            "--decision", help="⟨w, x⟩ + b; a column a class where there are more than two."
-        ),
-    ] = False,
-    settled: Annotated[
-        bool,
-        typer.Option(
-            "--settled",
-            help='One more column: "settled" where the best possible model predicts the same '
-            'label for certain, "open" elsewhere.',
-        ),
-    ] = False,
-    zero_based: Annotated[
-        bool,
-        typer.Option(
-            "--zero-based", help="DATA counts features from 0; not needed if the model's data did."
-        ),
-    ] = False,
-) -> None:
-    """Predict each example of DATA, one a line.
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """The options of `stepless predict`."""
+
+    model: Path = model_argument()
+    data: Path = argument(
+        "DATA", "LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored."
+    )
+    output: Path | None = option(
+        None,
+        "Where to write predictions, if not to standard output.",
+        "OUT",
+        "--output",
+        "-o",
+        parser=output_path,
+    )
+    proba: bool = option(
+        False,
+        "Probabilities, one column per class in the order of `stepless info`.",
+        None,
+        "--proba",
+    )
+    decision: bool = option(
+        False, "⟨w, x⟩ + b; one column per class for more than two.", None, "--decision"
+    )
+    settled: bool = option(
+        False,
+        'One more column: "settled" where the best possible model predicts the same label '
+        'for certain, "open" elsewhere.',
+        None,
+        "--settled",
+    )
+    zero_based: bool = zero_based_option()
+
+
+@grouped
+def predict(options: PredictOptions) -> None:
+    """Predict each example of DATA, one per line.
 
     Labels as in training, numbers, or scores to rank by.
     Words in columns are written again, with the tag as one more column.
     """
-    if proba and decision:
+    if options.proba and options.decision:
         raise typer.BadParameter("choose one of --proba and --decision")
-    with sentences():
-        from stepless.cli.outputs import STDOUT, in_lines, output_of, refuse_outputs
-        from stepless.cli.reading import open_model, read_for_model, read_words
-        from stepless.cli.tagging import inputs_of, with_tags
-        from stepless.estimators import ChainClassifier
+    with errors_as_messages():
+        from stepless.cli.outputs import refuse_outputs
+        from stepless.cli.reading import open_model
         from stepless.report.atomic import write_atomically
-        from stepless.report.score import decisions
 
-        output = STDOUT if output is None else output_of(output)
-        refuse_outputs({"--output": output}, {"MODEL": model, "DATA": data})
-        predictor, about = open_model(model)
-        if decision and isinstance(predictor, ChainClassifier):
-            raise ValueError(f"{model}: tags of a sequence have no --decision each")
-        if proba and not hasattr(predictor, "predict_proba"):
-            raise ValueError(_no_probabilities(predictor, model))
-        if settled and not hasattr(predictor, "settled"):
-            raise ValueError(
-                f"{model}: --settled is for a LinearClassifier, and this is a "
-                f"{type(predictor).__name__}; leave it out"
-            )
-        if isinstance(predictor, ChainClassifier):
-            words = read_words(data, predictor, about, labelled=False)
-            text = with_tags(words, predictor.predict(inputs_of(words, about))).encode()
-        else:
-            X = read_for_model(data, predictor, about, zero_based, labelled=False).X
-            if decision:
-                rows = decisions(predictor, X).tolist()
-            else:
-                rows = (predictor.predict_proba if proba else predictor.predict)(X).tolist()
-            text = in_lines(rows, _marks(predictor, X, model) if settled else None)
-        write_atomically(output, text)
+        output = options.output or STDOUT
+        refuse_outputs({"--output": output}, {"MODEL": options.model, "DATA": options.data})
+        predictor, about = open_model(options.model)
+        _refuse_kind(predictor, options)
+        write_atomically(output, _predictions(predictor, about, options))
 
 
-def _marks(predictor: Any, X: Any, path: Path) -> list[str]:
+def _refuse_kind(predictor: BaseEstimator, options: PredictOptions) -> None:
+    """Refuse options that are not for this kind of model."""
+    from stepless.estimators import ChainClassifier
+
+    path, kind = options.model, type(predictor).__name__
+    if options.decision and isinstance(predictor, ChainClassifier):
+        raise ValueError(f"{path}: tags of a sequence have no --decision each")
+    if options.proba and not hasattr(predictor, "predict_proba"):
+        if kind not in ("LinearClassifier", "LinearRegressor"):
+            raise ValueError(f"{path}: a {kind} has no probabilities; leave --proba out")
+        raise ValueError(
+            f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
+            "--loss logistic, or ask for --decision"
+        )
+    if options.settled and not hasattr(predictor, "settled"):
+        raise ValueError(
+            f"{path}: --settled is for a LinearClassifier, and this is a {kind}; leave it out"
+        )
+
+
+def _predictions(predictor: BaseEstimator, about: dict[str, Any], options: PredictOptions) -> bytes:
+    """Read the data and return the lines of predictions."""
+    from stepless.cli.outputs import prediction_lines
+    from stepless.cli.reading import read_for_model, read_words
+    from stepless.cli.tagging import inputs_of, with_tags
+    from stepless.estimators import ChainClassifier
+    from stepless.report.score import decisions
+
+    if isinstance(predictor, ChainClassifier):
+        words = read_words(options.data, predictor, about, labelled=False)
+        return with_tags(words, predictor.predict(inputs_of(words, about))).encode()
+    X = read_for_model(options.data, predictor, about, options.zero_based, labelled=False).X
+    if options.decision:
+        found = decisions(predictor, X)
+    else:
+        found = (predictor.predict_proba if options.proba else predictor.predict)(X)
+    if not options.settled:
+        return prediction_lines(found.tolist())
     try:
-        return ["settled" if sure else "open" for sure in predictor.settled(X)]
+        marks = ["settled" if sure else "open" for sure in predictor.settled(X)]
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _no_probabilities(predictor: Any, path: Path) -> str:
-    kind = type(predictor).__name__
-    if kind not in ("LinearClassifier", "LinearRegressor"):
-        return f"{path}: a {kind} has no probabilities; leave --proba out"
-    return (
-        f"{path}: a model with {predictor.loss} loss has no probabilities; fit one with "
-        "--loss logistic, or ask for --decision"
-    )
+        raise ValueError(f"{options.model}: {error}") from None
+    return prediction_lines(found.tolist(), marks)

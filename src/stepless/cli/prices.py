@@ -1,4 +1,4 @@
-"""Prices from a table: a row a day, a column an asset."""
+"""Prices from a table: one row per day, one column per asset."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.cli.source import source
+from stepless.cli.inputs import input_of
 from stepless.data import DataError
 from stepless.data.byte_stream import ByteStream
 from stepless.data.csv_rows import CsvRows, number
 
-_DATES = ("", "date", "day", "time", "timestamp")  # headers of no asset, in small letters
+_DATES = ("", "date", "day", "time", "timestamp")  # headers that name no asset, in lower case
 
 
 class Prices(NamedTuple):
-    """Names of assets, and their prices or price relatives, a row a day, a column an asset."""
+    """Prices or price relatives of named assets: one row per day, one column per asset."""
 
     names: list[str]
     table: Array
-    places: list[str]  # where each row stands: file and line
+    places: list[str]  # file and line of each row
     dates: str | None  # the header of a first column that was left out
 
     def relatives(self) -> Array:
-        """Today's price by yesterday's."""
+        """Return today's prices divided by yesterday's."""
         with np.errstate(over="ignore", under="ignore"):
             quotients = self.table[1:] / self.table[:-1]
         good = (quotients > 0.0) & np.isfinite(quotients)
@@ -42,10 +42,10 @@ class Prices(NamedTuple):
 def read_prices(path: Path) -> Prices:
     """Read a table with a header; plain or in gz, bz2 or xz.
 
-    A first column without a name, or called date, day, time or timestamp, or whose first cell is no
-    number, is taken for dates and left out. Every other cell must be a positive number.
+    A first column without a name, or named date, day, time or timestamp, or whose first cell is not
+    a number, is taken for dates and left out. Every other cell must be a positive number.
     """
-    with ByteStream(source(path)) as stream:
+    with ByteStream(input_of(path)) as stream:
         name, reader = stream.name, CsvRows(stream)
         header = reader.header()
         rows = [(line, reader.text(line, row)) for line, row in reader]

@@ -1,4 +1,4 @@
-"""The line that lives while a run goes on."""
+"""The line on a terminal that shows how a run goes on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WIDE = 120  # columns in which everything fits
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal that can redraw a line."""
+    """Return whether standard error is a terminal that can redraw a line."""
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 class LiveLine:
-    """A watcher that shows where the run stands: pass, objective, bound, gap, time left."""
+    """A watcher that shows pass, objective, lower bound, gap and time left."""
 
     def __init__(self, live: Live, stopping: Stopping, problems: int = 1) -> None:
         self._live = live
@@ -53,7 +53,7 @@ class LiveLine:
 
 
 def line(text: str) -> Text:
-    """One line, cut rather than folded."""
+    """Return a line that is cut, not folded, if it is too long."""
     return Text(text, style="cyan", no_wrap=True, overflow="ellipsis")
 
 

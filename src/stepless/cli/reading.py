@@ -7,77 +7,80 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from stepless.arrays import AnyArray, Array, Indices
-from stepless.cli.form import Form, is_table
-from stepless.cli.source import called, source
+from stepless.cli.file_format import FileFormat, is_table
+from stepless.cli.inputs import input_name, input_of
 from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
 from stepless.data import Columns, DataError, SvmlightData, read_svmlight
 from stepless.data.byte_stream import ByteStream
 from stepless.data.csv_rows import number
-from stepless.estimators import (
-    ChainClassifier,
-    LinearRanker,
-    LinearRegressor,
-    StructuredClassifier,
-)
+from stepless.data.errors import ZeroIndex
+from stepless.estimators import ChainClassifier, LinearRanker, LinearRegressor, StructuredClassifier
 from stepless.report.model_file import read_model
-from stepless.report.tensors import damage_told
+from stepless.report.tensors import damage_reported
+
+
+class FractionalLabel(DataError):
+    """A label of a class that is no whole number."""
 
 
 class Examples(NamedTuple):
-    """What is predicted from, and what is true of it."""
+    """Inputs and their labels, targets, grades or tags."""
 
     X: Any
     y: Any
-    qid: Indices | None = None  # of a ranker's documents
+    qid: Indices | None = None  # the queries of a ranker's documents
 
 
-def open_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Read a model, and what its file says of how its own data were read."""
+def open_model(path: Path) -> tuple[BaseEstimator, dict[str, Any]]:
+    """Read a model, and what its file says of the format of its own data."""
     model, header = read_model(path)
     about = header["about"]
-    with damage_told(path):
+    with damage_reported(path):
         if "template" in about:
             check_template(about)
-        if "form" in about and Form.restored(about["form"]).width != model.n_features_in_:
-            raise ValueError(f"a form of {Form.restored(about['form']).width} features")
+        if "form" in about:
+            width = FileFormat.restored(about["form"]).width
+            if width != model.n_features_in_:
+                raise ValueError(f"a form of {width} features")
     return model, about
 
 
 def read_examples(path: Path, zero_based: bool) -> SvmlightData:
-    """Read a file in svmlight format; the remedy is an option's name."""
+    """Read a file in svmlight format; errors name the option that helps."""
     try:
-        return read_svmlight(source(path), zero_based=zero_based)
+        return read_svmlight(input_of(path), zero_based=zero_based)
+    except ZeroIndex as error:
+        raise DataError(f"{error}; for features counted from 0 say --zero-based") from None
     except DataError as error:
-        if "index 0 in a file whose indices start at 1" in str(error):
-            raise DataError(f"{error}; for features counted from 0 say --zero-based") from None
-        if is_table(path):
-            raise DataError(
-                f"{error}; LIBSVM text is expected here: only streams read tables, so fit with "
-                "--stream and --target COLUMN"
-            ) from None
-        raise
+        if not is_table(path):
+            raise
+        raise DataError(
+            f"{error}; LIBSVM text is expected here: only streams read tables, so fit with "
+            "--stream and --target COLUMN"
+        ) from None
 
 
 def read_for_model(
-    path: Path, model: Any, about: dict[str, Any], zero_based: bool, labelled: bool = True
+    path: Path, model: BaseEstimator, about: dict[str, Any], zero_based: bool, labelled: bool = True
 ) -> Examples:
-    """Read examples as the model's own data were read, of which its file tells `about`.
+    """Read examples as the model's own data were read, which its file tells in `about`.
 
-    Features that the file lacks are 0; where they are not hashed, it may have no others.
+    Features that the file lacks are 0; unless features are hashed, it may have no others.
     """
     if isinstance(model, ChainClassifier | StructuredClassifier):
         words = read_words(path, model, about, labelled)
         return Examples(inputs_of(words, about), tags_of(words))
     if "form" in about:
-        X, y = Form.restored(about["form"]).read(path, labelled)
+        X, y = FileFormat.restored(about["form"]).read(path, labelled)
         return Examples(X, targets(path, model, y) if labelled else y)
     data = read_examples(path, zero_based or bool(about.get("zero_based")))
     own, known = data.X.shape[1], model.n_features_in_
     if own > known:
         raise DataError(
-            f"{called(path)}: has {own} features, but the model knows {known}; "
+            f"{input_name(path)}: has {own} features, but the model knows {known}; "
             "is it a file of another data set?"
         )
     data.X.resize(data.X.shape[0], known)
@@ -86,52 +89,52 @@ def read_for_model(
     return Examples(data.X, targets(path, model, data.y), queries(path, model, data.qid))
 
 
-def read_words(path: Path, model: Any, about: dict[str, Any], labelled: bool) -> Columns:
-    """Read the sentences that a tagger is asked about."""
+def read_words(path: Path, model: BaseEstimator, about: dict[str, Any], labelled: bool) -> Columns:
+    """Read sentences for a tagger."""
     if isinstance(model, ChainClassifier) and "template" in about:
         return read_for_tagger(path, about, labelled)
     raise DataError(
-        f"{called(path)}: the commands cannot make the inputs of this {type(model).__name__} from "
-        "a file; in Python, stepless.report.load_model reads the model"
+        f"{input_name(path)}: the commands cannot read the inputs of this {type(model).__name__} "
+        "from a file; in Python, stepless.report.load_model reads the model"
     )
 
 
-def targets(path: Path, model: Any, y: AnyArray) -> AnyArray:
-    """Numbers to predict, or labels of classes."""
-    return y if isinstance(model, LinearRegressor | LinearRanker) else whole_labels(path, y)
+def targets(path: Path, model: BaseEstimator, y: AnyArray) -> AnyArray:
+    """Return numbers to predict, or labels of classes."""
+    return y if isinstance(model, LinearRegressor | LinearRanker) else _class_labels(path, y)
 
 
-def queries(path: Path, model: Any, qid: Indices | None) -> Indices | None:
-    """Which query each line is of, if that matters to the model."""
+def queries(path: Path, model: BaseEstimator, qid: Indices | None) -> Indices | None:
+    """Return the query of each line for a ranker, None for other models."""
     if not isinstance(model, LinearRanker):
         return None
     if qid is None:
         raise DataError(
-            f"{called(path)}: has no query ids, which say what is ranked together: a line is "
+            f"{input_name(path)}: has no query ids, which say what is ranked together: a line is "
             "'grade qid:N index:value ...'"
         )
     return qid
 
 
-def whole_labels(path: Path, y: AnyArray) -> AnyArray:
-    """Labels of classes, which are whole numbers or, of a table, words."""
+def _class_labels(path: Path, y: AnyArray) -> AnyArray:
+    """Return labels of classes, which are whole numbers or, in a table, words."""
     if y.dtype.kind not in "fiu":
         return y
     whole = y == np.floor(y)
     if not whole.all():
         odd = int(np.flatnonzero(~whole)[0])
-        raise DataError(
-            f"{called(path)}: the label {y[odd]:g} of example {odd + 1} is no whole number, "
+        raise FractionalLabel(
+            f"{input_name(path)}: the label {y[odd]:g} of example {odd + 1} is not a whole number, "
             "as classes are"
         )
     return y.astype(np.int64) if np.abs(y).max() < 2**53 else y
 
 
 def read_weights(path: Path, examples: int) -> Array:
-    """Read sample weights, one number a line, and no further than there are examples."""
+    """Read sample weights, one number per line, and no further than there are examples."""
     weights: list[float] = []
-    name = called(path)
-    with ByteStream(source(path)) as stream:
+    name = input_name(path)
+    with ByteStream(input_of(path)) as stream:
         for count, line in enumerate(stream.lines(), 1):
             text = line.decode(errors="backslashreplace").strip()
             if count > examples:

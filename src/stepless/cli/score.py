@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from stepless.cli.sentences import sentences
+from stepless.cli.errors import errors_as_messages
+from stepless.cli.options import argument, grouped, json_option, model_argument, zero_based_option
 
 
-def score(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA",
-            help="LIBSVM text, CSV, or words in columns, with true labels; - for standard input.",
-        ),
-    ],
-    zero_based: Annotated[
-        bool,
-        typer.Option(
-            "--zero-based", help="DATA counts features from 0; not needed if the model's data did."
-        ),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of `stepless score`."""
+
+    model: Path = model_argument()
+    data: Path = argument(
+        "DATA", "LIBSVM text, CSV, or words in columns, with true labels; - for standard input."
+    )
+    zero_based: bool = zero_based_option()
+    json: bool = json_option()
+
+
+@grouped
+def score(options: ScoreOptions) -> None:
     """Say how well MODEL predicts DATA.
 
-    Classes: the accuracy, or the metric that it was trained on.
+    Classes: the accuracy, or the metric that it was trained for.
     Numbers: R² and mean loss.
     Rankings: NDCG@k, MAP, MRR and precision@k.
-    Tags: the accuracy and, of tags B-X, I-X and O, scores of whole chunks.
+    Tags: the accuracy and, for tags B-X, I-X and O, scores of whole chunks.
     """
-    with sentences():
-        from stepless.cli.outputs import put, refuse_outputs
+    with errors_as_messages():
+        from stepless.cli.outputs import refuse_outputs, write_text
         from stepless.cli.reading import open_model, read_for_model
         from stepless.report import score_model
         from stepless.report.strict_json import strict_json
         from stepless.report.text import score_in_words
 
+        model, data = options.model, options.data
         refuse_outputs({}, {"MODEL": model, "DATA": data})
         predictor, about = open_model(model)
-        result = score_model(predictor, *read_for_model(data, predictor, about, zero_based))
-        if json:
+        examples = read_for_model(data, predictor, about, options.zero_based)
+        result = score_model(predictor, *examples)
+        if options.json:
             files = {"model": str(model), "data": str(data)}
-            put(strict_json(files | result.as_dict(), indent=2))
+            write_text(strict_json(files | result.as_dict(), indent=2))
         else:
-            put(score_in_words(result))
+            write_text(score_in_words(result))

@@ -8,25 +8,28 @@ import sys
 from typing import Any
 
 
-class _Unheard(io.FileIO):
-    """Standard error, which takes what it is told and does not mind if nobody listens."""
+class _ForgivingStderr(io.FileIO):
+    """Standard error whose failures are ignored."""
 
     def write(self, data: Any) -> int:
-        """Write, if it can be: what is said of a run must not end it."""
+        """Write if possible: a message about a run must not end it."""
         try:
             return super().write(data) or len(data)
         except OSError:
             return len(data)
 
 
-def prepare() -> None:
-    """Let no file that is opened later get the number of one that is closed, and stderr fail."""
+def prepare_standard_files() -> None:
+    """Open standard files that are closed, so that no other file gets their numbers.
+
+    Errors of writing to standard error are ignored from then on.
+    """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
     encoding = getattr(sys.stderr, "encoding", "utf-8")
-    # without a buffer, whose content an interrupt might have written twice
-    raw: Any = _Unheard(2, "w", closefd=False)
+    # without a buffer, whose content an interrupt might write twice
+    raw: Any = _ForgivingStderr(2, "w", closefd=False)
     sys.stderr = io.TextIOWrapper(raw, encoding, "backslashreplace", write_through=True)

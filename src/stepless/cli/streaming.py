@@ -1,25 +1,34 @@
-"""What `stepless fit` does with a stream: score each example, learn it, forget it."""
+"""Fits to streams: score each example, learn it, forget it."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Literal
+from typing import Any, TypeGuard
 
 import numpy as np
 import typer
+from scipy import sparse
 
 from stepless.arrays import AnyArray
-from stepless.cli.form import Form, names_of
+from stepless.cli.building import Model
+from stepless.cli.errors import ExitCode, message_of, print_message
+from stepless.cli.file_format import FileFormat, comma_separated
+from stepless.cli.fit_options import (
+    FileOptions,
+    OnError,
+    OutputOptions,
+    ProblemOptions,
+    RunOptions,
+    StreamOptions,
+)
+from stepless.cli.inputs import input_name
 from stepless.cli.memory import refuse_small_memory
-from stepless.cli.outputs import in_lines, writing
-from stepless.cli.sentences import ExitCode, say, sentence_of
-from stepless.cli.source import called
-from stepless.compile_time import COMPILED
-from stepless.data import Chunk, DataError, Hashing, Skipped
+from stepless.cli.options import given_options
+from stepless.cli.outputs import prediction_lines, uninterrupted_writing
+from stepless.cli.progressive_score import ProgressiveScore, ProgressTable
+from stepless.data import Chunk, DataError, Hashing
 from stepless.data.bad_entries import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
 from stepless.interrupts import uninterrupted
@@ -27,207 +36,165 @@ from stepless.report import Summary, save_model, score_model
 from stepless.report.atomic import Output
 from stepless.report.text import counted
 
-Model = LinearClassifier | LinearRegressor
-_HEAD = f"{'examples':>12} {'loss since':>10} {'loss so far':>11} {'error':>8} {'a second':>9}"
+StreamModel = LinearClassifier | LinearRegressor
 
 
-@dataclass
-class Tally:
-    """What a stream has cost so far: each example was scored before it was learned."""
-
-    examples: int = 0
-    mistakes: int | None = None  # of a classifier
-    loss: float = 0.0  # the mean of all
-    skipped: Skipped = field(default_factory=Skipped)
-    began: float = field(default_factory=lambda: perf_counter() - COMPILED.seconds)
-    seconds: float = 0.0  # without those of compiling
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds so far that were not spent on compiling, which later streams are spared."""
-        return perf_counter() - self.began - COMPILED.seconds
-
-    @property
-    def error(self) -> float | None:
-        """The share of mistakes."""
-        return None if self.mistakes is None else self.mistakes / max(self.examples, 1)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "examples": self.examples,
-            "seconds": self.seconds,
-            "examples_per_second": self.examples / max(self.seconds, 1e-9),
-            "progressive_loss": self.loss,
-            "progressive_error": self.error,
-            "skipped": self.skipped.count,
-            "skipped_because": self.skipped.messages,
-        }
-
-    def in_words(self) -> dict[str, str]:
-        """The lines that a stream adds to a fit's description."""
-        error = "" if self.error is None else f", {100 * self.error:.2f} % wrong"
-        rows = {
-            "stream": f"{counted(self.examples, 'example')} in {self.seconds:.3g} s, "
-            f"{self.examples / max(self.seconds, 1e-9):,.0f} a second",
-            "progressive": f"mean loss {self.loss:.6g}{error}, each scored before it was learned",
-        }
-        if self.skipped.count:
-            first = self.skipped.messages[0]
-            rows["skipped"] = f"{counted(self.skipped.count, 'line')}; first: {first}"
-        return rows
+def is_stream(model: Model, data: Path, asked: bool) -> TypeGuard[StreamModel]:
+    """Return whether DATA is to be learned as a stream; ValueError if the model cannot."""
+    able = isinstance(model, StreamModel)
+    if asked and not able:
+        raise ValueError("a stream is for losses of single examples: give a file, without --stream")
+    return asked or (able and str(data) == "-")
 
 
-class Lesson:
-    """A model that learns from a stream; it can be asked how it went, whatever ended it."""
+def refuse_batch_options(problem: ProblemOptions, run: RunOptions, output: OutputOptions) -> None:
+    """Refuse options that make no sense for a stream."""
+    if run.seconds is not None:
+        raise ValueError("a stream ends where its data do: leave --seconds out")
+    if problem.weights is not None or (run.passes or 1) > 1:
+        raise ValueError("a stream is passed over once, and has no --weights")
+    if output.proof is not None:
+        raise ValueError("a stream is not kept, so it has no --proof: leave it out")
+    if problem.alpha == "auto":
+        raise ValueError("--alpha auto must see all examples; give a number for a stream")
+
+
+def refuse_stream_options(stream: StreamOptions) -> None:
+    """Refuse options that are for streams only."""
+    for option in given_options(stream):
+        raise ValueError(f"{option} is for a stream: add --stream")
+
+
+class StreamLearner:
+    """A model that learns from a stream, and the score of its predictions, whatever ends it."""
 
     def __init__(
-        self,
-        model: Model,
-        form: Form,
-        *,
-        classes: str | None = None,
-        on_error: Literal["stop", "skip"] = "stop",
-        remember: bool = False,
-        talk: bool = False,
+        self, model: StreamModel, form: FileFormat, options: StreamOptions, talk: bool
     ) -> None:
         self.model = model
         self.form = form
-        self.tally = Tally()
-        self.hashing = Hashing(form.bits, remember=True) if remember and form.bits else None
+        self.score = ProgressiveScore()
+        self.hashing = Hashing(form.bits, remember=True) if options.names and form.bits else None
         self.classes: AnyArray = np.zeros(0)
-        self._named = names_of(classes)
-        self._skip = on_error == "skip"
-        self._talk = talk
-        self._next = 1  # examples after which the next line is due
-        self._said = (0, 0.0)  # examples and total loss of the last line
+        self._named_classes = comma_separated(options.classes)
+        self._skip = options.on_error == OnError.skip
+        self._table = ProgressTable() if talk else None
 
     def run(self, data: Path, out: Output | None = None) -> None:
-        """Learn from the stream to its end; write each prediction before its example counts."""
+        """Learn from the stream to its end; write each prediction before its example is learned."""
         with self.form.chunks(data, "skip" if self._skip else "stop", self.hashing) as chunks:
-            self.tally.skipped = chunks.skipped
+            self.score.skipped = chunks.skipped
             waiting = True
             try:
                 for chunk in chunks:
                     waiting = False
-                    self._take(chunk, data, out)
+                    self._learn_chunk(chunk, data, out)
                     waiting = True
             except KeyboardInterrupt:
                 rest = chunks.rest() if waiting else None
                 if rest is not None:  # a pipe does not give twice what it gave
-                    self._take(rest, data, out)
+                    self._learn_chunk(rest, data, out)
                 raise
             finally:
                 self.form = replace(self.form, columns=chunks.columns)
-                self.tally.seconds = self.tally.elapsed
-                if self.tally.examples:
+                self.score.seconds = self.score.elapsed
+                if self.score.examples:
                     self.model.settle()
 
-    def _take(self, chunk: Chunk, data: Path, out: Output | None) -> None:
+    def _learn_chunk(self, chunk: Chunk, data: Path, out: Output | None) -> None:
+        """Learn the examples that can be used; at one that cannot, stop or skip it."""
         X, y, lines = chunk
         if isinstance(self.model, LinearClassifier):
-            y = self._labels(y)
-            fit = np.isin(y, self._classes(y, data))
+            y = _whole_numbers(y)
+            usable = np.isin(y, self._known_classes(y, data))
         else:
-            fit = np.abs(y) <= LARGEST if y.dtype.kind == "f" else np.ones(len(y), bool)
+            usable = np.abs(y) <= LARGEST if y.dtype.kind == "f" else np.ones(len(y), bool)
         large = np.flatnonzero(np.abs(X.data) > LARGEST)
         rows = np.searchsorted(X.indptr, large, side="right") - 1
-        for k in np.union1d(np.flatnonzero(~fit), rows).tolist():
+        for k in np.union1d(np.flatnonzero(~usable), rows).tolist():
             reason = f"has a number beyond {LARGEST:g}, whose square may overflow; rescale it"
-            if isinstance(self.model, LinearClassifier) and not fit[k]:
+            if isinstance(self.model, LinearClassifier) and not usable[k]:
                 reason = f"the label {y[k]} is new; name all of them with --classes"
-            message = f"{called(data)}, line {lines[k]}: {reason}"
+            message = f"{input_name(data)}, line {lines[k]}: {reason}"
             if not self._skip:
                 self._learn(X[:k], y[:k], out)
                 raise DataError(message)
-            self.tally.skipped.add(message)
-            fit[k] = False
-        self._learn(*((X, y) if fit.all() else (X[fit], y[fit])), out)
+            self.score.skipped.add(message)
+            usable[k] = False
+        self._learn(*((X, y) if usable.all() else (X[usable], y[usable])), out)
 
-    def _learn(self, X: Any, y: AnyArray, out: Output | None) -> None:
+    def _learn(self, X: sparse.csr_matrix, y: AnyArray, out: Output | None) -> None:
         if len(y) == 0:
             return
-        tally = self.tally
-        with uninterrupted():  # model, tally and predictions are of the same examples
+        score = self.score
+        with uninterrupted():  # model, score and predictions are of the same examples
             if isinstance(self.model, LinearClassifier):
                 predicted = self.model.predict_and_learn(X, y, self.classes, settle=False)
-                tally.mistakes = (tally.mistakes or 0) + int(np.count_nonzero(predicted != y))
+                score.mistakes = (score.mistakes or 0) + int(np.count_nonzero(predicted != y))
             else:
                 predicted = self.model.predict_and_learn(X, y, settle=False)
-            tally.examples += len(y)
-            tally.loss = self.model.progressive_loss_
+            score.examples += len(y)
+            score.loss = self.model.progressive_loss_
             if out is not None and not out.direct:
-                out.write(in_lines(predicted.tolist()))
-        if out is not None and out.direct:  # who reads it may keep us waiting
-            out.write(in_lines(predicted.tolist()))
-        self._say()
+                out.write(prediction_lines(predicted.tolist()))
+        if out is not None and out.direct:  # its reader may keep us waiting
+            out.write(prediction_lines(predicted.tolist()))
+        if self._table is not None:
+            self._table.update(score)
 
-    def _labels(self, y: AnyArray) -> AnyArray:
-        """Whole numbers as such; else what they are."""
-        if y.dtype.kind == "f" and (y == np.floor(y)).all() and np.abs(y).max() < 2**53:
-            return y.astype(np.int64)
-        return y
-
-    def _classes(self, y: AnyArray, data: Path) -> AnyArray:
-        """All classes: those that were named, or those of the first chunk."""
+    def _known_classes(self, y: AnyArray, data: Path) -> AnyArray:
+        """Return all classes: those of --classes, or those of the first chunk."""
         if hasattr(self.model, "classes_"):
             return self.model.classes_
         self.classes = np.unique(y)
-        if self._named:
-            kind = y.dtype if y.dtype.kind in "if" else None
+        if self._named_classes:
+            dtype = y.dtype if y.dtype.kind in "if" else None
             try:
-                self.classes = np.unique(np.array(self._named, dtype=kind))
+                self.classes = np.unique(np.array(self._named_classes, dtype=dtype))
             except ValueError:
-                named = ", ".join(self._named)
+                named = ", ".join(self._named_classes)
                 raise DataError(
-                    f"{called(data)}: labels are numbers, but --classes names {named}"
+                    f"{input_name(data)}: labels are numbers, but --classes names {named}"
                 ) from None
         if len(self.classes) < 2:
             raise DataError(
-                f"{called(data)}: the first {counted(len(y), 'example')} hold one class only "
+                f"{input_name(data)}: the first {counted(len(y), 'example')} hold one class only "
                 f"({self.classes[0]}); name all of them with --classes"
             )
         return self.classes
 
-    def _say(self) -> None:
-        """A line each time that the examples have doubled."""
-        tally = self.tally
-        if not self._talk or tally.examples < self._next:
-            return
-        if self._said[0] == 0:
-            print(_HEAD, file=sys.stderr)
-        before, cost = self._said
-        total = tally.loss * tally.examples
-        since = (total - cost) / (tally.examples - before)
-        error = "" if tally.error is None else f"{100 * tally.error:.2f} %"
-        rate = tally.examples / max(tally.elapsed, 1e-9)
-        print(
-            f"{tally.examples:>12,} {since:>10.4f} {tally.loss:>11.4f} {error:>8} {rate:>9,.0f}",
-            file=sys.stderr,
-            flush=True,
-        )
-        self._said = tally.examples, total
-        self._next = 2 * tally.examples
+
+def _whole_numbers(y: AnyArray) -> AnyArray:
+    """Return labels as integers if all of them are whole numbers."""
+    if y.dtype.kind == "f" and (y == np.floor(y)).all() and np.abs(y).max() < 2**53:
+        return y.astype(np.int64)
+    return y
 
 
-def learn(
-    lesson: Lesson, data: Path, output: Path, predictions: Path | None, test: Path | None
-) -> tuple[Summary, Tally]:
+def fit_stream(
+    model: StreamModel,
+    files: FileOptions,
+    problem: ProblemOptions,
+    stream: StreamOptions,
+    talk: bool,
+) -> tuple[Summary, ProgressiveScore]:
     """Learn from a stream and write the model, the model so far if a bad line ends it."""
-    refuse_small_memory(lesson.form.width)
+    form = FileFormat.of(files.data, stream, problem.zero_based)
+    learner = StreamLearner(model, form, stream, talk)
+    refuse_small_memory(form.width)
     ended: BaseException | None = None
-    with Output(predictions) if predictions else nullcontext() as out:
+    with Output(stream.predictions) if stream.predictions else nullcontext() as out:
         try:
-            lesson.run(data, out)
+            learner.run(files.data, out)
         except (Exception, KeyboardInterrupt) as error:
             ended = error
-        if not lesson.tally.examples:
-            raise ended or DataError(f"{called(data)}: holds no examples")
+        if not learner.score.examples:
+            raise ended or DataError(f"{input_name(files.data)}: holds no examples")
         lost = isinstance(ended, OSError)
         if out is not None and lost:
             out.discard()  # and leave its room to the model
-        with writing(output, predictions) as state:
-            _save(lesson, data, output)
+        with uninterrupted_writing(files.output, stream.predictions) as state:
+            _save(learner, files)
             if out is not None and not lost:
                 try:
                     out.finish()
@@ -235,24 +202,30 @@ def learn(
                     ended, lost = error, True
         if state.interrupted:
             ended = ended or KeyboardInterrupt()
-    if ended is None:
-        score = None if test is None else score_model(lesson.model, *lesson.form.read(test))
-        return Summary.of(lesson.model, score), lesson.tally
-    kept = f"the model so far, of {counted(lesson.tally.examples, 'example')}, is in {output}"
-    if out is not None and lost and not out.direct:
+    if ended is not None:
+        unkept = out is not None and lost and not out.direct
+        _end_early(ended, learner.score.examples, files.output, unkept)
+    test = None if files.test is None else score_model(model, *learner.form.read(files.test))
+    return Summary.of(model, test), learner.score
+
+
+def _end_early(ended: BaseException, examples: int, output: Path, unkept: bool) -> None:
+    """Say what ended the stream, and what is kept of it."""
+    kept = f"the model so far, of {counted(examples, 'example')}, is in {output}"
+    if unkept:
         kept += ", but its predictions are not kept"
     if isinstance(ended, KeyboardInterrupt):
-        say(f"interrupted: {kept}")
+        print_message(f"interrupted: {kept}")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if isinstance(ended, OSError | MemoryError | TypeError | ValueError):
-        raise DataError(f"{sentence_of(ended)}; {kept}")
+        raise DataError(f"{message_of(ended)}; {kept}")
     raise ended
 
 
-def _save(lesson: Lesson, data: Path, output: Path) -> None:
-    about: dict[str, Any] = {"data": str(data), "form": lesson.form.as_dict()}
-    if lesson.hashing is not None:
-        used = np.flatnonzero(np.atleast_2d(lesson.model.coef_).any(axis=0)).tolist()
-        met = lesson.hashing.names
-        about["names"] = {str(j): met[j] for j in used if j in met}
-    save_model(lesson.model, output, about)
+def _save(learner: StreamLearner, files: FileOptions) -> None:
+    about: dict[str, Any] = {"data": str(files.data), "form": learner.form.as_dict()}
+    if learner.hashing is not None:
+        used = np.flatnonzero(np.atleast_2d(learner.model.coef_).any(axis=0)).tolist()
+        names = learner.hashing.names
+        about["names"] = {str(j): names[j] for j in used if j in names}
+    save_model(learner.model, files.output, about)

@@ -2,68 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from stepless.cli.sentences import ExitCode, sentences
+from stepless.cli.errors import ExitCode, errors_as_messages
+from stepless.cli.options import (
+    argument,
+    grouped,
+    json_option,
+    model_argument,
+    option,
+    zero_based_option,
+)
 
 
-def verify(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `stepless fit` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DATA", help="The data that it was fitted to; - for standard input."
-        ),
-    ],
-    *,
-    proof: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What `stepless fit --proof` wrote beside MODEL."),
-    ] = None,
-    weights: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The weights of the examples, if it was fitted to some."),
-    ] = None,
-    zero_based: Annotated[
-        bool,
-        typer.Option(
-            "--zero-based", help="DATA counts features from 0; not needed if the model's data did."
-        ),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """The options of `stepless verify`."""
+
+    model: Path = model_argument()
+    data: Path = argument("DATA", "The data that it was fitted to; - for standard input.")
+    proof: Path | None = option(None, "What `stepless fit --proof` wrote beside MODEL.", "FILE")
+    weights: Path | None = option(
+        None, "The weights of the examples, if it was fitted to some.", "FILE"
+    )
+    zero_based: bool = zero_based_option()
+    json: bool = json_option()
+
+
+@grouped
+def verify(options: VerifyOptions) -> None:
     """Say whether what MODEL claims holds on DATA: its objective, and how near the best it is.
 
-    Both numbers are computed anew, in extended precision, from the data,
-    the weights and the proof; no solver is believed. Without a proof only
+    Both numbers are computed again, in extended precision, from the data,
+    the weights and the proof; no solver is trusted. Without a proof only
     the objective is verified.
     Exits with 0 if the claims hold, and with 1 if they do not, or if the
     proof is of other data, of another problem or of another model.
     """
-    with sentences():
-        from stepless.cli.outputs import put, refuse_outputs
+    with errors_as_messages():
+        from stepless.cli.outputs import refuse_outputs, write_text
         from stepless.cli.reading import open_model, read_for_model, read_weights
         from stepless.report import verification
         from stepless.report.proof_file import read_proof
         from stepless.report.strict_json import strict_json
 
-        inputs = {"MODEL": model, "DATA": data, "--proof": proof, "--weights": weights}
+        data, proof, weights = options.data, options.proof, options.weights
+        inputs = {"MODEL": options.model, "DATA": data, "--proof": proof, "--weights": weights}
         refuse_outputs({}, inputs)
-        predictor, about = open_model(model)
+        predictor, about = open_model(options.model)
         verification.refuse_stream(predictor)
         known = None if proof is None else read_proof(proof)  # before the data, which may be large
-        X, y, qid = read_for_model(data, predictor, about, zero_based)
+        X, y, qid = read_for_model(data, predictor, about, options.zero_based)
         s = None if weights is None else read_weights(weights, len(y))
         queries = {} if qid is None else {"qid": qid}
         found = verification.verify(predictor, X, y, s, known, **queries)
-        if json:
+        if options.json:
             files = {name.strip("-").lower(): path and str(path) for name, path in inputs.items()}
-            put(strict_json(files | asdict(found), indent=2))
+            write_text(strict_json(files | asdict(found), indent=2))
         else:
-            put(found.sentence)
+            write_text(found.sentence)
         if not found.holds:
             raise typer.Exit(ExitCode.BAD_INPUT)

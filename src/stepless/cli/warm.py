@@ -1,39 +1,44 @@
-"""`stepless warm`: compile ahead what fits compile when they first need it."""
+"""`stepless warm`: compile in advance what fits compile when they first need it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
+from stepless.cli.errors import errors_as_messages
+from stepless.cli.options import grouped, option
 
-from stepless.cli.sentences import sentences
+
+@dataclass(frozen=True, kw_only=True)
+class WarmOptions:
+    """The options of `stepless warm`."""
+
+    quiet: bool = option(False, "Write nothing but errors.", None, "--quiet", "-q")
 
 
-def warm(
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Write nothing but errors.")] = False,
-) -> None:
-    """Compile the common losses and models ahead, for all later processes of this machine.
+@grouped
+def warm(options: WarmOptions) -> None:
+    """Compile the common losses and models in advance, for all later processes on this machine.
 
-    Takes some minutes, once: for images of containers, and wherever a
-    first fit must not wait. The code is kept where NUMBA_CACHE_DIR says,
+    Takes some minutes, once: for container images, and wherever a
+    first fit must not wait. The code is kept in NUMBA_CACHE_DIR,
     else beside the library or in the user's cache.
     """
-    with sentences("what was compiled is kept"):
-        from stepless.cli.outputs import put
+    with errors_as_messages("what was compiled is kept"):
+        from stepless.cli.outputs import write_text
         from stepless.cli.progress import line, live_line
-        from stepless.cli.warming import run, tasks
+        from stepless.cli.warm_tasks import run_task, warm_tasks
         from stepless.compile_time import COMPILED
         from stepless.report.text import counted, duration
 
-        todo = tasks()
-        with live_line(not quiet, "compiling") as live:
+        todo = warm_tasks()
+        with live_line(not options.quiet, "compiling") as live:
             for k, (name, task) in enumerate(todo.items(), 1):
                 if live is not None:
                     live.update(line(f"{k} of {len(todo)}: {name}"))
-                run(task)
-        if not quiet:
-            new = "nothing is left to compile"
+                run_task(task)
+        if not options.quiet:
+            new = "everything is compiled already"
             if COMPILED.functions:
                 functions = counted(COMPILED.functions, "function")
                 new = f"compiled {functions} in {duration(COMPILED.seconds)}"
-            put(f"{new}; fits of the common losses and models start at once")
+            write_text(f"{new}; fits of the common losses and models start at once")

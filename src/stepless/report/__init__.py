@@ -1,4 +1,4 @@
-"""What a fit leaves behind: a model file, a summary, a score."""
+"""Model files, summaries, scores and verification of fits."""
 
 from stepless.report.chunk_scores import ChunkScores, chunk_scores
 from stepless.report.model_file import load_model, read_header, save_model

@@ -1,9 +1,10 @@
-"""Files that are there whole or not at all."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import re
 import secrets
@@ -20,15 +21,15 @@ _TEMPORARY = re.compile(r"\.stepless-[0-9a-f]{8}\.tmp")
 
 
 class Output:
-    """A file in the making, which takes its name when it is finished.
+    """A file that takes its name only when it is finished.
 
     The bytes go to a temporary file in the same directory, to the disk, and only then take the
     file's name, so that nobody ever sees half of it. Until then, and if it is discarded or the
-    process killed, the old file, if there was one, is as it was. What a killed process leaves is
-    removed when a file of that name is next written. A device, a pipe, or what the process has open
-    already (/dev/stdout, /dev/fd/3) cannot be replaced, and is written directly, as `direct` says.
-    In `with`, a file is discarded at the end unless it was finished. What cannot be written is an
-    OSError with the path as its file name.
+    process killed, an old file of that name stays as it was. What a killed process leaves is
+    removed when a file of that name is next written. A device, a pipe, or a file that the process
+    has open (/dev/stdout, /dev/fd/3) cannot be replaced, and is written directly: `direct` is True.
+    In `with`, a file is discarded at the end unless it was finished. If it cannot be written, an
+    OSError has the path as its file name.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Output:
         self.direct = is_direct(self._name)
         with self._named():
             if self.direct:
-                self._file: Any = _opened(self._name)
+                self._file: io.RawIOBase | io.BufferedIOBase = _opened(self._name)
             else:
                 _sweep(self._target)
                 self._temporary, handle = _created(self._target)
@@ -58,14 +59,14 @@ class Output:
         """Write all of the bytes."""
         rest, self._synced = memoryview(data), False
         with self._named():
-            while rest:  # what is not buffered may take a part of them only
+            while rest:  # an unbuffered file may take only a part of them
                 count = self._file.write(rest)
                 if count is None:
                     raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 rest = rest[count:]
 
     def sync(self) -> None:
-        """Bring to the disk what was written: where there is no room for it, raise now."""
+        """Bring to the disk what was written; raise now if there is no room for it."""
         if self._temporary and not self._synced:
             with self._named():
                 self._file.flush()
@@ -89,7 +90,7 @@ class Output:
                 os.unlink(self._temporary)
                 self._temporary = ""
         if descriptor_of(self._name) != _STDOUT:
-            with suppress(OSError):  # what was not written yet may not fit
+            with suppress(OSError):  # a buffer that was not written yet may not fit
                 self._file.close()
 
     @contextmanager
@@ -107,12 +108,12 @@ class Output:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, see `Output`."""
+    """Write a file whole or not at all; see `Output`."""
     write_together({path: data})
 
 
 def write_together(files: dict[Path, bytes]) -> None:
-    """Write files, all of them or none: none has its name before all are on the disk."""
+    """Write all of the files or none: none takes its name before all are on the disk."""
     with ExitStack() as stack:
         outputs = [stack.enter_context(Output(path)) for path in files]
         for output, data in zip(outputs, files.values(), strict=True):
@@ -123,7 +124,7 @@ def write_together(files: dict[Path, bytes]) -> None:
 
 
 def refuse_output(path: Path) -> None:
-    """Raise OSError if a file of this name could not be written: before the work, not after it."""
+    """Raise OSError before the work, not after it, if a file of this name cannot be written."""
     name = os.fspath(path)
     target = os.path.realpath(name)
     directory = os.path.dirname(target)
@@ -149,7 +150,7 @@ _STDOUT = _STANDARD["/dev/stdout"]
 
 
 def descriptor_of(path: Path) -> int | None:
-    """The number under which this process has a file of such a name open, if it is such a name.
+    """Return the file descriptor that a name such as /dev/stdout stands for, else None.
 
     Examples
     --------
@@ -162,13 +163,13 @@ def descriptor_of(path: Path) -> int | None:
 
 
 def is_direct(path: Path) -> bool:
-    """Whether this is a device, a pipe or what is open already: they cannot be replaced."""
+    """Return whether this is a device, a pipe or an open file, which cannot be replaced."""
     name = os.fspath(path)
     return descriptor_of(name) is not None or (os.path.exists(name) and not os.path.isfile(name))
 
 
-def _opened(name: str) -> Any:
-    """A device, a pipe or what is open already: not buffered, so that nothing is left to write."""
+def _opened(name: str) -> io.RawIOBase:
+    """Open a device, a pipe or an open file; without a buffer, so that nothing is left to write."""
     descriptor = descriptor_of(name)
     if descriptor is None:
         return open(name, "wb", buffering=0)
@@ -177,26 +178,28 @@ def _opened(name: str) -> Any:
     if sys.stdout is None:
         raise OSError(errno.EBADF, "standard output is closed")
     sys.stdout.flush()
-    return getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+    buffer: Any = sys.stdout.buffer
+    raw: io.RawIOBase = getattr(buffer, "raw", buffer)
+    return raw
 
 
 def _created(target: str) -> tuple[str, int]:
-    """A new file beside `target`, with a longer name: where it fits, the target's does.
+    """Create a file beside `target`, with a longer name: if it is allowed, the target's is.
 
-    It is locked: who finds one of that kind without a lock knows that its writer is gone.
+    It is locked: a temporary file without a lock has lost its writer.
     """
     while True:
         temporary = f"{target}.stepless-{secrets.token_hex(4)}.tmp"
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with suppress(OSError):  # not every file system has locks, nor then anyone who asks
+        with suppress(OSError):  # not every file system has locks; without them nobody asks
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink > 0:
             return temporary, handle
-        os.close(handle)  # taken for a dead writer's in between
+        os.close(handle)  # another process took it for a dead writer's
 
 
 def _sweep(target: str) -> None:
-    """Remove what writers of `target` left that were killed."""
+    """Remove what killed writers of `target` left."""
     directory, base = os.path.split(target)
     with suppress(OSError):
         names = [name for name in os.listdir(directory) if name.startswith(base)]

@@ -1,24 +1,26 @@
-"""Chunks that tags spell, and how many of them were found, as conlleval counts."""
+"""Precision and recall of the chunks that tags spell, as conlleval counts them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _CHUNK = re.compile(r"[BI](-.*)?")
 
 
 class ChunkScores(NamedTuple):
-    """Shares of whole chunks, of the right kind: of those said, of those there; and both as F1."""
+    """Precision, recall and F1 of whole chunks of the right kind."""
 
     precision: float
     recall: float
     f1: float
 
 
-def chunk_scores(truth: Iterable[Iterable[Any]], found: Iterable[Iterable[Any]]) -> ChunkScores:
-    """Compare the chunks that tags B-X (begins), I-X (goes on) and O spell, sequence by sequence.
+def chunk_scores(
+    truth: Iterable[Iterable[object]], found: Iterable[Iterable[object]]
+) -> ChunkScores:
+    """Compare the chunks that tags B-X (begin), I-X (inside) and O spell, sequence by sequence.
 
     Examples
     --------
@@ -26,22 +28,26 @@ def chunk_scores(truth: Iterable[Iterable[Any]], found: Iterable[Iterable[Any]])
     >>> chunk_scores(truth, [["B-NP", "I-NP", "O", "B-VP"]])
     ChunkScores(precision=0.5, recall=0.5, f1=0.5)
     """
-    right = there = said = 0
+    right = actual = predicted = 0
     for true, tags in zip(truth, found, strict=True):
-        own, ours = set(_chunks(true)), set(_chunks(tags))
-        right, there, said = right + len(own & ours), there + len(own), said + len(ours)
-    precision, recall = right / max(said, 1), right / max(there, 1)
-    return ChunkScores(precision, recall, 2.0 * right / max(there + said, 1))
+        one, other = set(_chunks(true)), set(_chunks(tags))
+        right, actual, predicted = (
+            right + len(one & other),
+            actual + len(one),
+            predicted + len(other),
+        )
+    precision, recall = right / max(predicted, 1), right / max(actual, 1)
+    return ChunkScores(precision, recall, 2.0 * right / max(actual + predicted, 1))
 
 
-def are_chunks(tags: Iterable[Any]) -> bool:
-    """Whether tags are all of the kind B-X, I-X and O, and not O alone."""
+def are_chunks(tags: Iterable[object]) -> bool:
+    """Return whether all tags are of the kind B-X, I-X and O, and not all are O."""
     kinds = {str(tag) for tag in tags} - {"O"}
     return bool(kinds) and all(_CHUNK.fullmatch(kind) for kind in kinds)
 
 
-def _chunks(tags: Iterable[Any]) -> Iterator[tuple[str, int, int]]:
-    """Each chunk's kind, and where it begins and ends; an I that goes on nothing begins one."""
+def _chunks(tags: Iterable[object]) -> Iterator[tuple[str, int, int]]:
+    """Yield the kind, begin and end of each chunk; an I outside of a chunk begins one."""
     begin: int | None = None
     kind = ""
     for t, tag in enumerate([*tags, "O"]):

@@ -1,4 +1,4 @@
-"""How long a run may still take."""
+"""Forecasts of the time that a run has left."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from stepless.report.text import duration
 from stepless.stopping import Stopping
 from stepless.trace import Event
 
-_LEAST_EVENTS = 8  # before anything is said
+_LEAST_EVENTS = 8  # before a forecast
 _SHORTEST = 0.1  # seconds
 _MANY = 1e18  # passes: no limit
-_LONGEST = 86_400.0  # seconds; beyond a day a trend says nothing
+_LONGEST = 86_400.0  # seconds; a trend says nothing beyond a day
 
 
 class Forecast:
     """Time left to the limits of a run and, by the trend of its gap, to the gap asked for.
 
-    The gap is taken to fall like a power of the time, as theory has it for most methods; the power
-    is that of the second half of the run so far.
+    The gap is assumed to fall like a power of the time, as theory says for most methods; the power
+    is fitted to the second half of the run so far.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Forecast:
         self._gaps: list[float] = []
 
     def left(self, event: Event) -> str:
-        """Take in an event; say how long it may still take, or nothing where nobody knows."""
+        """Take in an event; return how long the run may still take, or "" if that is unknown."""
         if event.passes == 1:
             self._times, self._gaps = [], []
         self._times.append(event.seconds)
@@ -47,7 +47,7 @@ class Forecast:
         least = min(clock, trend, passes)
         if not _SHORTEST < least < _LONGEST:
             return ""
-        # a pass that has begun is not cut short, so no limit is sharp
+        # no limit is sharp, for a pass that has begun is finished
         return f"{'about' if least == trend else 'at most about'} {duration(least)} left"
 
     def _to_gap(self) -> float:

@@ -1,4 +1,4 @@
-"""What each kind of estimator has learned: as arrays and facts of a model file, and back."""
+"""Kinds of estimators: from what they have learned to arrays and JSON of a model file, and back."""
 
 from __future__ import annotations
 
@@ -8,31 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
+from stepless import estimators
 from stepless.arrays import AnyArray
 from stepless.data import Vocabulary
-from stepless.estimators import (
-    ChainClassifier,
-    KernelClassifier,
-    LinearClassifier,
-    LinearRanker,
-    LinearRegressor,
-    MetricClassifier,
-    NuClassifier,
-    OneClass,
-    StructuredClassifier,
-)
 from stepless.estimators.chain_weights import ChainWeights
 from stepless.objective import Loss
 from stepless.problem import Problem
-from stepless.report.plain import (
-    plain,
-    plain_classes,
-    plain_object,
-    restored,
-    restored_classes,
-    restored_object,
+from stepless.report.encoding import (
+    decode,
+    decode_classes,
+    decode_object,
+    encode,
+    encode_classes,
+    encode_object,
 )
 from stepless.report.tensors import refuse_unless
 from stepless.risks.chains import AllPairs, Pairs, SeenPairs
@@ -44,71 +34,71 @@ Facts = dict[str, Any]
 
 
 class Kind(ABC):
-    """A kind of estimator, whose parameters but those in `apart` are JSON by themselves."""
+    """A kind of estimator, all parameters of which but those in `separate` can be JSON."""
 
-    apart: ClassVar[tuple[str, ...]] = ()
+    separate: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, make: type) -> None:
         self.make = make
 
     @abstractmethod
-    def facts(self, estimator: Any) -> Facts:
-        """What was learned that JSON holds."""
+    def facts(self, estimator: BaseEstimator) -> Facts:
+        """Return what was learned as JSON."""
 
     @abstractmethod
-    def arrays(self, estimator: Any) -> Arrays:
-        """What was learned that are many numbers."""
+    def arrays(self, estimator: BaseEstimator) -> Arrays:
+        """Return what was learned as arrays."""
 
     def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
-        """The parameters in `apart`."""
+        """Return the parameters in `separate`."""
         return {}
 
     @abstractmethod
-    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
-        """Give a new estimator what was learned; refuse what does not fit together."""
+    def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
+        """Set what was learned on a new estimator; refuse what does not fit together."""
 
 
 class Linear(Kind):
-    """Weights and intercepts, a row each for classes, or one of both (here ρ is an intercept)."""
+    """Weights and intercepts, one row per class, or one row (of OneClass, ρ is the intercept)."""
 
-    def facts(self, estimator: Any) -> Facts:
+    def facts(self, estimator: BaseEstimator) -> Facts:
         facts = _inputs(estimator)
         if hasattr(estimator, "classes_"):
-            facts["classes"] = plain_classes(estimator.classes_)
+            facts["classes"] = encode_classes(estimator.classes_)
         if self.make in _SUMS:
-            facts["loss"] = plain_object("loss", estimator.loss_)
+            facts["loss"] = encode_object("loss", estimator.loss_)
         if hasattr(estimator, "pos_label_"):
             facts["positive"] = estimator.classes_.tolist().index(estimator.pos_label_)
         if _fits(estimator, "intercept_range_", (*np.shape(estimator.coef_)[:-1], 2)):
             facts["optimum"] = {
-                name: [plain(number, name) for number in np.ravel(getattr(estimator, f"{name}_"))]
+                name: [encode(number, name) for number in np.ravel(getattr(estimator, f"{name}_"))]
                 for name in _OPTIMUM
             }
         return facts
 
-    def arrays(self, estimator: Any) -> Arrays:
+    def arrays(self, estimator: BaseEstimator) -> Arrays:
         arrays = {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
         if _fits(estimator, "certain_zeros_", np.shape(estimator.coef_)):
             arrays["certain_zeros"] = estimator.certain_zeros_
         return arrays
 
-    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+    def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
         coef, intercept = arrays["coef"], arrays["intercept"]
-        _settle_inputs(estimator, facts)
+        _restore_inputs(estimator, facts)
         rows: tuple[int, ...] = ()
         if is_classifier(estimator):
-            estimator.classes_ = restored_classes(facts["classes"])
+            estimator.classes_ = decode_classes(facts["classes"])
             rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)
         if self.make in _SUMS:
-            _settle_loss(estimator, facts)
-        if self.make is MetricClassifier:
+            _restore_loss(estimator, facts)
+        if self.make is estimators.MetricClassifier:
             estimator.pos_label_ = estimator.classes_[[0, 1].index(facts["positive"])]
         refuse_unless(coef.shape == (*rows, estimator.n_features_in_), "coef", coef)
         refuse_unless(intercept.shape == rows, "intercept", intercept)
         estimator.coef_ = coef
         setattr(estimator, self._constant, intercept if rows else intercept.item())
         if "optimum" in facts:
-            _settle_optimum(estimator, facts["optimum"], rows)
+            _restore_optimum(estimator, facts["optimum"], rows)
         if "certain_zeros" in arrays:
             zeros = arrays["certain_zeros"]
             refuse_unless(zeros.shape == coef.shape and zeros.dtype == bool, "zeros", zeros)
@@ -116,20 +106,20 @@ class Linear(Kind):
 
     @property
     def _constant(self) -> str:
-        return "offset_" if self.make is OneClass else "intercept_"
+        return "offset_" if self.make is estimators.OneClass else "intercept_"
 
 
 class Expansion(Kind):
-    """Coefficients of support vectors, a row a class or one row, and the kernel."""
+    """Coefficients of support vectors, one row per class or one row, and the kernel."""
 
-    def facts(self, estimator: Any) -> Facts:
+    def facts(self, estimator: BaseEstimator) -> Facts:
         return _inputs(estimator) | {
-            "classes": plain_classes(estimator.classes_),
-            "kernel": plain_object("kernel", estimator.kernel_),
-            "loss": plain_object("loss", estimator.loss_),
+            "classes": encode_classes(estimator.classes_),
+            "kernel": encode_object("kernel", estimator.kernel_),
+            "loss": encode_object("loss", estimator.loss_),
         }
 
-    def arrays(self, estimator: Any) -> Arrays:
+    def arrays(self, estimator: BaseEstimator) -> Arrays:
         names = ("support_", "dual_coef_", "intercept_")
         arrays = {name.rstrip("_"): getattr(estimator, name) for name in names}
         vectors = estimator.support_vectors_
@@ -138,17 +128,17 @@ class Expansion(Kind):
         rows = vectors.tocsr()
         return arrays | {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
 
-    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
-        _settle_inputs(estimator, facts)
-        estimator.classes_ = restored_classes(facts["classes"])
-        estimator.kernel_ = restored_object("kernel", facts["kernel"])
-        _settle_loss(estimator, facts)
+    def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
+        _restore_inputs(estimator, facts)
+        estimator.classes_ = decode_classes(facts["classes"])
+        estimator.kernel_ = decode_object("kernel", facts["kernel"])
+        _restore_loss(estimator, facts)
         vectors = arrays.get("vectors")
         shape = arrays["support"].size, estimator.n_features_in_
         if vectors is None:
             parts = arrays["data"], arrays["indices"], arrays["indptr"]
             vectors = sparse.csr_matrix(parts, shape=shape)
-            vectors.check_format(full_check=True)  # kernels trust it
+            vectors.check_format(full_check=True)  # compiled loops trust it
         rows = len(estimator.classes_) if len(estimator.classes_) > 2 else 1
         refuse_unless(vectors.shape == shape, "vectors", vectors)
         for name, size in (("dual_coef", (rows, shape[0])), ("intercept", (rows,))):
@@ -158,18 +148,18 @@ class Expansion(Kind):
 
 
 class Chain(Kind):
-    """Weights of features and of neighbours, which feature has which tags, and features' names."""
+    """Weights of features and of neighbours, the tags of each feature, and names of features."""
 
-    apart = ("cost",)
+    separate = ("cost",)
 
-    def facts(self, estimator: Any) -> Facts:
+    def facts(self, estimator: BaseEstimator) -> Facts:
         return {
-            "classes": plain_classes(estimator.classes_),
+            "classes": encode_classes(estimator.classes_),
             "n_features": int(estimator.weights_.vocabulary.width),
             "loss": estimator.loss_,
         }
 
-    def arrays(self, estimator: Any) -> Arrays:
+    def arrays(self, estimator: BaseEstimator) -> Arrays:
         arrays, layout = {"weights": estimator.weights_.w}, estimator.weights_.layout
         if isinstance(layout, SeenPairs):
             arrays |= {"ends": layout.ends, "seen": layout.seen}
@@ -182,7 +172,7 @@ class Chain(Kind):
     def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
         return {"cost": arrays.get("cost")}
 
-    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+    def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
         vocabulary = Vocabulary()
         vocabulary.width = int(facts["n_features"])
         if "names" in arrays:
@@ -190,7 +180,7 @@ class Chain(Kind):
             vocabulary.columns = {str(name): column for column, name in enumerate(names)}
             whole = len(vocabulary.columns) == len(names) == vocabulary.width
             refuse_unless(whole, "names", arrays["names"])
-        estimator.classes_ = restored_classes(facts["classes"])
+        estimator.classes_ = decode_classes(facts["classes"])
         K = len(estimator.classes_)
         layout = _layout(arrays, vocabulary.width, K)
         w = arrays["weights"]
@@ -200,26 +190,26 @@ class Chain(Kind):
 
 
 class Structured(Kind):
-    """Weights, and the model that they are of."""
+    """Weights, and the structured model that they belong to."""
 
-    apart = ("model",)
+    separate = ("model",)
 
-    def facts(self, estimator: Any) -> Facts:
+    def facts(self, estimator: BaseEstimator) -> Facts:
         model = estimator.model
         name = type(model).__name__
         if type(model) is Folding:
             return {"model": {"name": name, "missed": model.missed, "wrong": model.wrong}}
         if type(model) not in _LABELS.values():
             raise ValueError(
-                f"{name} is a model of your own, and a model file holds no code: "
+                f"{name} is a user-defined model, and a model file holds no code: "
                 "pickle the estimator, or keep its coef_"
             )
-        labels = [plain(label, "label") for label in model.labels]
+        labels = [encode(label, "label") for label in model.labels]
         parts = [part.tolist() for part in model.parts]
         width = int(model.n_features)
         return {"model": {"name": name, "labels": labels, "parts": parts, "n_features": width}}
 
-    def arrays(self, estimator: Any) -> Arrays:
+    def arrays(self, estimator: BaseEstimator) -> Arrays:
         model = estimator.model
         costs = {"costs": model.costs} if isinstance(model, Labels) else {}
         return {"coef": estimator.coef_} | costs
@@ -227,7 +217,7 @@ class Structured(Kind):
     def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
         return {"model": self._model(facts["model"], arrays)}
 
-    def settle(self, estimator: Any, facts: Facts, arrays: Arrays) -> None:
+    def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
         coef = arrays["coef"]
         refuse_unless(coef.shape == (estimator.model.d,), "coef", coef)
         estimator.coef_ = coef
@@ -241,34 +231,41 @@ class Structured(Kind):
         )
 
 
-_SUMS = (LinearClassifier, LinearRegressor)  # over examples, by a loss that predictions may need
+# Sums over examples, whose predictions may need the loss.
+_SUMS = (estimators.LinearClassifier, estimators.LinearRegressor)
 _OPTIMUM = ("coef_error", "intercept_range")
 _LABELS: dict[str, type[Labels]] = {"Multiclass": Multiclass, "LabelTree": LabelTree}
 KINDS: dict[str, Kind] = {
     kind.make.__name__: kind
     for kind in (
-        Linear(LinearClassifier),
-        Linear(LinearRegressor),
-        Linear(MetricClassifier),
-        Linear(LinearRanker),
-        Linear(NuClassifier),
-        Linear(OneClass),
-        Expansion(KernelClassifier),
-        Chain(ChainClassifier),
-        Structured(StructuredClassifier),
+        Linear(estimators.LinearClassifier),
+        Linear(estimators.LinearRegressor),
+        Linear(estimators.MetricClassifier),
+        Linear(estimators.LinearRanker),
+        Linear(estimators.NuClassifier),
+        Linear(estimators.OneClass),
+        Expansion(estimators.KernelClassifier),
+        Chain(estimators.ChainClassifier),
+        Structured(estimators.StructuredClassifier),
     )
 }
 
 
-def _inputs(estimator: Any) -> Facts:
-    """How many features there are, and what they are called."""
+def kind_of(estimator: object) -> Kind | None:
+    """Return the kind of an estimator, or None if a model file does not hold its class."""
+    kind = KINDS.get(type(estimator).__name__)
+    return kind if kind is not None and type(estimator) is kind.make else None
+
+
+def _inputs(estimator: BaseEstimator) -> Facts:
+    """Return the number of features, and their names if they have any."""
     facts: Facts = {"n_features": int(estimator.n_features_in_)}
     if hasattr(estimator, "feature_names_in_"):
         facts["feature_names"] = [str(name) for name in estimator.feature_names_in_]
     return facts
 
 
-def _settle_inputs(estimator: Any, facts: Facts) -> None:
+def _restore_inputs(estimator: BaseEstimator, facts: Facts) -> None:
     estimator.n_features_in_ = int(facts["n_features"])
     if "feature_names" in facts:
         names = np.array([str(name) for name in facts["feature_names"]], dtype=object)
@@ -276,14 +273,14 @@ def _settle_inputs(estimator: Any, facts: Facts) -> None:
         estimator.feature_names_in_ = names
 
 
-def _fits(estimator: Any, name: str, shape: tuple[int, ...]) -> bool:
-    """Whether such numbers are known, and of weights that were not put in the place of a fit's."""
+def _fits(estimator: BaseEstimator, name: str, shape: tuple[int, ...]) -> bool:
+    """Return whether numbers are known and fit the weights, which a user may have replaced."""
     return hasattr(estimator, name) and np.shape(getattr(estimator, name)) == shape
 
 
-def _settle_optimum(estimator: Any, facts: Facts, rows: tuple[int, ...]) -> None:
-    """How far from the model its optimum can be."""
-    errors, ends = (np.array([float(restored(x)) for x in facts[name]]) for name in _OPTIMUM)
+def _restore_optimum(estimator: BaseEstimator, facts: Facts, rows: tuple[int, ...]) -> None:
+    """Restore how far from the model its optimum can be."""
+    errors, ends = (np.array([float(decode(x)) for x in facts[name]]) for name in _OPTIMUM)
     refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
     ranges = ends.reshape(*rows, 2)
     refuse_unless(bool((ranges[..., 0] <= ranges[..., 1]).all()), "intercept_range", ranges)
@@ -291,11 +288,11 @@ def _settle_optimum(estimator: Any, facts: Facts, rows: tuple[int, ...]) -> None
     estimator.intercept_range_ = ranges
 
 
-def _settle_loss(estimator: Any, facts: Facts) -> None:
-    """The loss of the fit; of older files, that of the parameters."""
+def _restore_loss(estimator: BaseEstimator, facts: Facts) -> None:
+    """Restore the loss of the fit; older files hold only that of the parameters."""
     classes = len(getattr(estimator, "classes_", ()))
     if "loss" in facts:
-        loss = restored_object("loss", facts["loss"])
+        loss = decode_object("loss", facts["loss"])
     else:
         multi_class = getattr(estimator, "multi_class", "ovr")
         loss = Problem(estimator.loss).of_classes(classes, multi_class).loss
@@ -305,11 +302,11 @@ def _settle_loss(estimator: Any, facts: Facts) -> None:
 
 
 def _written(names: list[str]) -> AnyArray:
-    """Names as the bytes of JSON: there may be more of them than a header holds."""
+    """Return names as the bytes of JSON: a header may not hold as many."""
     for name in names:
         if not isinstance(name, str):
             raise ValueError(
-                f"the feature {name!r} is no string, as names in a model file are: fit with "
+                f"the feature {name!r} is not a string, as names in a model file must be: fit with "
                 "features named by strings"
             )
     return np.frombuffer(json.dumps(names).encode(), dtype=np.uint8)
@@ -319,7 +316,7 @@ def _layout(arrays: Arrays, features: int, tags: int) -> Pairs:
     if "ends" not in arrays:
         return AllPairs(features, tags)
     ends, seen = arrays["ends"].astype(np.uint64), arrays["seen"].astype(np.uint16)
-    # kernels trust them
+    # compiled loops trust them
     rises = ends.shape == (features + 1,) and ends[0] == 0 and (ends[1:] >= ends[:-1]).all()
     refuse_unless(bool(rises) and ends[-1] == seen.size, "ends", ends)
     refuse_unless(seen.ndim == 1 and bool((seen < tags).all()), "seen", seen)

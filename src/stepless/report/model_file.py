@@ -1,8 +1,8 @@
-"""Models in files: many numbers as safetensors, all else as JSON in the header.
+"""Model files: arrays as safetensors, everything else as JSON in the header.
 
 A file holds the arrays of its kind of estimator (`coef` and `intercept` of a linear one), and under
-the metadata key ``stepless`` the JSON of everything else. Reading it runs no code of the file's. A
-checksum tells a damaged file from a whole one. The proof of what it claims is a file of its own.
+the metadata key ``stepless`` the JSON of everything else. Reading it runs no code from the file. A
+checksum reveals damage. The proof of what it claims is a file of its own.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ import os
 from typing import Any
 
 from safetensors import SafetensorError
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.report.atomic import Path, write_together
-from stepless.report.kinds import KINDS
-from stepless.report.plain import (
-    plain,
-    plain_parameters,
-    plain_trace,
-    restored_certificate,
-    restored_parameters,
-    restored_trace,
+from stepless.report.encoding import (
+    decode_certificate,
+    decode_parameters,
+    decode_trace,
+    encode,
+    encode_parameters,
+    encode_trace,
 )
+from stepless.report.kinds import KINDS, Arrays, Facts, kind_of
 from stepless.report.proof_file import pack_proof
-from stepless.report.tensors import Kept, damage_told
+from stepless.report.tensors import TensorFile, damage_reported
 
-FORMAT = 2  # 1 knew classifiers and regressors, and had them as 2 has
-_FILE = Kept("model", "stepless", FORMAT, ("parameters", "certificate", "about"))
+FORMAT = 2  # 1 knew only classifiers and regressors, in the same form as 2
+_FILE = TensorFile("model", "stepless", FORMAT, ("parameters", "certificate", "about"))
 _CERTIFICATE = (
     "alpha",
     "objective",
@@ -44,7 +45,7 @@ _CERTIFICATE = (
 
 
 def save_model(
-    estimator: Any,
+    estimator: BaseEstimator,
     path: Path,
     about: dict[str, Any] | None = None,
     *,
@@ -52,9 +53,8 @@ def save_model(
 ) -> None:
     """Write a fitted estimator to a file, whole or not at all.
 
-    Not kept are a `random_state` that is a generator (it becomes None), the state of a stream
-    (`partial_fit` goes on from the weights), what `warm_start` remembers but the weights, and, of
-    more than 100 000 events, all but so many.
+    Not kept are a `random_state` that is a generator (it becomes None), the state of a stream or of
+    `warm_start` beside the weights, and events beyond 100 000.
 
     Parameters
     ----------
@@ -63,46 +63,23 @@ def save_model(
         OneClass, KernelClassifier, ChainClassifier, or StructuredClassifier of a model of
         `stepless.structured`.
     path
-        The file to write. One of that name is replaced.
+        The file to write. A file of that name is replaced.
     about
-        What else to remember, as JSON: `read_header` gives it back.
+        Further facts to store, as JSON: `read_header` returns them.
     proof
-        A second file to write, the proof by which `verify` computes the lower bound anew: a number
-        for each example and class. Both files are written, or none.
+        A second file to write, the proof from which `verify` computes the lower bound again: one
+        number per example and class. Both files are written, or none.
 
     Raises
     ------
     ValueError
-        If there is something in it that a file cannot hold, such as a loss of the user's own, or
-        no proof, as after `partial_fit`, in a pickled copy, or in a model that was loaded; if
-        weights or parameters are others than those of the fit that the proof is of.
+        If a file cannot hold something in it, such as a user-defined loss; if it has no proof, as
+        after `partial_fit`, in a pickled copy, or in a model that was loaded; if its weights or
+        parameters are not those of the fit that the proof is of.
     OSError
         If a file cannot be written.
     """
-    name = type(estimator).__name__
-    if type(estimator) not in [kind.make for kind in KINDS.values()]:
-        raise TypeError(
-            f"a model file holds one of {', '.join(KINDS)}, but this is a {name}: pickle it"
-        )
-    check_is_fitted(estimator)
-    kind = KINDS[name]
-    parameters = estimator.get_params(deep=False)
-    header: dict[str, Any] = {
-        "kind": name,
-        "parameters": plain_parameters(
-            {key: value for key, value in parameters.items() if key not in kind.apart}
-        ),
-        "certificate": {
-            key: plain(getattr(estimator, f"{key}_"), key)
-            for key in _CERTIFICATE
-            if hasattr(estimator, f"{key}_")
-        },
-        "about": about or {},
-    }
-    header |= kind.facts(estimator)
-    if hasattr(estimator, "trace_"):
-        header["trace"] = plain_trace(estimator.trace_)
-    files = {}
+    (header, arrays), files = _contents(estimator, about or {}), {}
     if proof is not None:
         if os.path.realpath(proof) == os.path.realpath(path):
             raise ValueError(f"{os.fspath(path)}: the model and its proof cannot both go there")
@@ -110,7 +87,7 @@ def save_model(
         digest = hashlib.sha256(files[proof]).hexdigest()
         header["proof"] = {"file": os.path.basename(os.fspath(proof)), "sha256": digest}
     try:
-        files[path] = _FILE.packed(header, kind.arrays(estimator))
+        files[path] = _FILE.packed(header, arrays)
     except SafetensorError as error:
         raise ValueError(
             f"{os.fspath(path)}: the names of {header['n_features']} features are too long for a "
@@ -119,13 +96,40 @@ def save_model(
     write_together(files)
 
 
-def load_model(path: Path) -> Any:
+def _contents(estimator: BaseEstimator, about: dict[str, Any]) -> tuple[Facts, Arrays]:
+    """Return header and arrays of a model file."""
+    name, kind = type(estimator).__name__, kind_of(estimator)
+    if kind is None:
+        raise TypeError(
+            f"a model file holds one of {', '.join(KINDS)}, but this is a {name}: pickle it"
+        )
+    check_is_fitted(estimator)
+    parameters = estimator.get_params(deep=False)
+    header: Facts = {
+        "kind": name,
+        "parameters": encode_parameters(
+            {key: value for key, value in parameters.items() if key not in kind.separate}
+        ),
+        "certificate": {
+            key: encode(getattr(estimator, f"{key}_"), key)
+            for key in _CERTIFICATE
+            if hasattr(estimator, f"{key}_")
+        },
+        "about": about,
+    }
+    header |= kind.facts(estimator)
+    if hasattr(estimator, "trace_"):
+        header["trace"] = encode_trace(estimator.trace_)
+    return header, kind.arrays(estimator)
+
+
+def load_model(path: Path) -> BaseEstimator:
     """Read an estimator that `save_model` wrote; it predicts as before, to the last bit.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is damaged, or is no model.
+        If the file cannot be read, is damaged, or is not a model.
 
     Examples
     --------
@@ -141,29 +145,29 @@ def load_model(path: Path) -> Any:
     return read_model(path)[0]
 
 
-def read_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Read an estimator, and what its file says of it, as `load_model` and `read_header` do."""
+def read_model(path: Path) -> tuple[BaseEstimator, dict[str, Any]]:
+    """Read an estimator and its header, as `load_model` and `read_header` do."""
     header, arrays = _FILE.read(path)
-    with damage_told(path):
+    with damage_reported(path):
         kind = KINDS[header["kind"]]
-        parameters = restored_parameters(kind.make, header["parameters"])
+        parameters = decode_parameters(kind.make, header["parameters"])
         estimator = kind.make(**parameters, **kind.parameters(header, arrays))
-        kind.settle(estimator, header, arrays)
-        for name, value in restored_certificate(header["certificate"]).items():
+        kind.restore(estimator, header, arrays)
+        for name, value in decode_certificate(header["certificate"]).items():
             setattr(estimator, f"{name}_", value)
         if "n_passes" in header["certificate"]:
             estimator.n_iter_ = estimator.n_passes_
         if "trace" in header:
-            estimator.trace_ = restored_trace(header["trace"])
+            estimator.trace_ = decode_trace(header["trace"])
     return estimator, header
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Return what a model file says of its model, as the JSON that it is.
+    """Return the header of a model file, the JSON that describes its model.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is damaged, or is no model.
+        If the file cannot be read, is damaged, or is not a model.
     """
     return _FILE.read(path)[0]

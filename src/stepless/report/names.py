@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from stepless.estimators import MetricClassifier
 from stepless.kernels import Gaussian, LinearKernel, Polynomial
@@ -12,14 +11,9 @@ from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
 from stepless.risks.ranking import RANKING_LOSSES
 from stepless.term import Term
 
-# A penalty's maker takes the strength, a loss's and a domain's take the parameters.
+# Penalties are made of the strength and parameters, losses and domains of parameters alone.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
-    "loss": {
-        **LOSSES,
-        **RANKING_LOSSES,
-        "multiclass_hinge": MulticlassHinge,
-        "softmax": Softmax,
-    },
+    "loss": {**LOSSES, **RANKING_LOSSES, "multiclass_hinge": MulticlassHinge, "softmax": Softmax},
     "penalty": {name: type(make(1.0)) for name, make in REGULARIZERS.items()},
     "domain": DOMAINS,
     "kernel": {"gaussian": Gaussian, "polynomial": Polynomial, "linear": LinearKernel},
@@ -27,8 +21,8 @@ TERMS: dict[str, Mapping[str, type[Term]]] = {
 METRICS: dict[str, type[Metric]] = {"fbeta": FMeasure, "roc_auc": RocArea, "at_k": AtTop}
 
 
-def name_of(registry: Mapping[str, Any], value: Any) -> str | None:
-    """Return the name of a value's class, or None for a class of the user's own.
+def name_of(registry: Mapping[str, object], value: object) -> str | None:
+    """Return the name of a value's class, or None for a user-defined class.
 
     Examples
     --------
@@ -39,8 +33,8 @@ def name_of(registry: Mapping[str, Any], value: Any) -> str | None:
     return next((name for name, cls in registry.items() if cls is type(value)), None)
 
 
-def spelled(kind: str, term: Any) -> str:
-    """Spell a term as a user would write it, a penalty without its strength.
+def spelled(kind: str, term: object) -> str:
+    """Return a term as a user would write it, a penalty without its strength.
 
     Examples
     --------
@@ -60,7 +54,7 @@ def spelled(kind: str, term: Any) -> str:
 
 
 def spelled_metric(model: MetricClassifier) -> str:
-    """Spell what a model was trained on, with its k.
+    """Return the metric that a model was trained for, with its k.
 
     Examples
     --------

@@ -1,42 +1,42 @@
-"""Proofs in files: what `verify` needs beside a model and its data.
+"""Files of proofs, which `verify` needs beside a model and its data.
 
 A file holds the witness of each run: ``slopes.k``, one number per example (and class, for a joint
-loss), or ``w.k``, ``b.k`` and ``shares.k``, the points at which an oracle is asked. Under the
-metadata key ``stepless_proof`` it says what they are of. Nothing in it needs to be trusted: the
+loss), or ``w.k``, ``b.k`` and ``shares.k``, the points at which an oracle is evaluated. The
+metadata key ``stepless_proof`` says what they prove. Nothing in it needs to be trusted: the
 numbers that it proves are computed from the data, whatever it holds.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from stepless.arrays import AnyArray
 from stepless.data import Column
 from stepless.estimators.proof import Proof, model_digest
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
-from stepless.report.plain import plain, restored
-from stepless.report.tensors import Kept, damage_told, refuse_unless
+from stepless.report.encoding import decode, encode
+from stepless.report.tensors import TensorFile, damage_reported, refuse_unless
 
 FORMAT = 1
-FILE = Kept("proof", "stepless_proof", FORMAT, ("problem", "data"))
+FILE = TensorFile("proof", "stepless_proof", FORMAT, ("problem", "data"))
 
 
-def pack_proof(estimator: Any) -> bytes:
-    """Return the bytes of the file of an estimator's proof; ValueError if it has none."""
+def pack_proof(estimator: BaseEstimator) -> bytes:
+    """Return the bytes of a file with an estimator's proof; ValueError if it has none."""
     if getattr(estimator, "stopped_by_", "") == "stream":
-        raise ValueError("a model that learned from a stream has no proof: nobody kept the stream")
+        raise ValueError("a model that learned from a stream has no proof: the stream was not kept")
     proof: Proof | None = getattr(estimator, "proof_", None)
     if proof is None:
         raise ValueError(
-            f"this {type(estimator).__name__} has no proof to write: only a model just fitted has, "
-            "not one that was loaded, copied or pickled"
+            f"this {type(estimator).__name__} has no proof to write: only a model that was just "
+            "fitted has one, not one that was loaded, copied or pickled"
         )
     if proof.model != model_digest(estimator):
-        raise ValueError("the weights are not those of the fit that the proof is of: fit anew")
+        raise ValueError("the weights are not those of the fit that the proof is of: fit again")
     arrays: dict[str, AnyArray] = {}
     for k, witness in enumerate(proof.witnesses):
         if witness is not None:
@@ -46,8 +46,8 @@ def pack_proof(estimator: Any) -> bytes:
         "problem": proof.problem,
         "data": proof.data,
         "model": proof.model,
-        "objective": plain(proof.objective, "objective"),
-        "lower_bound": plain(proof.lower_bound, "lower_bound"),
+        "objective": encode(proof.objective, "objective"),
+        "lower_bound": encode(proof.lower_bound, "lower_bound"),
         "runs": ["none" if one is None else one.kind for one in proof.witnesses],
     }
     return FILE.packed(header, arrays)
@@ -59,17 +59,17 @@ def read_proof(path: Path) -> Proof:
     Raises
     ------
     DataError
-        If the file cannot be read, is damaged, or is no proof.
+        If the file cannot be read, is damaged, or is not a proof.
     """
     header, arrays = FILE.read(path)
-    with damage_told(path):
+    with damage_reported(path):
         return Proof(
             str(header["kind"]),
             {str(name): str(said) for name, said in header["problem"].items()},
             {str(name): str(said) for name, said in header["data"].items()},
             str(header["model"]),
-            float(restored(header["objective"])),
-            float(restored(header["lower_bound"])),
+            float(decode(header["objective"])),
+            float(decode(header["lower_bound"])),
             tuple(_witness(arrays, k, name) for k, name in enumerate(header["runs"])),
             name=os.fspath(path),
         )

@@ -1,15 +1,17 @@
-"""How well a model predicts examples whose labels are known."""
+"""Scores of predictions for examples whose labels are known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 
-from stepless.arrays import AnyArray, Array
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.estimators import (
     ChainClassifier,
     KernelClassifier,
@@ -29,29 +31,31 @@ from stepless.risks.ranking import (
     precision_at_k,
 )
 
+Labels = Sequence[Any] | AnyArray  # labels, targets or grades; sequences of tags
+
 
 @dataclass(frozen=True)
 class Score:
-    """Measures of predictions by name, and how many of what they are of, as {"examples": 569}.
+    """Measures of predictions by name, and the size of the data, such as {"examples": 569}.
 
-    A measure is None where it is not defined: R² of a single example.
+    A measure is None if it is not defined: R² of a single example.
     """
 
     counts: dict[str, int]
     measures: dict[str, float | None]
-    unseen: int | None = None  # labels that the model does not know, where it has classes
+    unseen: int | None = None  # examples whose label is none of the model's classes
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return counts and measures, for JSON."""
         unseen = {} if self.unseen is None else {"unseen_labels": self.unseen}
         return self.counts | self.measures | unseen
 
 
 @singledispatch
-def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
+def score_model(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     """Score a fitted model on examples X and their labels, targets, grades or tags y.
 
-    `qid` says of a ranker's documents which are of one query.
+    `qid` is the query of each document, for a ranker.
 
     Examples
     --------
@@ -62,18 +66,20 @@ def score_model(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
     raise TypeError(f"a {type(model).__name__} is scored by its own method, score")
 
 
-def decisions(model: Any, X: Any) -> Array:
-    """⟨w, x⟩ + b for each example, before any link; a column a class for more than two."""
+def decisions(model: BaseEstimator, X: Any) -> Array:
+    """Return ⟨w, x⟩ + b per example, before any link; one column per class for more than two."""
     if isinstance(model, LinearRegressor):
-        return X @ model.coef_ + model.intercept_
-    return model.predict(X) if isinstance(model, LinearRanker) else model.decision_function(X)
+        z: Array = X @ model.coef_ + model.intercept_
+    else:
+        z = (model.predict if isinstance(model, LinearRanker) else model.decision_function)(X)
+    return z
 
 
 @score_model.register(LinearClassifier)
 @score_model.register(KernelClassifier)
 @score_model.register(NuClassifier)
 @score_model.register(OneClass)
-def _(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
+def _(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     y = np.asarray(y)
     classes = np.array([-1, 1]) if isinstance(model, OneClass) else model.classes_
     accuracy = float(accuracy_score(*_comparable(y, model.predict(X))))
@@ -81,7 +87,7 @@ def _(model: Any, X: Any, y: Any, qid: Any = None) -> Score:
 
 
 @score_model.register
-def _(model: LinearRegressor, X: Any, y: Any, qid: Any = None) -> Score:
+def _(model: LinearRegressor, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     y = np.asarray(y)
     loss = model.loss_
     if loss.targets == "counts" and (y < 0).any():
@@ -93,12 +99,12 @@ def _(model: LinearRegressor, X: Any, y: Any, qid: Any = None) -> Score:
 
 
 @score_model.register
-def _(model: MetricClassifier, X: Any, y: Any, qid: Any = None) -> Score:
+def _(model: MetricClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     return Score({"examples": len(y)}, {spelled_metric(model): model.score(X, y)})
 
 
 @score_model.register
-def _(model: LinearRanker, X: Any, y: Any, qid: Any = None) -> Score:
+def _(model: LinearRanker, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     z, k = model.predict(X), model.k
     measures: dict[str, float | None] = {
         f"ndcg@{k}": ndcg_at_k(y, z, k, qid=qid),
@@ -111,7 +117,7 @@ def _(model: LinearRanker, X: Any, y: Any, qid: Any = None) -> Score:
 
 
 @score_model.register
-def _(model: ChainClassifier, X: Any, y: Any, qid: Any = None) -> Score:
+def _(model: ChainClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     said = model.predict(X)
     true, found = np.concatenate([np.asarray(tags) for tags in y]), np.concatenate(said)
     measures: dict[str, float | None] = {"accuracy": float(np.mean(true == found))}
@@ -127,7 +133,7 @@ def _unseen(y: AnyArray, classes: AnyArray) -> int:
 
 
 def _comparable(y: AnyArray, predicted: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Both as text where one of them is, as numbers where neither is."""
+    """Return both as text if one of them is text, else both as numbers."""
     if y.dtype.kind in "biuf" and predicted.dtype.kind in "biuf":
         return y.astype(float), predicted.astype(float)
     return y.astype(str), predicted.astype(str)

@@ -1,16 +1,15 @@
-"""JSON that every reader accepts: no NaN, no Infinity; and every terminal: nothing hidden."""
+"""JSON without NaN, Infinity and control characters, for every reader and every terminal."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from stepless.visible import CONTROL
 
 
-def strict_json(value: Any, indent: int | None = None) -> str:
-    """Write JSON in which a number that is not finite has become null.
+def strict_json(value: object, indent: int | None = None) -> str:
+    """Return JSON in which numbers that are not finite have become null.
 
     Examples
     --------
@@ -18,12 +17,12 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     '{"gap": null, "classes": [0, 1]}'
     """
     text = json.dumps(_finite(value), indent=indent, allow_nan=False, ensure_ascii=False)
-    # of JSON itself only line breaks are control characters
+    # JSON itself has no control characters but line breaks
     lines = (CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", s) for s in text.split("\n"))
     return "\n".join(lines)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The facts of a fit, for text and for JSON."""
+"""Summaries of fits, for text and for JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from stepless.arrays import Array
 from stepless.estimators import (
@@ -26,7 +27,7 @@ from stepless.trace import Trace
 
 @dataclass(frozen=True)
 class Summary:
-    """What was asked, what came out, and how far from the best it can be.
+    """The problem and the result of a fit, and how far from the best possible it can be.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class Summary:
     alpha: float
     alpha_chosen: bool
     domain: str
-    fit_intercept: bool | None  # None where that is no question
+    fit_intercept: bool | None  # None if the model has none to fit
     classes: list[Any] | None
     joint: bool
     examples: int | None
@@ -64,16 +65,16 @@ class Summary:
     nonzeros: int
     weights: int
     intercept: list[float]
-    # no optimum's weights are farther than so much from these, its intercept out of these ranges
+    # bounds on the distance of the optimum's weights, and ranges of its intercepts
     coef_error: list[float] | None
     intercept_range: list[list[float]] | None
     certain_zeros: int | None
     test: Score | None = None
 
     @classmethod
-    def of(cls, model: Any, test: Score | None = None) -> Summary:
-        """Collect the facts of a fitted model, and its score on a test set if there is one."""
-        trace: Any = [] if model.stopped_by_ == "stream" else model.trace_
+    def of(cls, model: BaseEstimator, test: Score | None = None) -> Summary:
+        """Summarise a fitted model, and its score on a test set if there is one."""
+        trace = [] if model.stopped_by_ == "stream" else model.trace_
         runs = [trace] if isinstance(trace, Trace) else trace
         penalty, alpha, chosen = _penalty(model)
         w = _weights(model)
@@ -115,31 +116,31 @@ class Summary:
 
     @property
     def excess(self) -> float | None:
-        """(objective − optimum)/optimum is at most this; None where no bound above 0 is known."""
+        """A bound on (objective − optimum)/optimum; None if no lower bound above 0 is known."""
         if self.gap == 0.0:
             return 0.0
         return self.gap / self.lower_bound if self.lower_bound > 0.0 else None
 
     @property
     def gap_met(self) -> bool:
-        """Whether the relative gap is as small as was asked for."""
-        # of several problems that all met it, the sum may miss it by rounding
+        """True if the relative gap is as small as was asked for."""
+        # the sum of several problems that all met it may miss it by rounding
         return self.stopped_by == "gap" or self.rel_gap <= self.gap_asked
 
     def as_dict(self) -> dict[str, Any]:
-        """All facts, for JSON."""
+        """Return all fields, for JSON."""
         facts = asdict(self) | {"excess_at_most": self.excess, "gap_met": self.gap_met}
         facts["test"] = self.test.as_dict() if self.test else None
         return facts
 
 
-def _listed(model: Any, name: str, ndmin: int) -> list[Any] | None:
-    """Numbers that a model may have, as lists."""
+def _listed(model: BaseEstimator, name: str, ndmin: int) -> list[Any] | None:
+    """Return numbers of a model as lists, or None if it has none."""
     return np.array(getattr(model, name), ndmin=ndmin).tolist() if hasattr(model, name) else None
 
 
-def _loss(model: Any) -> str:
-    """What is minimised beside the penalty, in a word or two."""
+def _loss(model: BaseEstimator) -> str:
+    """Return the name of what is minimised beside the penalty."""
     match model:
         case MetricClassifier():
             return spelled_metric(model)
@@ -152,18 +153,21 @@ def _loss(model: Any) -> str:
     return spelled("loss", model.loss)
 
 
-def _penalty(model: Any) -> tuple[str, float, bool]:
-    """Its name and strength, and whether the data chose that; those of ½‖w‖² where none is."""
+def _penalty(model: BaseEstimator) -> tuple[str, float, bool]:
+    """Return the penalty's name, its strength, and whether that was chosen from the data.
+
+    A model without the parameters has the penalty ½‖w‖².
+    """
     penalty, alpha = getattr(model, "penalty", "l2"), getattr(model, "alpha", 1.0)
     chosen = alpha == "auto"
     if isinstance(penalty, Regularizer):
         alpha = getattr(penalty, "alpha", math.nan)
     name = spelled("penalty", penalty)
-    strength = getattr(model, "alpha_", alpha)  # of the fit, whatever `set_params` says since
+    strength = getattr(model, "alpha_", alpha)  # that of the fit, not of `set_params`
     return name, float(strength) if name != "none" else 0.0, chosen
 
 
-def _rows(model: Any) -> Any:
+def _rows(model: BaseEstimator) -> Any:
     match model:
         case ChainClassifier():
             return model.emission_
@@ -172,8 +176,8 @@ def _rows(model: Any) -> Any:
     return model.coef_
 
 
-def _weights(model: Any) -> Array:
-    """All weights that the penalty sees, one after another."""
+def _weights(model: BaseEstimator) -> Array:
+    """Return all weights that are penalised, as one array."""
     rows = _rows(model)
     parts = [rows.data if sparse.issparse(rows) else np.ravel(rows)]
     if isinstance(model, ChainClassifier):

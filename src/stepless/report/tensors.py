@@ -1,6 +1,6 @@
 """Files of arrays with a header: safetensors, with JSON and a checksum in its metadata.
 
-Reading one runs no code of the file's. The checksum tells a damaged file from a whole one.
+Reading one runs no code from the file. The checksum reveals damage.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -24,15 +25,15 @@ from stepless.report.atomic import Path
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What kind of file it is: its name in messages, its key in the metadata, its last format."""
+class TensorFile:
+    """A kind of file: its name in messages, its key in the metadata, its latest format."""
 
     name: str
     key: str
     format: int
     objects: tuple[str, ...]  # parts of the header that are objects
 
-    def packed(self, header: dict[str, Any], arrays: dict[str, Any]) -> bytes:
+    def packed(self, header: dict[str, Any], arrays: Mapping[str, ArrayLike]) -> bytes:
         """Return the bytes of a file; SafetensorError if the header is too long."""
         known = {"format": self.format, "stepless": stepless.__version__}
         text = json.dumps(known | header, allow_nan=False)
@@ -42,19 +43,19 @@ class Kept:
         return save(found, metadata={self.key: text, "sha256": digest_of(text, found)})
 
     def read(self, path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """Return header and arrays of a file; DataError if it is none, or damaged."""
+        """Return header and arrays of a file; DataError if it is of another kind or damaged."""
         name = os.fspath(path)
         if os.path.isdir(name):
             raise DataError(f"{name}: is a directory, not a {self.name} file")
         try:
             if os.path.exists(name) and not os.path.isfile(name):
                 raise DataError(
-                    f"{name}: is no regular file, as a {self.name} must be; write it to one"
+                    f"{name}: is not a regular file, as a {self.name} must be; write it to one"
                 )
             with open(name, "rb"):
                 pass
             if os.path.getsize(name) == 0:
-                raise DataError(f"{name}: is empty, so it is no {self.name} file")
+                raise DataError(f"{name}: is empty, so it is not a {self.name} file")
             with safe_open(name, framework="np") as file:
                 metadata = file.metadata() or {}
                 if self.key not in metadata:
@@ -63,50 +64,52 @@ class Kept:
                     )
                 text = metadata[self.key]
                 header = self._header(name, text)
-                with damage_told(path):  # a type that numpy does not have
+                with damage_reported(path):  # a type that numpy lacks
                     arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except FileNotFoundError:
             raise DataError(f"{name}: no such file") from None
         except OSError as error:
             raise DataError(f"{name}: cannot be read ({error.strerror or error})") from None
         except SafetensorError as error:
-            raise DataError(f"{name}: is no {self.name} file, or was cut short ({error})") from None
+            raise DataError(
+                f"{name}: is not a {self.name} file, or was cut short ({error})"
+            ) from None
         if metadata.get("sha256") != digest_of(text, arrays):
-            raise DataError(f"{name}: is damaged, its checksum is not that of its content")
-        with damage_told(path):
+            raise DataError(f"{name}: is damaged, as its checksum does not match its content")
+        with damage_reported(path):
             for key, array in arrays.items():
                 refuse_numbers(key, array)
         return header, arrays
 
     def _header(self, name: str, text: str) -> dict[str, Any]:
-        """Say which version is needed, before anything else is expected of the file."""
-        with damage_told(name):
-            header = json.loads(text, parse_constant=_refuse_constant)
+        """Return the header; say which version of stepless is needed before anything else."""
+        with damage_reported(name):
+            header: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
             number, author = int(header["format"]), str(header["stepless"])
         if not 1 <= number <= self.format:
             raise DataError(
                 f"{name}: was written by stepless {author} in format {number}, but stepless "
                 f"{stepless.__version__} reads formats up to {self.format}; use that version"
             )
-        with damage_told(name):
+        with damage_reported(name):
             for part in self.objects:
                 if not isinstance(header[part], dict):
-                    raise TypeError(f"{part} is no object")
+                    raise TypeError(f"{part} is not an object")
         return header
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def refuse_unless(sensible: bool, name: str, array: AnyArray) -> None:
-    """Refuse an array that makes no sense where it is, by its name."""
+    """Refuse an array that does not fit its place, by its name."""
     if not sensible:
         raise ValueError(f"{name} of type {array.dtype} and shape {array.shape}")
 
 
 def refuse_numbers(name: str, array: AnyArray) -> None:
-    """Refuse arrays such as no fit leaves: kernels and predictions trust them."""
+    """Refuse numbers that no fit leaves: compiled loops and predictions trust them."""
     if array.dtype.kind == "f":
         if array.dtype not in (np.float32, np.float64):
             raise ValueError(f"{name} of type {array.dtype}")
@@ -123,15 +126,15 @@ def digest_of(text: str, arrays: dict[str, AnyArray]) -> str:
     return digest.hexdigest()
 
 
-def _array(values: Any) -> AnyArray:
-    # safetensors takes the bytes as they lie, so they must lie in order
+def _array(values: ArrayLike) -> AnyArray:
+    # safetensors writes the bytes as they lie in memory
     array = np.asarray(values)
     return np.require(array, array.dtype.newbyteorder("<"), "C")
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
-    """Turn what goes wrong because a file makes no sense into one sentence that says so."""
+def damage_reported(path: Path) -> Iterator[None]:
+    """Turn errors that a senseless file causes into a DataError that says so."""
     try:
         yield
     except DataError:
@@ -145,6 +148,6 @@ def damage_told(path: Path) -> Iterator[None]:
         ValueError,
     ) as error:
         raise DataError(
-            f"{os.fspath(path)}: is damaged, what it says makes no sense "
+            f"{os.fspath(path)}: is damaged, as what it says makes no sense "
             f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
         ) from None

@@ -1,17 +1,17 @@
-"""A fit in words."""
+"""Descriptions of fits and scores in words."""
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import chain
-from typing import Any
 
 from stepless.report.score import Score
 from stepless.report.summary import Summary
 from stepless.visible import visible
 
-_MOST_CLASSES = 8  # named one by one
+NO_BOUND = "nothing is known of the best possible except that it is not below 0"
+_MOST_CLASSES = 8  # that are named
 _NOUNS = {
     "examples": ("example",),
     "documents": ("document",),
@@ -28,7 +28,7 @@ _MEASURES = {
     "chunk_recall": "chunk recall",
     "chunk_f1": "chunk F1",
 }
-# What a kind of model minimises beside its penalty, and what its examples are.
+# What a model minimises beside its penalty, and the noun for its examples, by its kind.
 _AIMS = {
     "MetricClassifier": "bound of 1 − {}",
     "LinearRanker": "{} loss of rankings",
@@ -42,14 +42,14 @@ _EXAMPLES = {"LinearRanker": "documents", "ChainClassifier": "sequences"}
 
 
 def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
-    """Tell a fit in a few aligned lines, and `more` lines of the caller's.
+    """Describe a fit in a few aligned rows, followed by the rows in `more`.
 
     Examples
     --------
     >>> from stepless import LinearClassifier
     >>> clf = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     >>> print(describe(Summary.of(clf)).splitlines()[0])
-    problem      hinge loss, l2 penalty with alpha 0.1, intercept free of it
+    problem      hinge loss, l2 penalty with alpha 0.1, intercept not penalised
     """
     s = summary
     rows = {
@@ -76,11 +76,11 @@ def describe(summary: Summary, more: dict[str, str] | None = None) -> str:
 
 
 def gap_in_words(s: Summary) -> str:
-    """Say what is proven of the distance to the optimum, and no more."""
+    """Return what is proven of the distance to the optimum, and no more."""
     if s.stopped_by == "stream":
-        return "unknown, for the examples of a stream are not kept"
+        return "unknown, because the examples of a stream are not kept"
     if s.excess is None:
-        return "nothing is known of the best possible but that it is not below 0"
+        return NO_BOUND
     if s.excess == 0.0:
         return "the best possible, up to rounding"
     if s.excess >= 1.0:
@@ -89,15 +89,15 @@ def gap_in_words(s: Summary) -> str:
 
 
 def ended_by(s: Summary) -> str:
-    """What ended the run."""
+    """Return what ended the run."""
     asked = f"{100 * s.gap_asked:.3g} %"
     words = {
         "gap": f"the gap asked for, {asked}, is proven",
-        "passes": f"the limit of {counted(s.passes_asked or s.passes or 0, 'pass', 'passes')}"
-        + (", there being no other" if s.passes_asked is None else ""),
+        "passes": f"the {'default ' if s.passes_asked is None else ''}limit of "
+        + counted(s.passes_asked or s.passes or 0, "pass", "passes"),
         "seconds": f"the limit of {duration(s.seconds_asked or 0.0)}",
         "solver": "the solver, whose own stopping rule holds",
-        "rounding": "rounding, which is all that is left of the gap",
+        "rounding": "rounding errors, which are all that is left of the gap",
         "watcher": "a watcher",
         "interrupt": "an interrupt",
         "stream": "the end of the stream",
@@ -106,12 +106,12 @@ def ended_by(s: Summary) -> str:
 
 
 def score_in_words(score: Score) -> str:
-    """A score and the number of examples it is of."""
+    """Return a score and the number of examples."""
     text = ", ".join(_measure(name, value) for name, value in score.measures.items())
     text += f" on {_counts(score.counts)}"
     if score.unseen:
-        bear = "bears a label" if score.unseen == 1 else "bear labels"
-        text += f", of which {score.unseen:,} {bear} that the model does not know"
+        have = "has a label" if score.unseen == 1 else "have labels"
+        text += f", of which {score.unseen:,} {have} that the model does not know"
     return text
 
 
@@ -129,7 +129,7 @@ def _measure(name: str, value: float | None) -> str:
 
 
 def percent_up(share: float) -> str:
-    """Two digits of a percentage, rounded up so that "at most" stays true.
+    """Return two digits of a percentage, rounded up so that "at most" stays true.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def percent_up(share: float) -> str:
 
 
 def percent_between(least: float, most: float) -> str:
-    """A range of percentages, rounded outwards.
+    """Return a range of percentages, rounded outwards.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def percent_between(least: float, most: float) -> str:
 
 
 def at_most(number: float, digits: int = 6) -> str:
-    """Spell an objective with so many digits, no lower than it is.
+    """Return an objective with at most `digits` digits, rounded up.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def at_most(number: float, digits: int = 6) -> str:
 
 
 def at_least(number: float, digits: int = 6) -> str:
-    """Spell a bound with so many digits, no higher than it is."""
+    """Return a lower bound with at most `digits` digits, rounded down."""
     return _spelled(number, digits, ROUND_FLOOR)
 
 
@@ -180,7 +180,7 @@ def _two_digits(number: float, rounding: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """Return a time as people say it.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number and its noun.
+    """Return a number and its noun.
 
     Examples
     --------
@@ -209,8 +209,8 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def listed(classes: list[Any]) -> str:
-    """Classes by name, or only the first of very many."""
+def listed(classes: list[object]) -> str:
+    """Return the names of classes, or of the first if there are many."""
     names = [str(label) for label in classes]
     if len(names) > _MOST_CLASSES:
         return f"{', '.join(names[:_MOST_CLASSES])}, … ({len(names)} in all)"
@@ -222,7 +222,7 @@ def _problem(s: Summary) -> str:
     if s.alpha_chosen:
         penalty += " (chosen from the data)"
     domain = "" if s.domain == "free" else f", weights in {s.domain}"
-    free = ", intercept" if s.penalty == "none" else ", intercept free of it"
+    free = ", intercept" if s.penalty == "none" else ", intercept not penalised"
     intercept = {True: free, False: ", no intercept", None: ""}[s.fit_intercept]
     aim = _AIMS.get(s.kind, "{} loss").format(s.loss)
     return f"{aim}, {penalty}{domain}{intercept}"
@@ -249,10 +249,10 @@ def _run(s: Summary) -> str:
 
 
 def _optimum(s: Summary) -> str:
-    """How far the optimum's weights and intercepts can be; of several classes, the worst."""
-    told = []
+    """Return how far the optimum's weights and intercepts can be; for classes, the worst."""
+    parts = []
     if s.coef_error and math.isfinite(max(s.coef_error)):
-        told.append(f"its weights within {_two_digits(max(s.coef_error), ROUND_CEILING)} of these")
+        parts.append(f"its weights within {_two_digits(max(s.coef_error), ROUND_CEILING)} of these")
         known = s.fit_intercept and s.intercept_range
         if known and all(map(math.isfinite, chain(*known))):
             pairs = list(zip(known, s.intercept, strict=True))
@@ -260,11 +260,11 @@ def _optimum(s: Summary) -> str:
                 _two_digits(max(side), ROUND_CEILING)
                 for side in zip(*((b - low, high - b) for (low, high), b in pairs), strict=True)
             )
-            told.append(f"its intercept at most {lower} lower or {higher} higher")
-        told += ["of the classes the worst"] * (len(s.coef_error) > 1)
+            parts.append(f"its intercept at most {lower} lower or {higher} higher")
+        parts += ["for the worst class"] * (len(s.coef_error) > 1)
     if s.certain_zeros is not None:
-        told.append(f"{s.certain_zeros:,} of {s.weights:,} weights are certainly 0")
-    return ", ".join(told)
+        parts.append(f"{s.certain_zeros:,} of {s.weights:,} weights are certainly 0")
+    return ", ".join(parts)
 
 
 def _weights(s: Summary) -> str:

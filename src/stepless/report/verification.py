@@ -1,13 +1,14 @@
-"""Whether what a model claims is true of its data."""
+"""Verification of what a model claims of its data."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array
@@ -16,29 +17,29 @@ from stepless.estimators.proof import Posed, Proof, model_digest, sized
 from stepless.proof import total_interval
 from stepless.proof.witness import Slopes, Witness
 from stepless.report.atomic import Path
-from stepless.report.kinds import KINDS
+from stepless.report.kinds import KINDS, kind_of
 from stepless.report.proof_file import read_proof
-from stepless.report.text import at_least, at_most, percent_up
+from stepless.report.text import NO_BOUND, at_least, at_most, percent_up
 from stepless.risks.risk import Risk
 from stepless.trace import relative
 
-SLACK = 1e-12  # of the objective: by so much may another machine's exponentials change it
+SLACK = 1e-12  # of the objective: the most that another machine's exponentials change it
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found.
+    """The result of `verify`.
 
     Attributes
     ----------
     objective, lower_bound
-        Both computed anew from the data: the objective of the model's weights is at most
+        Both computed again from the data: the objective of the model's weights is at most
         `objective`, and no weights have one below `lower_bound`, which is −∞ without a proof.
     gap, rel_gap
         Their difference, and that in the model's units.
     holds
-        Whether these are as good as what the model claims, up to 1e-12 of the objective and what an
-        oracle's arithmetic may round. Nothing else that the model says is looked at.
+        True if these are as good as what the model claims, up to 1e-12 of the objective and the
+        rounding errors of an oracle. Nothing else that the model says is checked.
     sentence
         The same in words.
     """
@@ -52,16 +53,16 @@ class Verification:
 
 
 def verify(
-    model: Any,
+    model: BaseEstimator,
     X: Any,
     y: Any = None,
     sample_weight: Any = None,
     proof: Path | Proof | None = None,
     **queries: Any,
 ) -> Verification:
-    """Compute objective and lower bound of a model anew, and compare them with its claims.
+    """Compute objective and lower bound of a model again, and compare them with its claims.
 
-    Nothing that a solver has said is believed: see `stepless.proof`.
+    Nothing that a solver reported is trusted: see `stepless.proof`.
 
     Parameters
     ----------
@@ -70,18 +71,19 @@ def verify(
     X, y, sample_weight
         The data that it was fitted to.
     proof
-        The file that `save_model` wrote beside the model's. Without, the proof that the model
-        itself keeps after a fit, `proof_`; if there is none, as in a model that was loaded, the
-        objective alone is verified, and `sentence` says so.
+        The file that `save_model` wrote beside the model's. By default the proof that the model
+        keeps after a fit, `proof_`; if there is none, as in a model that was loaded, only the
+        objective is verified, and `sentence` says so.
     queries
-        Of a ranker: `group` or `qid`.
+        For a ranker: `group` or `qid`.
 
     Raises
     ------
     ValueError
-        If the proof is of other data, of another problem, or of another model: it says which.
+        If the proof is of other data, of another problem, or of another model; the message says
+        which.
     DataError
-        If the file cannot be read, is damaged, or is no proof.
+        If the file cannot be read, is damaged, or is not a proof.
 
     Examples
     --------
@@ -92,20 +94,37 @@ def verify(
     >>> found.holds, found.objective == clf.objective_, found.lower_bound == clf.lower_bound_
     (True, True, True)
     """
+    _refuse_model(model, queries)
+    known = getattr(model, "proof_", None) if proof is None else proof
+    if not isinstance(known, Proof | None):
+        known = read_proof(known)
+    return _verified(model, model._posed(X, y, sample_weight, **queries), known)
+
+
+def _refuse_model(model: BaseEstimator, queries: Collection[str]) -> None:
+    """Refuse models that cannot be verified, and queries for others than rankers."""
     kind = type(model).__name__
-    if type(model) not in [known.make for known in KINDS.values()]:
+    if kind_of(model) is None:
         raise TypeError(
-            f"what is verified is one of {', '.join(KINDS)}, not a {kind}: read a file with "
-            "load_model, take the last step of a pipeline and the data that it was given"
+            f"verify takes one of {', '.join(KINDS)}, not a {kind}: read a file with load_model, "
+            "take the last step of a pipeline and the data that it was given"
         )
     if queries and kind != "LinearRanker":
         raise TypeError(f"{', '.join(queries)}: queries are a LinearRanker's, not a {kind}'s")
     check_is_fitted(model)
     refuse_stream(model)
-    known = getattr(model, "proof_", None) if proof is None else proof
-    if not isinstance(known, Proof | None):
-        known = read_proof(known)
-    posed: Posed = model._posed(X, y, sample_weight, **queries)
+
+
+def refuse_stream(model: BaseEstimator) -> None:
+    """Refuse a model that learned from a stream, and claims nothing."""
+    if model.stopped_by_ == "stream":
+        raise ValueError(
+            "a model that learned from a stream claims no objective: there is nothing to verify"
+        )
+
+
+def _verified(model: BaseEstimator, posed: Posed, known: Proof | None) -> Verification:
+    """Compute both numbers from the runs as they were posed, and the proof if there is one."""
     if known is not None:
         _refuse_other(known, model, posed)
     runs = _with_witnesses(posed, known)
@@ -115,22 +134,14 @@ def verify(
         bound = -math.inf
     gap = objective - bound
     rel_gap = relative(gap, posed.unit(objective, gap)) if math.isfinite(gap) else math.inf
-    # of an oracle, twice: data that lie otherwise in memory are rounded otherwise
+    # an oracle's rounding errors count twice: they depend on how data lie in memory
     slack = SLACK * abs(model.objective_) + 2.0 * sum(found.rounding for found in intervals)
     holds, sentence = _compared(model, objective, bound, slack, known is not None)
     return Verification(objective, bound, gap, rel_gap, holds, sentence)
 
 
-def refuse_stream(model: Any) -> None:
-    """Refuse a model that claims nothing."""
-    if model.stopped_by_ == "stream":
-        raise ValueError(
-            "a model that learned from a stream claims no objective: there is nothing to verify"
-        )
-
-
-def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
-    """Say what a proof is of, if it is not of this."""
+def _refuse_other(known: Proof, model: BaseEstimator, posed: Posed) -> None:
+    """Raise DataError, saying why, if a proof is not of this model and data."""
     kind = type(model).__name__
     if known.kind != kind:
         raise DataError(f"{known.name}: is a proof of a {known.kind}, but the model is a {kind}")
@@ -147,15 +158,15 @@ def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
             what = "weights of examples" if part == "weights" else part
             raise DataError(f"{known.name}: is a proof of other {what} ({other}, not {here[part]})")
     if known.model != model_digest(model):
-        raise DataError(f"{known.name}: is a proof of another model, whose weights are others")
+        raise DataError(f"{known.name}: is a proof of another model, with other weights")
     if (known.objective, known.lower_bound) != (model.objective_, model.lower_bound_):
-        raise DataError(f"{known.name}: is a proof of another claim of these weights")
+        raise DataError(f"{known.name}: is a proof of another claim about these weights")
 
 
 def _with_witnesses(
     posed: Posed, known: Proof | None
 ) -> Iterator[tuple[Risk, Array, Any, Witness | None]]:
-    """Each run, and its witness in blocks of the risk's own."""
+    """Yield each run, with its witness in the blocks of the risk."""
     if known is None:
         yield from ((*run, None) for run in posed.runs)
         return
@@ -169,7 +180,7 @@ def _with_witnesses(
 
 
 def _fitting(name: str, risk: Risk, witness: Witness | None) -> Witness | None:
-    """A witness cut as the risk's rows are; its size is looked at here, for kernels do not."""
+    """Return a witness in the blocks of the risk; compiled loops do not check its size."""
     if witness is None:
         return None
     if (points := witness.points) is not None:
@@ -188,9 +199,9 @@ def _refuse_shape(name: str, what: str, array: AnyArray, shape: tuple[int, ...])
 
 
 def _compared(
-    model: Any, objective: float, bound: float, slack: float, proved: bool
+    model: BaseEstimator, objective: float, bound: float, slack: float, proved: bool
 ) -> tuple[bool, str]:
-    """Whether the numbers are as good as those claimed, and a sentence about it."""
+    """Return whether the numbers are as good as those claimed, and a sentence about it."""
     claimed, least = model.objective_, model.lower_bound_
     high, low = at_most(objective, 9), at_least(bound, 9)
     if not objective <= claimed + slack:
@@ -213,7 +224,7 @@ def _compared(
             f"what the model claims does not hold: its proof shows a lower bound of {low}, "
             f"which is {least - bound:.2g} below the {least:.9g} that it claims"
         )
-    best = "nothing is known of the best possible but that it is not below 0"
+    best = NO_BOUND
     if bound > 0.0:
         best = f"it is at most {percent_up((objective - bound) / bound)} above the best possible"
     return True, (

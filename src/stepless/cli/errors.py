@@ -1,4 +1,4 @@
-"""One sentence and an exit code in place of a traceback."""
+"""Errors of commands as one line on standard error and an exit code, in place of a traceback."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from threading import Thread
+from traceback import walk_tb
 
 import typer
 
@@ -14,7 +16,7 @@ from stepless.visible import visible
 
 
 class ExitCode(IntEnum):
-    """What the program's exit says (2, wrong usage, is typer's)."""
+    """Exit codes of the program; 2, wrong usage, is typer's."""
 
     BAD_INPUT = 1
     GAP_NOT_MET = 3
@@ -22,28 +24,30 @@ class ExitCode(IntEnum):
 
 
 @contextmanager
-def sentences(interrupted: str = "nothing was written") -> Iterator[None]:
+def errors_as_messages(interrupted: str = "nothing was written") -> Iterator[None]:
     """Turn the errors of a command's body into one line on standard error and an exit code."""
     try:
         refuse_small_memory()
         yield
     except KeyboardInterrupt:
-        say(f"interrupted: {interrupted}")
+        print_message(f"interrupted: {interrupted}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except (OSError, MemoryError, ValueError, TypeError) as error:
         if isinstance(error, BrokenPipeError):  # the reader has had enough; typer ends quietly
             raise
-        say(sentence_of(error))
+        print_message(message_of(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except RuntimeError as error:
-        if "new thread" not in str(error):
+        if not _started_no_thread(error):
             raise
-        say("the system allows no more threads: memory or processes are limited (ulimit -v, -u)")
+        print_message(
+            "the system allows no more threads: memory or processes are limited (ulimit -v, -u)"
+        )
         raise typer.Exit(ExitCode.BAD_INPUT) from None
 
 
-def sentence_of(error: BaseException) -> str:
-    """What went wrong, on one line."""
+def message_of(error: BaseException) -> str:
+    """Return what went wrong, on one line."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     words = " ".join(str(error).split())
@@ -52,6 +56,11 @@ def sentence_of(error: BaseException) -> str:
     return words
 
 
-def say(sentence: str) -> None:
+def print_message(message: str) -> None:
     """Write a line to standard error."""
-    print(f"stepless: {visible(sentence)}", file=sys.stderr, flush=True)
+    print(f"stepless: {visible(message)}", file=sys.stderr, flush=True)
+
+
+def _started_no_thread(error: RuntimeError) -> bool:
+    """Return whether starting a thread raised it: Python gives that error no class of its own."""
+    return any(frame.f_code is Thread.start.__code__ for frame, _ in walk_tb(error.__traceback__))

@@ -1,4 +1,4 @@
-"""How a file of examples is written, and how its features become columns."""
+"""The format of a file of examples, and the columns that its features become."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from stepless.arrays import AnyArray
-from stepless.cli.source import called, source
+from stepless.cli.fit_options import Format, StreamOptions
+from stepless.cli.inputs import input_name, input_of
+from stepless.cli.names import CHUNK_ROWS, HASH_BITS
 from stepless.data import Chunks, DataError, Hashing, csv_chunks, svmlight_chunks
 
-BITS = 18  # of hashed features, where the user names no number
-ROWS = 1000  # examples in a chunk
 _LISTS = ("categorical", "ignore", "columns")
 _TYPES: dict[str, Any] = {
     "csv": bool,
@@ -27,8 +27,8 @@ _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".tsv.xz", ".csv.bz2
 
 
 @dataclass(frozen=True)
-class Form:
-    """LIBSVM text or CSV; features as they are counted, or hashed; which column is what."""
+class FileFormat:
+    """LIBSVM text or CSV, with features as numbered or hashed, and the roles of columns."""
 
     csv: bool = False
     zero_based: bool = False
@@ -40,30 +40,31 @@ class Form:
     columns: tuple[str, ...] | None = None  # of features; None: not known, as in old model files
 
     @classmethod
-    def of(cls, path: Path, kind: str, *, bits: int | None, **options: Any) -> Form:
-        """Tell the format by the file's name, unless it is said; refuse what makes no sense."""
-        csv = kind == "csv" or (kind == "auto" and is_table(path))
-        if csv and options.get("target") is None:
+    def of(cls, path: Path, options: StreamOptions, zero_based: bool) -> FileFormat:
+        """Return the format that options name, or else the file's name; refuse contradictions."""
+        csv = options.format == Format.csv or (options.format == Format.auto and is_table(path))
+        target, features = options.target, options.features
+        categorical, ignore = map(comma_separated, (options.categorical, options.ignore))
+        if csv and target is None:
             raise ValueError("a table needs --target, the column of labels")
-        if csv and options.get("features") is not None:
+        if csv and features is not None:
             raise ValueError("--features is for LIBSVM text; a table's features are hashed, --hash")
-        if not csv and any(options.get(name) for name in ("target", "categorical", "ignore")):
+        if not csv and (target or categorical or ignore):
             raise ValueError(
                 "--target, --categorical and --ignore are for tables: say --format csv"
             )
-        if bits is not None and options.get("features") is not None:
+        if options.bits is not None and features is not None:
             raise ValueError("choose one of --hash and --features")
-        if options.get("features") is None:
-            bits = BITS if bits is None else bits
-        return cls(csv, bits=bits, **options)
+        bits = options.bits or HASH_BITS if features is None else None
+        return cls(csv, zero_based, bits, features, target, categorical, ignore)
 
     def as_dict(self) -> dict[str, Any]:
-        """For a model file."""
+        """Return the fields, for a model file."""
         return asdict(self)
 
     @classmethod
-    def restored(cls, facts: dict[str, Any]) -> Form:
-        """Undo `as_dict`; raise where a file does not say what that says."""
+    def restored(cls, facts: dict[str, Any]) -> FileFormat:
+        """Undo `as_dict`; TypeError if a file holds something else."""
         lists = {name: facts[name] for name in _LISTS if facts.get(name) is not None}
         form = cls(**(facts | {name: tuple(names) for name, names in lists.items()}))
         for name, kind in _TYPES.items():
@@ -78,7 +79,7 @@ class Form:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return 1 << self.bits if self.bits is not None else int(self.features or 0)
 
     def chunks(
@@ -88,39 +89,39 @@ class Form:
         hashing: Hashing | None = None,
         **roles: Any,
     ) -> Chunks:
-        """Examples, a thousand at a time; of standard input for the path "-".
+        """Return the examples in chunks; of standard input for the path "-".
 
-        `roles` say what a table's columns are for, if not those of a table to learn from.
+        `roles` say what a table's columns are for, if it is not a table to learn from.
         """
-        data, bits = source(path), hashing or self.bits
-        cut: dict[str, Any] = {"rows": ROWS, "on_error": on_error}
+        data, bits = input_of(path), hashing or self.bits
+        cut: dict[str, Any] = {"rows": CHUNK_ROWS, "on_error": on_error}
         if self.csv:
             roles = roles or {"target": self.target, "ignore": self.ignore}
             return csv_chunks(
-                data, hash_bits=bits or BITS, categorical=self.categorical, **cut, **roles
+                data, hash_bits=bits or HASH_BITS, categorical=self.categorical, **cut, **roles
             )
         where = {"n_features": self.features} if bits is None else {"hash_bits": bits}
         return svmlight_chunks(data, zero_based=self.zero_based, **cut, **where)
 
     def read(self, path: Path, labelled: bool = True) -> tuple[sparse.csr_matrix, AnyArray]:
-        """All examples of a file like the one that was learned from; it may lack what is left out.
+        """Read all examples of a file like the one that was learned from.
 
-        Unless `labelled`, that is the target, too.
+        It may lack the columns that are left out and, unless `labelled`, the target.
         """
         spare = self.ignore if labelled else (*self.ignore, str(self.target))
         target = self.target if labelled else None
         parts = list(self.chunks(path, target=target, optional=spare, columns=self.columns))
         if not parts:
-            raise DataError(f"{called(path)}: holds no examples")
+            raise DataError(f"{input_name(path)}: holds no examples")
         X = sparse.vstack([part.X for part in parts], format="csr")
         return X, np.concatenate([part.y for part in parts])
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file's name says that it is CSV."""
+    """Return whether a file's name says that it is CSV."""
     return path.name.lower().endswith(_TABLES)
 
 
-def names_of(listed: str | None) -> tuple[str, ...]:
-    """Names that are separated by commas."""
+def comma_separated(listed: str | None) -> tuple[str, ...]:
+    """Return the names in a list that is separated by commas."""
     return tuple(part.strip() for part in (listed or "").split(",") if part.strip())

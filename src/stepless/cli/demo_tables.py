@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from rich import box
@@ -20,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from stepless.arrays import AnyArray, Array
 from stepless.cli.progress import line, live_line
 from stepless.data import Source
 from stepless.estimators import LinearClassifier, LinearRegressor
@@ -33,13 +34,13 @@ _MANY = 100_000  # iterations for LinearSVC, 100 times its default
 
 
 class Split(NamedTuple):
-    """A data set, standardised, a quarter of it held out."""
+    """A standardised data set, a quarter of it held out."""
 
     name: str
-    X: Any
-    X_test: Any
-    y: Any
-    y_test: Any
+    X: Array
+    X_test: Array
+    y: AnyArray
+    y_test: AnyArray
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def show() -> None:
     console.print(_verdict(summaries[0], rivals))
 
 
-def _split(name: str, load: Callable[..., Any]) -> Split:
+def _split(name: str, load: Callable[..., tuple[Array, AnyArray]]) -> Split:
     X, y = load(return_X_y=True)
     X, X_test, y, y_test = train_test_split(X, y, random_state=0)
     scaler = StandardScaler().fit(X)
@@ -160,7 +161,7 @@ def _rivals_table(split: Split, own: Summary, rivals: list[Rival]) -> Table:
 
 
 def _above(objective: float, best: float, bound: float) -> str:
-    """How far above the optimum, which lies between `bound` and `best`, an answer is."""
+    """Return how far an answer is above the optimum, which lies between `bound` and `best`."""
     if bound <= 0.0:
         return "unknown"
     return percent_between(objective / best - 1, objective / bound - 1)
@@ -182,7 +183,7 @@ def _verdict(own: Summary, rivals: list[Rival]) -> str:
     best = min(own.objective, *(rival.objective for rival in rivals))
     return (
         f"LinearSVC's first answer is {_above(rivals[0].objective, best, own.lower_bound)} above "
-        "the best possible. A lower bound tells that of any answer; LinearSVC has none to give.\n"
+        "the best possible. A lower bound says so of any answer; LinearSVC has none to give.\n"
         "(LinearSVC was given C = 1/(αm). It minimises the same sum with its intercept penalised "
         "as well; all three answers are judged by the sum as it stands above.)"
     )

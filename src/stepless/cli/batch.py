@@ -1,4 +1,4 @@
-"""What `stepless fit` does: read the files, run, say what is missing."""
+"""Fits to files that are read whole: read, run, write the model."""
 
 from __future__ import annotations
 
@@ -12,33 +12,29 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepless.arrays import Array
 from stepless.cli.building import Model, refuse_together
+from stepless.cli.errors import print_message
+from stepless.cli.fit_options import FileOptions, OutputOptions, ProblemOptions
 from stepless.cli.memory import refuse_small_memory
-from stepless.cli.progress import LiveLine, line
+from stepless.cli.outputs import uninterrupted_writing
+from stepless.cli.progress import LiveLine, line, live_line
 from stepless.cli.reading import (
     Examples,
+    FractionalLabel,
     queries,
     read_examples,
     read_for_model,
     read_weights,
     targets,
 )
-from stepless.cli.sentences import say
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
 from stepless.data import DataError
-from stepless.estimators import (
-    ChainClassifier,
-    LinearClassifier,
-    LinearRanker,
-    MetricClassifier,
-)
-from stepless.estimators.certificate import one_digit_up
-from stepless.report import Summary
-from stepless.report.text import ended_by, gap_in_words
+from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker, MetricClassifier
+from stepless.report import Summary, save_model, score_model
 from stepless.run import Run
 
 
-class Material(NamedTuple):
-    """What is learned from, what is tested on, and how a model's file says they were read."""
+class FitData(NamedTuple):
+    """The examples to learn, those to test on, and what the model file says of their format."""
 
     examples: Examples
     weights: Array | None
@@ -46,21 +42,33 @@ class Material(NamedTuple):
     about: dict[str, Any]
 
 
-def read(
-    model: Model, data: Path, test: Path | None, weights: Path | None, zero_based: bool
-) -> Material:
+def fit_batch(
+    model: Model, files: FileOptions, problem: ProblemOptions, output: OutputOptions
+) -> tuple[Summary, bool]:
+    """Fit the model and write it; return its summary, and whether a signal came meanwhile."""
+    with live_line(output.talks, f"reading {files.data}") as live:
+        data = _read(model, files, problem)
+        _train(model, data, files.data, live, output.talks)
+        score = None if data.test is None else score_model(model, *data.test)
+    with uninterrupted_writing(files.output, output.proof) as state:
+        save_model(model, files.output, data.about, proof=output.proof)
+    return Summary.of(model, score), state.interrupted
+
+
+def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> FitData:
     """Read all files before the run, so that none of them can spoil it afterwards."""
+    data, test, weights = files.data, files.test, problem.weights
     if isinstance(model, ChainClassifier):
-        refuse_together("--task tag", {"--zero-based": zero_based})
+        refuse_together("--task tag", {"--zero-based": problem.zero_based})
         words, about = read_tagged(data)
         s = None if weights is None else read_weights(weights, len(words.sentences))
-        held_out = None if test is None else read_for_model(test, model, about, zero_based)
+        held_out = None if test is None else read_for_model(test, model, about, zero_based=False)
         examples = Examples(inputs_of(words, about), tags_of(words))
-        return Material(examples, s, held_out, {"data": str(data)} | about)
+        return FitData(examples, s, held_out, {"data": str(data)} | about)
     if isinstance(model, LinearRanker):
         refuse_together("--task rank", {"--weights": weights})
-    about = {"data": str(data), "zero_based": zero_based}
-    examples = _examples(model, data, zero_based)
+    about = {"data": str(data), "zero_based": problem.zero_based}
+    examples = _read_examples(model, data, problem.zero_based)
     if isinstance(model, LinearClassifier | MetricClassifier):
         first = examples.y[0]
         if (examples.y == first).all():
@@ -69,33 +77,31 @@ def read(
             )
     s = None if weights is None else read_weights(weights, len(examples.y))
     if test is None:
-        return Material(examples, s, None, about)
-    held_out = _examples(model, test, zero_based)
+        return FitData(examples, s, None, about)
+    held_out = _read_examples(model, test, problem.zero_based)
     # a feature that only one of the files has is 0 in the other
     features = max(examples.X.shape[1], held_out.X.shape[1])
     for X in (examples.X, held_out.X):
         X.resize(X.shape[0], features)
-    return Material(examples, s, held_out, about)
+    return FitData(examples, s, held_out, about)
 
 
-def _examples(model: Model, path: Path, zero_based: bool) -> Examples:
+def _read_examples(model: Model, path: Path, zero_based: bool) -> Examples:
     X, y, qid = read_examples(path, zero_based)
     refuse_small_memory(X.shape[1])
     try:
         return Examples(X, targets(path, model, y), queries(path, model, qid))
-    except DataError as error:
-        if "is no whole number" not in str(error):
-            raise
+    except FractionalLabel as error:
         raise DataError(
             f"{error}; to predict numbers choose a loss for them, such as --loss squared"
         ) from None
 
 
-def train(model: Model, material: Material, data: Path, live: Live | None, talk: bool) -> None:
-    """Run; what the run has to say goes to the live line or, a line a pass, to standard error."""
+def _train(model: Model, data: FitData, path: Path, live: Live | None, talk: bool) -> None:
+    """Run; progress goes to the live line or, one line per pass, to standard error."""
     watchers = []
     if live is not None:
-        classes = len(np.unique(material.examples.y)) if isinstance(model, LinearClassifier) else 2
+        classes = len(np.unique(data.examples.y)) if isinstance(model, LinearClassifier) else 2
         watchers.append(LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1))
         first = "choosing alpha" if model.alpha == "auto" else "starting"
         live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
@@ -103,36 +109,12 @@ def train(model: Model, material: Material, data: Path, live: Live | None, talk:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            X, y, qid = material.examples
-            more = {"sample_weight": material.weights} if qid is None else {"qid": qid}
+            X, y, qid = data.examples
+            more = {"sample_weight": data.weights} if qid is None else {"qid": qid}
             model.fit(X, y, **more, watchers=watchers)
         except (ValueError, TypeError) as error:
-            raise DataError(f"{data}: {error}") from None
+            raise DataError(f"{path}: {error}") from None
     model.set_params(verbose=0)
     for warning in caught if talk else []:
         if not issubclass(warning.category, ConvergenceWarning):
-            say(f"note: {' '.join(str(warning.message).split())}")
-
-
-def remedy(s: Summary) -> str:
-    """Which limit ended the run, what is proven, and what to do."""
-    more = {
-        "passes": "allow more --passes",
-        "seconds": "allow more --seconds",
-        "rounding": "centre or rescale the features",
-    }
-    advice = more.get(s.stopped_by, "try another --solver")
-    if s.rel_gap <= 0.5:
-        advice += f", accept --gap {one_digit_up(s.rel_gap)}"
-    if s.penalty != "none":
-        advice += ", or raise --alpha"
-    return (
-        f"stopped by {ended_by(s)} before the gap of {100 * s.gap_asked:.3g} % was met: "
-        f"{proven(s)}; {advice}"
-    )
-
-
-def proven(s: Summary) -> str:
-    """What is known of the distance to the optimum."""
-    words = gap_in_words(s)
-    return words if s.excess is None else f"the objective is {words}"
+            print_message(f"note: {' '.join(str(warning.message).split())}")
