@@ -198,7 +198,7 @@ def test_queries_and_grades_that_make_no_sense_are_refused(web):
             call(X, y)
     with pytest.raises(ValueError, match="give one of them"):
         LinearRanker().fit(X, y, qid=qid, group=[len(y)])
-    with pytest.raises(ValueError, match=r"but X has \d+; if it is an id a row, call it qid="):
+    with pytest.raises(ValueError, match=r"but X has \d+; if it has one id per row, call it qid="):
         LinearRanker().fit(X, y, group=qid + 1)
     with pytest.raises(ValueError, match="no query has two documents of different grades"):
         LinearRanker().fit(X, y, qid=np.arange(len(y)))
