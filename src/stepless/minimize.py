@@ -22,7 +22,7 @@ from stepless.risks.risk import Risk
 from stepless.solvers import Solver
 from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
-from stepless.solvers.turns import NEAR, Turns
+from stepless.solvers.solver_sequence import NEAR, SolverSequence
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
 from stepless.verdict import Verdict, number
@@ -71,7 +71,7 @@ class Result:
 
 def minimize(
     risk: Risk,
-    solver: Solver | Turns,
+    solver: Solver | SolverSequence,
     stopping: Stopping,
     *,
     start: tuple[Array, Any] | Result | None = None,
@@ -102,7 +102,7 @@ def minimize(
     ('gap', array([1.]))
     """
     _refuse_kinds(risk, solver, stopping, rng)
-    turns = Turns.of(solver)
+    turns = SolverSequence.of(solver)
     for one in turns.solvers:
         lack = lack_of(one, risk)
         if lack is not None:
@@ -116,7 +116,9 @@ def minimize(
 def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
     """Refuse arguments that are in a wrong place, or names where objects are asked for."""
     refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
-    steps = isinstance(solver, Turns) or (hasattr(solver, "step") and not isinstance(solver, type))
+    steps = isinstance(solver, SolverSequence) or (
+        hasattr(solver, "step") and not isinstance(solver, type)
+    )
     refuse_unless(steps, "solver", "solver, such as Bundle()", solver)
     refuse_unless(isinstance(stopping, Stopping), "stopping", "Stopping", stopping)
     chance = rng is None or isinstance(rng, np.random.Generator)
@@ -137,7 +139,7 @@ def _asked(risk: Risk, start: Any, resumable: bool) -> tuple[Any, ...] | None:
 
 def _run(
     risk: Risk,
-    turns: Turns,
+    turns: SolverSequence,
     stopping: Stopping,
     start: tuple[Array, Any] | Result | None,
     asked: tuple[Any, ...] | None,
@@ -238,7 +240,7 @@ def _remark(
 
 
 def _first_turn(
-    risk: Risk, turns: Turns, before: Result | None, w: Array, b: Any
+    risk: Risk, turns: SolverSequence, before: Result | None, w: Array, b: Any
 ) -> tuple[int, Any]:
     """Whose turn it is, and its state: that of the solver which ended the run before, if any."""
     for turn, solver in enumerate(turns.solvers):

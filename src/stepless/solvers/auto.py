@@ -26,9 +26,9 @@ from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.online.pgs import PGS
 from stepless.solvers.solver import Solver
+from stepless.solvers.solver_sequence import SolverSequence
 from stepless.solvers.stochastic.emgd import EMGD
 from stepless.solvers.stochastic.sgd_pd import SGDPD
-from stepless.solvers.turns import Turns
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
@@ -39,7 +39,7 @@ _MILD = 30.0  # where there are other ways,
 _HARD = 1000.0  # and where there are many features
 
 
-def choose(risk: Risk, gap: float) -> Solver | Turns:
+def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     """Return the solver that certifies this relative gap soonest (benchmarks/auto.py).
 
     | problem                                          | solver                             |
@@ -94,7 +94,7 @@ def _of_oracle(risk: Risk) -> Solver:
     return ProximalBundle() if weak else Bundle()
 
 
-def _first(risk: RowRisk, gap: float) -> Solver | Turns:
+def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """What the table says."""
     objective = risk.objective
     loss = objective.loss
@@ -119,14 +119,14 @@ def _first(risk: RowRisk, gap: float) -> Solver | Turns:
         elif pull <= _MILD:
             legs.append((DualAscent(), 2))
     if loss.offers("curvature"):
-        return Newton() if risk.d <= _MANY or not legs else Turns(*legs, (Newton(), 60))
+        return Newton() if risk.d <= _MANY or not legs else SolverSequence(*legs, (Newton(), 60))
     if not loss.offers("corners"):
         return ProximalBundle()
     if not (gap < _TIGHT and risk.d <= _MANY and products < _LIGHT):
         legs.append((SmoothedNewton(gap), 60))
     if risk.d <= _MANY:
         legs.append((InteriorPoint(), 100))
-    return Turns(*legs)
+    return SolverSequence(*legs)
 
 
 def _unpenalized(risk: RowRisk) -> Solver:
@@ -137,16 +137,16 @@ def _unpenalized(risk: RowRisk) -> Solver:
     return InteriorPoint() if few and loss.offers("corners") else ProximalBundle()
 
 
-def _curved(risk: RowRisk, gap: float) -> Solver | Turns:
+def _curved(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """Of a smooth loss with a penalty or a domain that is not Euclidean."""
     lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
     lagged = lagged and risk.objective.domain.free
     if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
-    return Turns((EMGD(), 25), (Accelerated(), 60))
+    return SolverSequence((EMGD(), 25), (Accelerated(), 60))
 
 
-def _cornered(risk: RowRisk) -> Solver | Turns:
+def _cornered(risk: RowRisk) -> Solver | SolverSequence:
     """Of any other loss: dual averaging else, for mirror descent is hardly sparse."""
     small = risk.d * risk.objective.outputs <= _MANY
     return Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()

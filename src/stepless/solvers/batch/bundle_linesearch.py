@@ -51,7 +51,7 @@ class BundleLinesearch:
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:
-        lack = needs_euclidean(objective, joint=True)
+        lack = needs_euclidean(objective)
         if lack is not None:
             return lack
         if objective.strength == 0.0 or not math.isinf(objective.radius):

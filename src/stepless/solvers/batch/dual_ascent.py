@@ -15,7 +15,7 @@ from stepless.data import Column, added
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
-from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
+from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
@@ -84,7 +84,7 @@ class DualAscent:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_ridge(objective)
+        lack = needs_euclidean_sum(objective) or needs_ridge(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("implicit_slope", "conjugate"):

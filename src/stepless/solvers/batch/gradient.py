@@ -13,7 +13,7 @@ from stepless.objective import Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
-from stepless.solvers.solver import Finding, touched
+from stepless.solvers.solver import Finding, finding_at
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Gradient:
         else:
             self._move(risk, state, state.tangent, state.smoothness)
         state.b = state.tangent.b
-        return touched(risk, state.w, state.tangent)
+        return finding_at(risk, state.w, state.tangent)
 
     @staticmethod
     def _move(

@@ -12,7 +12,7 @@ from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
 from stepless.solvers.batch.smoothness import needs_smooth, noise
-from stepless.solvers.solver import Finding, touched
+from stepless.solvers.solver import Finding, finding_at
 
 _SHORTER = 0.5  # after a step that was too long
 _LONGER = 1.1  # after one that was not
@@ -90,4 +90,4 @@ class MirrorProx:
         if near > rounding:
             state.step *= _LONGER
         state.w, state.b = v, there.b
-        return touched(risk, z, there)
+        return finding_at(risk, z, there)

@@ -26,7 +26,7 @@ from stepless.solvers.batch.newton_step import (
     unweighted,
 )
 from stepless.solvers.batch.orthogonal import Orthogonal, lifted, system, unpenalized
-from stepless.solvers.solver import Finding, needs_euclidean, needs_free
+from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
@@ -84,7 +84,7 @@ class Newton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_free(objective)
+        lack = needs_euclidean_sum(objective) or needs_free(objective)
         if lack is not None:
             return lack
         if not objective.loss.offers("curvature"):

@@ -13,7 +13,7 @@ from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import unweighted
-from stepless.solvers.solver import needs_euclidean, needs_free, needs_ridge
+from stepless.solvers.solver import needs_euclidean_sum, needs_free, needs_ridge
 
 
 @dataclass
@@ -61,7 +61,7 @@ def _extent(block: Block, corners: tuple[Array, Array], first: Array) -> tuple[f
 
 def lacks(objective: Objective, ridge: bool = True) -> str | None:
     """What an objective lacks for a solver of piecewise-linear risks, which may need a `ridge`."""
-    lack = needs_euclidean(objective) or (needs_ridge if ridge else needs_free)(objective)
+    lack = needs_euclidean_sum(objective) or (needs_ridge if ridge else needs_free)(objective)
     if lack is not None:
         return lack
     if not objective.loss.offers("corners"):

@@ -69,7 +69,7 @@ class ProximalBundle:
     needs: ClassVar[type] = Risk
 
     def lacks(self, objective: Penalized) -> str | None:
-        return needs_euclidean(objective, joint=True) or needs_free(objective)
+        return needs_euclidean(objective) or needs_free(objective)
 
     def __init__(self, phases: bool = True) -> None:
         self.phases = phases

@@ -7,16 +7,16 @@ from typing import ClassVar
 
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent
+from stepless.solvers.online.descent import DataBounds, Descent
 
 
 class Subgradient(Descent):
     """Projected subgradient descent with steps 1/(λt).
 
-    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) f_t a round
+    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) f_t per round
     Algorithm   DLF Alg. 1: w_{t+1} = Π_S(w_t − g_t/(λt)), g_t ∈ ∂f_t(w_t)
     Guarantee   regret ≤ ½ Σ_t G_t²/(λt) ≤ G²(1 + log T)/(2λ) (DLF Lemma 1)
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       λ > 0; a Lipschitz loss, or a bounded domain
     Differs     examples come in a fresh random order each pass, not drawn anew each round, so that
                 every pass leaves a plane for the certificate. A free intercept, which has no
@@ -46,5 +46,5 @@ class Subgradient(Descent):
             )
         return None
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
-        return self._rule(objective, extent, ball=objective.radius)
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
+        return self._rule(objective, bounds, ball=objective.radius)

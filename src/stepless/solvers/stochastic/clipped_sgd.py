@@ -17,7 +17,7 @@ from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.rounding import UNIT
-from stepless.solvers.solver import Finding, needs_euclidean, touched
+from stepless.solvers.solver import Finding, finding_at, needs_euclidean_sum
 from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Scale, Theorem
 
 Schedule = Literal["practical", "theory"]
@@ -117,7 +117,7 @@ class ClippedSGD:
         self.schedule = schedule
 
     def lacks(self, objective: Objective) -> str | None:
-        lack, loss = needs_euclidean(objective), objective.loss
+        lack, loss = needs_euclidean_sum(objective), objective.loss
         if lack is not None:
             return lack
         if math.isinf(loss.smoothness()):
@@ -167,7 +167,7 @@ class ClippedSGD:
         state.best, state.bound = min(state.best, objective), max(state.bound, bound)
         if state.passes >= (1 if theorem is None else theorem.rounds / risk.m):
             self._shrink(state, w, objective, theorem)
-        return touched(risk, w, tangent, finished=self._finished(state, theorem))
+        return finding_at(risk, w, tangent, finished=self._finished(state, theorem))
 
     def _theorem(self, state: ClippedSGDState) -> Theorem | None:
         if self.schedule == "practical" or self.target is None:

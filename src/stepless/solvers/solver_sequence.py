@@ -13,7 +13,7 @@ from stepless.solvers.solver import Solver
 NEAR = 0.5  # relative gap: weights farther off are no better a start than none
 
 
-class Turns:
+class SolverSequence:
     """A list of solvers: each goes on while it promises to be done soon, then comes the next.
 
     A solver is given n steps to certify a relative gap of ½. It goes on then, and from 3n steps on
@@ -28,7 +28,7 @@ class Turns:
     Examples
     --------
     >>> from stepless.solvers import InteriorPoint, SmoothedNewton
-    >>> Turns((SmoothedNewton(), 60), (InteriorPoint(), 100)).name
+    >>> SolverSequence((SmoothedNewton(), 60), (InteriorPoint(), 100)).name
     'smoothed-newton, interior-point'
     """
 
@@ -46,7 +46,7 @@ class Turns:
         self.name = ", ".join(solver.name for solver in self.solvers)
 
     @classmethod
-    def of(cls, solver: Any) -> Turns:
+    def of(cls, solver: Any) -> SolverSequence:
         """A list of one, unless it is a list already."""
         return solver if isinstance(solver, cls) else cls((solver, 1))
 
