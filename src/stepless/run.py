@@ -24,7 +24,7 @@ from stepless.solvers.online.in_order import InOrder
 from stepless.solvers.solver import OnlineSolver
 from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Progress, Watcher, validated_watchers
 
 PATIENCE = 1000  # passes, where the user sets no limit
 
@@ -69,7 +69,7 @@ class Run:
     def __post_init__(self) -> None:
         refuse_settings(self)
         object.__setattr__(self, "threads", threads_of(self.n_jobs))
-        object.__setattr__(self, "watchers", tuple(watching(self.watchers)))
+        object.__setattr__(self, "watchers", tuple(validated_watchers(self.watchers)))
         patience = PATIENCE if self.patience is None else self.patience
         unlimited = math.inf if self.seconds is not None else patience
         limits = Stopping(

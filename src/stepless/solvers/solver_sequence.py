@@ -1,29 +1,29 @@
-"""Solvers that take turns, one after another."""
+"""A sequence of solvers, each of which starts where the one before stalled."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import Any
+from typing import ClassVar
 
 from stepless.given import shown
 from stepless.objective import Penalized
 from stepless.solvers.solver import Solver
 
-NEAR = 0.5  # relative gap: weights farther off are no better a start than none
+NEAR = 0.5  # relative gap: weights with a larger one are no better a start than 0
 
 
 class SolverSequence:
-    """A list of solvers: each goes on while it promises to be done soon, then comes the next.
+    """Solvers in sequence: each works while it can be expected to finish soon.
 
-    A solver is given n steps to certify a relative gap of ½. It goes on then, and from 3n steps on
-    for as long as the pace of the latter half of them promises the gap within 10n more. The last
-    solver goes on to the end.
+    A solver has n steps to certify a relative gap of ½. After 3n steps it goes on for as long as
+    the rate of the second half of its steps promises the gap within 10n more. The last solver works
+    to the end.
 
     Parameters
     ----------
-    legs
-        Solvers, each with its n.
+    turns
+        Pairs of a solver and its n.
 
     Examples
     --------
@@ -32,29 +32,29 @@ class SolverSequence:
     'smoothed-newton, interior-point'
     """
 
-    online = False
+    online: ClassVar[bool] = False
 
-    def __init__(self, *legs: tuple[Solver, int]) -> None:
-        for leg in legs:
-            known = isinstance(leg, tuple) and len(leg) == 2 and hasattr(leg[0], "step")
-            if not (known and isinstance(leg[1], Integral) and leg[1] >= 1):
-                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {shown(leg)}")
-        if not legs:
+    def __init__(self, *turns: tuple[Solver, int]) -> None:
+        for turn in turns:
+            known = isinstance(turn, tuple) and len(turn) == 2 and hasattr(turn[0], "step")
+            if not (known and isinstance(turn[1], Integral) and turn[1] >= 1):
+                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {shown(turn)}")
+        if not turns:
             raise ValueError("there must be a turn: (a solver, its steps), such as (Bundle(), 60)")
-        self.solvers = [solver for solver, _ in legs]
-        self._given = [steps for _, steps in legs]
+        self.solvers = [solver for solver, _ in turns]
+        self._given = [steps for _, steps in turns]
         self.name = ", ".join(solver.name for solver in self.solvers)
 
     @classmethod
-    def of(cls, solver: Any) -> SolverSequence:
-        """A list of one, unless it is a list already."""
-        return solver if isinstance(solver, cls) else cls((solver, 1))
+    def of(cls, solver: Solver | SolverSequence) -> SolverSequence:
+        """Return a sequence of one solver, unless it is a sequence already."""
+        return solver if isinstance(solver, SolverSequence) else cls((solver, 1))
 
     def lacks(self, objective: Penalized) -> str | None:
         return next((lack for solver in self.solvers if (lack := solver.lacks(objective))), None)
 
     def ends(self, turn: int, gaps: list[float], gap: float) -> bool:
-        """Whether a solver that left these relative gaps, a step each, should make way."""
+        """Return whether a turn is over that left these relative gaps, one per step."""
         if turn + 1 == len(self.solvers):
             return False
         given = self._given[turn]
