@@ -31,13 +31,13 @@ class Stopping:
         if self.passes % 1 > 0:
             raise ValueError(f"passes must be a whole number, not {self.passes:g}")
 
-    def relative_gap(self, event: Event) -> float:
+    def share(self, event: Event) -> float:
         """Return the gap of an event in the unit of `gap`."""
         return event.rel_gap
 
     def reason(self, event: Event) -> str | None:
         """Return what ends the run at this event, or None."""
-        if self.relative_gap(event) <= self.gap:
+        if self.share(event) <= self.gap:
             return "gap"
         if event.passes >= self.passes:
             return "passes"

@@ -69,12 +69,12 @@ class Verdict:
     def confirm(self, event: Event, reason: str, w: Array, b: Intercept) -> str | None:
         """Prove the claims of an event that may end the run; return why it ends, or None."""
         self._prove(event, w, b)
-        share, gap = self._stopping.relative_gap(self.proved(event)), self._stopping.gap
+        share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
         if share <= gap and reason not in ("solver", "watcher", "interrupt"):
             return "gap"
         if reason != "gap":
             return reason
-        self._believed = 0.5 * self._stopping.relative_gap(event)
+        self._believed = 0.5 * self._stopping.share(event)
         return "rounding" if self._believed <= 1e-3 * gap else None
 
     def proved(self, event: Event) -> Event:
@@ -93,7 +93,7 @@ class Verdict:
         if self._certifier is not None:
             # an oracle is asked again: at a sixth of the points, if that is as good
             most = min(MOST_POINTS, max(1, event.passes // 6))
-            share, gap = self._stopping.relative_gap(event), self._stopping.gap
+            share, gap = self._stopping.share(event), self._stopping.gap
             looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
             enough = event.objective - looser * event.gap
             witness = self._certifier.witness(most, enough, event.objective)

@@ -36,7 +36,7 @@ class MarginStopping(Stopping):
         below = self.at_zero - objective
         return below if below > 0.0 else math.sqrt(gap * self.at_zero)
 
-    def relative_gap(self, event: Event) -> float:
+    def share(self, event: Event) -> float:
         return relative(event.gap, self.unit(event.objective, event.gap))
 
     def reason(self, event: Event) -> str | None:

@@ -1,4 +1,4 @@
-"""Solvers: one algorithm a file."""
+"""Solvers: one algorithm per file."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ from stepless.objective import Objective, Zero
 from stepless.plane import Plane, Tangent
 from stepless.proof import oracles
 from stepless.proof.witness import Points
-from stepless.solvers.batch.level_step import DUALS, Level, level_step
+from stepless.solvers.batch.level_step import DUALS, LevelState, level_step
 
 
 def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
@@ -37,7 +37,7 @@ def cut(task: Task, w: Array, steps: int, goal: float) -> tuple[Array, float]:
     if math.isinf(lift):  # an unbounded domain
         return w, -math.inf
     kind = GeneralPlanes if lasso(objective) is None else PolyhedralPlanes
-    planes, level, cuts = kind(task.d, duals=DUALS), Level(), Cuts(task, objective, unit, lift)
+    planes, level, cuts = kind(task.d, duals=DUALS), LevelState(), Cuts(task, objective, unit, lift)
     best, lowest = w, math.inf
     for _ in range(steps):
         tangent = cuts.tangent(w, 0.0)

@@ -77,4 +77,4 @@ class Optimistic(Descent):
         delta = self.failure / (3 - math.log2(min(rule.strength, 1.0)))
         logarithmic = G * G * (1 + math.log(T)) / (delta * rule.strength * T)
         root = 4 * state.motion[descent.RADIUS] * G / (delta * math.sqrt(T))
-        return min(logarithmic, root) <= self.accuracy
+        return bool(min(logarithmic, root) <= self.accuracy)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
 from stepless.solvers.online.descent import DataBounds, Descent
+from stepless.solvers.solver import needs_strong_convexity
 
 
 class Pegasos(Descent):
@@ -36,10 +37,7 @@ class Pegasos(Descent):
     name: ClassVar[str] = "pegasos"
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = super().lacks(objective)
-        if lack is None and objective.strength == 0.0:
-            return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
-        return lack
+        return super().lacks(objective) or needs_strong_convexity(objective)
 
     def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
         return self._rule(objective, bounds)

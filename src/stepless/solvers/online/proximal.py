@@ -19,7 +19,7 @@ class Proximal(Descent):
     Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step
                 1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖.
                 ``strategy="bound"`` is Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in
-                phases of 1, 2, 4, … passes (in a stream, of so many examples)
+                phases of 1, 2, 4, … passes (in a stream, of 1, 2, 4, … examples)
     Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
     Cost        O(nnz) per round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
@@ -32,7 +32,7 @@ class Proximal(Descent):
     iterate, batch
         As in Pegasos.
     strategy
-        How τ is chosen.
+        The choice of τ.
     radius
         A bound on ‖w*‖, if one is known: ρ, as Alg. 2 is printed.
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
 from stepless.solvers.online.descent import DataBounds, Descent
+from stepless.solvers.solver import needs_strong_convexity
 
 
 class Subgradient(Descent):
@@ -34,11 +35,8 @@ class Subgradient(Descent):
     name: ClassVar[str] = "subgradient"
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = super().lacks(objective)
-        if lack is not None:
+        if lack := super().lacks(objective) or needs_strong_convexity(objective):
             return lack
-        if objective.strength == 0.0:
-            return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
         if math.isinf(objective.loss.lipschitz()) and math.isinf(objective.radius):
             return (
                 f"needs a Lipschitz loss, and {type(objective.loss).__name__} is none; "
