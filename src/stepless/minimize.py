@@ -69,12 +69,15 @@ class Result:
         return self.trace[-1].rel_gap
 
 
+Start = tuple[Array, Intercept] | Result | None
+
+
 def minimize(
     risk: Risk,
     solver: Solver | SolverSequence,
     stopping: Stopping,
     *,
-    start: tuple[Array, Intercept] | Result | None = None,
+    start: Start = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
     resumable: bool = True,
@@ -133,12 +136,9 @@ def _refuse_kinds(risk: object, solver: object, stopping: object, rng: object) -
     refuse_unless(known, "rng", "numpy.random.Generator", rng)
 
 
-def _identity(
-    risk: Risk, start: tuple[Array, Intercept] | Result | None, resumable: bool
-) -> tuple[Any, ...] | None:
+def _identity(risk: Risk, start: Start, resumable: bool) -> tuple[Any, ...] | None:
     """Return the risk's identity, which a result to go on from must share, if any run goes on."""
-    resumes = isinstance(start, Result)
-    identity = risk.identity if resumable or resumes else None
+    identity = risk.identity if resumable or isinstance(start, Result) else None
     if isinstance(start, Result) and start.asked != identity:
         raise ValueError(
             "a run goes on from a result on the same examples with the same loss and intercept, "
@@ -166,13 +166,7 @@ class _Run:
     gaps: list[float] = field(default_factory=list)  # relative ones, of this turn
 
     @classmethod
-    def begin(
-        cls,
-        risk: Risk,
-        sequence: SolverSequence,
-        stopping: Stopping,
-        start: tuple[Array, Intercept] | Result | None,
-    ) -> _Run:
+    def begin(cls, risk: Risk, sequence: SolverSequence, stopping: Stopping, start: Start) -> _Run:
         began, before = perf_counter(), start if isinstance(start, Result) else None
         risk.begin()
         w, b, lowest = _starting_point(risk, start)
@@ -293,9 +287,7 @@ def _first_turn(
     return 0, sequence.solvers[0].start(risk, w, b)
 
 
-def _starting_point(
-    risk: Risk, start: tuple[Array, Intercept] | Result | None
-) -> tuple[Array, Intercept, float]:
+def _starting_point(risk: Risk, start: Start) -> tuple[Array, Intercept, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf

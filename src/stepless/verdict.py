@@ -33,7 +33,7 @@ def refuse_nan(objective: float) -> float:
 
 
 class Verdict:
-    """What the verifier has proved so far of the solvers' claims.
+    """The part of the solvers' claims that the verifier has proved so far.
 
     A claimed gap ends the run if the verifier proves it. If it does not, the next claim is believed
     when it is half as large; below a thousandth of the gap asked for, only rounding can separate

@@ -59,7 +59,6 @@ class KernelNewton:
     needs: ClassVar[type] = KernelRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        """Return what of this objective the solver cannot handle, with a remedy, or None."""
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; "
@@ -68,7 +67,6 @@ class KernelNewton:
         return None
 
     def start(self, risk: KernelRisk, w: Array, b: float) -> KernelNewtonState:
-        """Return a state at these coefficients."""
         return KernelNewtonState(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
 
     def step(self, risk: KernelRisk, state: KernelNewtonState, rng: np.random.Generator) -> Finding:

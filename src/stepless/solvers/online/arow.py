@@ -9,12 +9,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.compiled.margins import MEAN, regularize_diagonal, regularize_full
 from stepless.objective import FiniteSum, Hinge, MulticlassHinge, Objective
-from stepless.solvers.online.learner import (
-    ExampleSizes,
-    Learner,
-    LearnerState,
-    needs_nothing_else,
-)
+from stepless.solvers.online.learner import ExampleSizes, Learner, LearnerState, needs_no_penalty
 from stepless.solvers.online.updates import Memory
 
 
@@ -63,7 +58,7 @@ class AROW(Learner):
             return "is of two classes; use multi_class='ovr', or solver='passive-aggressive'"
         if not isinstance(objective.loss, Hinge):
             return f"needs the hinge, not {type(objective.loss).__name__}; use loss='hinge'"
-        return needs_nothing_else(objective)
+        return needs_no_penalty(objective)
 
     def fixed(self, objective: Objective) -> float | None:
         return self.r

@@ -84,9 +84,8 @@ class Descent(PassSolver[DescentState]):
         self.batch = int(batch)
 
     def lacks(self, objective: Objective) -> str | None:
-        return needs_euclidean_sum(objective) or needs_steps(
-            objective.loss, "; use a bundle solver"
-        )
+        lack = needs_euclidean_sum(objective)
+        return lack or needs_steps(objective.loss, "; use a bundle solver")
 
     def start(self, risk: RowRisk, w: Array, b: float) -> DescentState:
         origin = risk.tangent(np.zeros(risk.d), 0.0)
@@ -133,7 +132,7 @@ class Descent(PassSolver[DescentState]):
         return new
 
     def _update_sizes(self, objective: Objective, state: DescentState) -> None:
-        if state.clock == 0:  # what is known is known of the first example
+        if state.clock == 0:  # the sizes are those of the first example
             return
         motion, before = state.motion, self.first_radius(objective, state.bounds)
         state.lost = max(state.lost, float(motion[descent.LOST]) / state.clock)

@@ -77,7 +77,6 @@ class KernelPGS:
         self.budget = budget
 
     def lacks(self, objective: Objective) -> str | None:
-        """Return what of this objective the solver cannot handle, with a remedy, or None."""
         return needs_one_output(objective.loss, "") or needs_steps(objective.loss, "")
 
     def start(self, risk: KernelRisk, w: Array | None = None, b: float = 0.0) -> KernelPGSState:
@@ -92,7 +91,6 @@ class KernelPGS:
         return state
 
     def step(self, risk: KernelRisk, state: KernelPGSState, rng: np.random.Generator) -> Finding:
-        """Pass once over the data."""
         found = self.walk(risk, state, random_order(risk.m, rng))
         return state.cuts.evaluate(risk, found.w, found.b, found.plane, self.budget)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from stepless.arrays import Array, Indices, Mask
 from stepless.compiled.joint import value
@@ -121,15 +122,11 @@ class Learner:
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
         return LearnerState(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
-    def step(self, risk: RowRisk, state: LearnerState, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: LearnerState, rng: Generator) -> Finding:
         return self.walk(risk, state, random_order(risk.m, rng), rng)
 
     def walk(
-        self,
-        risk: RowRisk,
-        state: LearnerState,
-        order: Indices,
-        rng: np.random.Generator | None = None,
+        self, risk: RowRisk, state: LearnerState, order: Indices, rng: Generator | None = None
     ) -> Finding:
         """Pass over the examples in a given order."""
         scores = self.learn(risk, state, order)
@@ -139,11 +136,7 @@ class Learner:
         return finding_of_pass(risk, w.ravel(), b[0], order, scores[:, 0])
 
     def learn(
-        self,
-        risk: RowRisk,
-        state: LearnerState,
-        order: Indices,
-        rng: np.random.Generator | None = None,
+        self, risk: RowRisk, state: LearnerState, order: Indices, rng: Generator | None = None
     ) -> Array:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         objective = risk.objective
@@ -160,7 +153,8 @@ class Learner:
             if due is not None:
                 rows = risk.source.take(part)
                 state.early = state.early.join(rows) if state.early else rows
-            self._advance(risk.problem, objective, state, part, scores[done:stop])
+            self.run(risk.problem, objective, state, part, scores[done:stop])
+            state.memory.clock += part.size
             if state.early is not None:
                 state.scores = np.concatenate([state.scores, scores[done:stop]])
                 if state.memory.clock == due:
@@ -169,17 +163,6 @@ class Learner:
                     state.early, state.scores = None, state.scores[:0].copy()
             done = stop
         return scores
-
-    def _advance(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        state: LearnerState,
-        order: Indices,
-        scores: Array,
-    ) -> None:
-        self.run(problem, objective, state, order, scores)
-        state.memory.clock += order.size
 
     # -- the parameter -------------------------------------------------------------------------
 
@@ -222,7 +205,8 @@ class Learner:
         self._reset(objective, state, parameter)
         scores = np.empty((early.shape[0], objective.outputs))
         order = np.arange(early.shape[0], dtype=np.uint32)
-        self._advance(self.problem_of(objective, early), objective, state, order, scores)
+        self.run(self.problem_of(objective, early), objective, state, order, scores)
+        state.memory.clock += order.size
         return self.cost_of(objective, early, scores), (parameter, state.memory)
 
     # -- overridden for other kinds of examples than rows ---------------------------------------
@@ -268,7 +252,7 @@ def sizes_of_rows(X: Design, s: Array) -> ExampleSizes:
     return ExampleSizes(math.sqrt(square / s.size) or 1.0, entry or 1.0, longest or 1.0)
 
 
-def needs_nothing_else(objective: Objective) -> str | None:
+def needs_no_penalty(objective: Objective) -> str | None:
     """Return what is lacking if there is a penalty or a domain."""
     if not objective.regularizer.zero:
         return "has no penalty; say penalty='none', or use solver='auto'"

@@ -31,7 +31,7 @@ S = TypeVar("S", bound=PassState)
 
 
 class PassSolver(Generic[S]):
-    """Begins a segment (a pass, or a part of a stream), descends over its examples, ends it.
+    """A solver by segments, each a pass or a part of a stream: begin, descend, end.
 
     Parameters
     ----------

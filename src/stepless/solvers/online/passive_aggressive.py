@@ -9,20 +9,9 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.margins import correct
-from stepless.objective import (
-    Absolute,
-    EpsilonInsensitive,
-    FiniteSum,
-    Hinge,
-    MulticlassHinge,
-    Objective,
-)
-from stepless.solvers.online.learner import (
-    ExampleSizes,
-    Learner,
-    LearnerState,
-    needs_nothing_else,
-)
+from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
+from stepless.objective.finite_sum import FiniteSum
+from stepless.solvers.online.learner import ExampleSizes, Learner, LearnerState, needs_no_penalty
 from stepless.solvers.online.updates import Memory
 
 
@@ -69,7 +58,7 @@ class PassiveAggressive(Learner):
                 f"needs a loss that a step can bring to 0, and {type(objective.loss).__name__} is "
                 "none; use loss='hinge', or 'epsilon_insensitive' for numbers"
             )
-        return needs_nothing_else(objective)
+        return needs_no_penalty(objective)
 
     def fixed(self, objective: Objective) -> float | None:
         return self.C
