@@ -107,8 +107,7 @@ def minimize(
     _refuse_kinds(risk, solver, stopping, rng)
     sequence = SolverSequence.of(solver)
     for member in sequence.solvers:
-        lack = lack_of(member, risk)
-        if lack is not None:
+        if (lack := lack_of(member, risk)) is not None:
             raise ValueError(f"solver {member.name!r} {lack}")
     check_own(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:

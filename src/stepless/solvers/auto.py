@@ -28,7 +28,7 @@ from stepless.solvers.solver_sequence import SolverSequence
 from stepless.solvers.stochastic.emgd import EMGD
 from stepless.solvers.stochastic.sgd_pd import SGDPD
 
-MakeSolver = Callable[[], Solver]
+Maker = Callable[[], Solver]
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
@@ -82,15 +82,7 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     first = _first(risk, gap) if isinstance(risk, RowRisk) else _of_oracle(risk)
     if first.lacks(risk.objective) is None:
         return first
-    others: tuple[MakeSolver, ...] = (
-        SGDPD,
-        Accelerated,
-        PGS,
-        FrankWolfe,
-        MirrorDescent,
-        EMGD,
-        AdaGrad,
-    )
+    others: tuple[Maker, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
     suited = (solver for make in others if isinstance(risk, (solver := make()).needs))
     return next((solver for solver in suited if solver.lacks(risk.objective) is None), first)
 

@@ -76,20 +76,15 @@ class AROW(Learner):
         return memory
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        state: LearnerState,
-        order: Indices,
-        scores: Array,
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
         memory, r = state.memory, state.parameter
         if self.matrix == "full":
             ones, along = memory.bias.size > 0, np.empty(memory.kept.size)
-            rule = problem, r, order, ones
-            regularize_full(*rule, memory.kept, memory.common, along, scores)
+            rule = rows, r, order, ones
+            regularize_full(*rule, memory.kept, memory.common, along, z)
         else:
-            regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
+            regularize_diagonal(rows, r, order, memory.kept, memory.bias, z)
 
     def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
         memory, ones = state.memory, state.memory.bias.shape[0]

@@ -157,14 +157,12 @@ class ChainAdaGrad(AdaGrad):
     def cost_of(self, objective: Any, early: Any, scores: Array) -> Cost:
         return Cost(0.0, float(scores[len(scores) // 2 :].sum()))
 
-    def run(
-        self, problem: Any, objective: Any, state: LearnerState, order: Indices, scores: Array
-    ) -> None:
-        (sequences, y), kept, K = problem, state.memory.kept, self.tags
+    def run(self, rows: Any, objective: Any, state: LearnerState, order: Indices, z: Array) -> None:
+        (sequences, y), kept, K = rows, state.memory.kept, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
         chains = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
         room = Room.of(sequences.longest, K)
-        _rounds(kept, scores, chains, self.cost, self._rule(objective, state), room, order)
+        _rounds(kept, z, chains, self.cost, self._rule(objective, state), room, order)
 
     def fresh(self, objective: Any, state: LearnerState) -> Memory:
         w, b = state.start

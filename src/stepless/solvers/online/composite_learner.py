@@ -63,15 +63,10 @@ class CompositeLearner(Learner):
         return self.update_rule(objective).fresh(self._prepared(objective, state), *state.start)
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        state: LearnerState,
-        order: Indices,
-        scores: Array,
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
         setting = self._prepared(objective, state)
-        self.update_rule(objective).run(problem, setting, state.memory, order, scores)
+        self.update_rule(objective).run(rows, setting, state.memory, order, z)
 
     def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
         return self.update_rule(objective).weights(self._prepared(objective, state), state.memory)

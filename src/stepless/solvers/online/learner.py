@@ -98,14 +98,9 @@ class Learner:
         raise NotImplementedError
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        state: LearnerState,
-        order: Indices,
-        scores: Array,
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
-        """Learn the rows in order; write to `scores` the prediction before each (m × K)."""
+        """Learn the rows in order; write to `z` the prediction before each (m × K)."""
         raise NotImplementedError
 
     def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:

@@ -71,16 +71,11 @@ class PassiveAggressive(Learner):
         return Memory(w.copy(), b.copy() if objective.intercept else np.zeros(0))
 
     def run(
-        self,
-        problem: FiniteSum,
-        objective: Objective,
-        state: LearnerState,
-        order: Indices,
-        scores: Array,
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
         memory, C = state.memory, state.parameter
         cap, soft = (C, 0.0) if self.variant == "I" else (math.inf, 0.5 / C)
-        correct(problem, cap, soft, order, memory.kept, memory.bias, scores)
+        correct(rows, cap, soft, order, memory.kept, memory.bias, z)
 
     def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
         w, b = state.memory.kept, state.memory.bias
