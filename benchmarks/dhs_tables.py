@@ -108,7 +108,7 @@ class Task:
             mistakes=self._wrong(scores, self.source.y[order]),
             error=self._wrong(z, self.y_test),
             share=np.count_nonzero(w.any(axis=1)) / len(w),
-            knob=course.knob,
+            knob=course.parameter,
             seconds=seconds,
         )
 

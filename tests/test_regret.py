@@ -356,7 +356,7 @@ def test_the_knob_is_found_by_an_ordinary_pass_and_then_kept():
         ledger = regret_ledger(X, y, alpha=0.01, solver=solver, passes=5)
         course = solver.start(risk, np.zeros(D), 0.0)
         solver.learn(risk, course, np.arange(150, dtype=np.uint32))
-        assert ledger.eta == pytest.approx(course.knob)
+        assert ledger.eta == pytest.approx(course.parameter)
         assert ledger.holds
         again = type(solver)(**{**vars(solver), "eta": ledger.eta} | ({"delta": ledger.delta} if type(solver) is AdaGrad else {}))  # fmt: skip
         np.testing.assert_allclose(

@@ -8,7 +8,7 @@ import pytest
 
 from stepless import LinearClassifier, Run
 from stepless.solvers import AdaGrad, Bundle, ProximalBundle
-from stepless.solvers.turns import Turns
+from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
 from stepless.watchers import Progress
 
@@ -71,8 +71,8 @@ def test_refusals(given, message):
 
 def test_solvers_that_take_turns_are_a_solver():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    turns = Turns((Bundle(), 2), (ProximalBundle(), 2))
-    assert LinearClassifier(alpha=0.1, solver=turns).fit(X, y).stopped_by_ == "gap"
+    sequence = SolverSequence((Bundle(), 2), (ProximalBundle(), 2))
+    assert LinearClassifier(alpha=0.1, solver=sequence).fit(X, y).stopped_by_ == "gap"
 
 
 def test_what_is_no_risk_is_said():

@@ -1,10 +1,10 @@
-"""The one loop: start, step, certify, tell the watchers, stop."""
+"""The one loop: start, step, certify, call the watchers, stop."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -15,25 +15,26 @@ from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
 from stepless.compiled.blas import single_threaded_blas
 from stepless.given import refuse_unless
-from stepless.interrupts import Request, interruptible
+from stepless.intercept import Intercept
+from stepless.interrupts import interruptible
 from stepless.own import check_own
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
-from stepless.solvers import Solver
+from stepless.solvers import Finding, Solver
 from stepless.solvers.lacking import lack_of
 from stepless.solvers.solver import Remarking, Resumable
-from stepless.solvers.turns import NEAR, Turns
+from stepless.solvers.solver_sequence import NEAR, SolverSequence
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
-from stepless.verdict import Verdict, number
-from stepless.watchers import Watcher, watching
+from stepless.verdict import Verdict, refuse_nan
+from stepless.watchers import Watcher, validated_watchers
 
-_REFUTED = 1e-6  # of an objective: a bound so much above it is no rounding of a true one
+_REFUTED = 1e-6  # of an objective: a bound farther above it is false, not rounded
 
 
 @dataclass(frozen=True)
 class Result:
-    """The best point of a run, what is known of the optimum, and how the run went."""
+    """The best point of a run, what is known of the optimum, and the run's trace."""
 
     w: Array
     b: Any  # a number, or an array for a joint loss
@@ -46,48 +47,51 @@ class Result:
     stopped_by: str
     state: Any  # the solver's, with which a later run can go on
     planes: Planes | Aggregate | None  # under the risk, that the run left
-    runner: str  # the name of the solver that was last
-    remark: str | None = None  # what the solver says of its parameters, if they were ill chosen
-    asked: Any = None  # of which problem, but for the strength
+    runner: str  # the name of the last solver
+    remark: str | None = None  # the solver's, on badly chosen parameters
+    asked: tuple[Any, ...] | None = None  # the identity of the risk, except for the strength
     witness: Witness | None = None  # by which the lower bound can be proved again
-    at_zero: float = 0.0  # of Interval, as is
-    steepness: Array | None = None  # of the plane that the lower bound is proved by
+    at_zero: float = 0.0  # as in Interval
+    steepness: Array | None = None  # of the plane that proves the lower bound
 
     @property
     def solver(self) -> str:
-        """Who did it; several names if solvers took turns."""
+        """The solver's name; several names for a sequence."""
         return ", ".join(dict.fromkeys(event.solver for event in self.trace))
 
     @property
     def gap(self) -> float:
-        """How far above the optimum the objective can be at most."""
+        """An upper bound on the distance of the objective from the optimum."""
         return self.trace[-1].gap
 
     @property
     def rel_gap(self) -> float:
-        """The gap in units of the objective."""
+        """The gap relative to the objective."""
         return self.trace[-1].rel_gap
+
+
+Start = tuple[Array, Intercept] | Result | None
 
 
 def minimize(
     risk: Risk,
-    solver: Solver | Turns,
+    solver: Solver | SolverSequence,
     stopping: Stopping,
     *,
-    start: tuple[Array, Any] | Result | None = None,
+    start: Start = None,
     watchers: Iterable[Watcher] = (),
     rng: np.random.Generator | None = None,
     resumable: bool = True,
 ) -> Result:
     """Minimise the regularized risk until the certified gap, the passes or the seconds are reached.
 
-    It may start from weights and an intercept, or from a result on the same examples with another
-    strength: that keeps planes and, of the same solver, dual points: they are still true. To tell
-    the same examples all of them are read once; unless `resumable`, that is spared, and no run can
-    go on from the result.
+    It may start from weights and an intercept, or from a result on the same examples at another
+    strength, whose planes and, with the same solver, dual points are still true. All examples are
+    read once to recognise them later; without `resumable` they are not, and no run can go on from
+    the result.
 
-    Ctrl-C or SIGTERM ends the run after the step that is under way, with the best weights so far
-    and their certificate; a second one breaks it off.
+    Ctrl-C or SIGTERM ends the run after the current step, with the best weights so far and their
+    certificate; a second one ends it at once.
 
     Examples
     --------
@@ -102,152 +106,188 @@ def minimize(
     ('gap', array([1.]))
     """
     _refuse_kinds(risk, solver, stopping, rng)
-    turns = Turns.of(solver)
-    for one in turns.solvers:
-        lack = lack_of(one, risk)
-        if lack is not None:
-            raise ValueError(f"solver {one.name!r} {lack}")
+    sequence = SolverSequence.of(solver)
+    for member in sequence.solvers:
+        if (lack := lack_of(member, risk)) is not None:
+            raise ValueError(f"solver {member.name!r} {lack}")
     check_own(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
-        asked = _asked(risk, start, resumable)
-        return _run(risk, turns, stopping, start, asked, watching(watchers), rng, request)
+        identity, watchers = _identity(risk, start, resumable), validated_watchers(watchers)
+        rng = rng or np.random.default_rng(0)
+        run = _Run.begin(risk, sequence, stopping, start)
+        while True:
+            finding = run.step(rng)
+            event = run.record()
+            stops = [watcher(event, run.w, run.b) for watcher in watchers]
+            reason = run.ends(event, finding, request.heed(), any(stops))
+            if reason is not None:
+                return run.result(event, reason, identity)
+            run.hand_over(event)
 
 
-def _refuse_kinds(risk: Any, solver: Any, stopping: Any, rng: Any) -> None:
-    """Refuse arguments that are in a wrong place, or names where objects are asked for."""
+def _refuse_kinds(risk: object, solver: object, stopping: object, rng: object) -> None:
+    """Refuse arguments in the wrong place, or names in place of objects."""
     refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
-    steps = isinstance(solver, Turns) or (hasattr(solver, "step") and not isinstance(solver, type))
-    refuse_unless(steps, "solver", "solver, such as Bundle()", solver)
+    steps = hasattr(solver, "step") and not isinstance(solver, type)
+    known = isinstance(solver, SolverSequence) or steps
+    refuse_unless(known, "solver", "solver, such as Bundle()", solver)
     refuse_unless(isinstance(stopping, Stopping), "stopping", "Stopping", stopping)
-    chance = rng is None or isinstance(rng, np.random.Generator)
-    refuse_unless(chance, "rng", "numpy.random.Generator", rng)
+    known = rng is None or isinstance(rng, np.random.Generator)
+    refuse_unless(known, "rng", "numpy.random.Generator", rng)
 
 
-def _asked(risk: Risk, start: Any, resumable: bool) -> tuple[Any, ...] | None:
-    """The risk's identity, which a result to go on from must share; None if none goes on."""
-    begun = isinstance(start, Result)
-    asked = risk.identity if resumable or begun else None
-    if begun and start.asked != asked:
+def _identity(risk: Risk, start: Start, resumable: bool) -> tuple[Any, ...] | None:
+    """Return the risk's identity, which a result to go on from must share, if any run goes on."""
+    identity = risk.identity if resumable or isinstance(start, Result) else None
+    if isinstance(start, Result) and start.asked != identity:
         raise ValueError(
             "a run goes on from a result on the same examples with the same loss and intercept, "
             "at another strength; for another problem start from (result.w, result.b)"
         )
-    return asked
+    return identity
 
 
-def _run(
-    risk: Risk,
-    turns: Turns,
-    stopping: Stopping,
-    start: tuple[Array, Any] | Result | None,
-    asked: tuple[Any, ...] | None,
-    watchers: list[Watcher],
-    rng: np.random.Generator | None,
-    request: Request,
-) -> Result:
-    began = perf_counter()
-    rng = rng or np.random.default_rng(0)
-    before = start if isinstance(start, Result) else None
-    risk.begin()
-    w, b, lowest = _begin(risk, start)
-    certifier = None
-    if risk.unproven is None:
-        certifier = Certifier(risk.objective, risk.d, before.planes if before else risk.planes())
-    verdict = Verdict(risk, certifier, stopping)
-    turn, state = _first_turn(risk, turns, before, w, b)
-    trace, gaps = Trace(), []  # those of this turn
-    while True:
-        solver = turns.solvers[turn]
-        finding = solver.step(risk, state, rng)
+@dataclass
+class _Run:
+    """A run under way: whose turn it is, the best point so far, and what is known of it."""
+
+    risk: Risk
+    sequence: SolverSequence
+    stopping: Stopping
+    certifier: Certifier | None
+    verdict: Verdict
+    began: float
+    turn: int  # index of the solver at work
+    state: Any  # of that solver
+    w: Array  # the best point,
+    b: Intercept
+    lowest: float  # and its objective
+    trace: Trace = field(default_factory=Trace)
+    gaps: list[float] = field(default_factory=list)  # relative ones, of this turn
+
+    @classmethod
+    def begin(cls, risk: Risk, sequence: SolverSequence, stopping: Stopping, start: Start) -> _Run:
+        began, before = perf_counter(), start if isinstance(start, Result) else None
+        risk.begin()
+        w, b, lowest = _starting_point(risk, start)
+        certifier = None
+        if risk.unproven is None:
+            planes = before.planes if before else risk.planes()
+            certifier = Certifier(risk.objective, risk.d, planes)
+        verdict = Verdict(risk, certifier, stopping)
+        turn, state = _first_turn(risk, sequence, before, w, b)
+        return cls(risk, sequence, stopping, certifier, verdict, began, turn, state, w, b, lowest)
+
+    @property
+    def solver(self) -> Solver:
+        """The solver at work."""
+        return self.sequence.solvers[self.turn]
+
+    @property
+    def lower_bound(self) -> float:
+        """The best bound that was claimed."""
+        return -math.inf if self.certifier is None else self.certifier.lower_bound
+
+    def step(self, rng: np.random.Generator) -> Finding:
+        """Let the solver pass once over the data; keep the best point and the best bound."""
+        risk, finding = self.risk, self.solver.step(self.risk, self.state, rng)
         objective = finding.objective
         if objective is None:
             objective = risk.penalty(finding.w) + risk.value(finding.w, finding.b)
-        if objective < lowest:
-            w, b, lowest = finding.w, finding.b, objective
-        elif math.isinf(lowest):  # it is not a number: only the start is left to offer
-            lowest = number(risk.penalty(w) + risk.value(w, b))
-        bound = -math.inf
-        if certifier is not None:
+        if objective < self.lowest:
+            self.w, self.b, self.lowest = finding.w, finding.b, objective
+        elif math.isinf(self.lowest):  # the objective is NaN: only the start is left
+            self.lowest = refuse_nan(risk.penalty(self.w) + risk.value(self.w, self.b))
+        if self.certifier is not None:
             if finding.plane is not None:
-                certifier.learn(finding.plane, lowest)
-            certifier.accept(finding.lower_bound, finding.claim)
-            if certifier.lower_bound > lowest * (1.0 + _REFUTED):
-                certifier.forget()
-            bound = certifier.lower_bound
+                self.certifier.learn(finding.plane, self.lowest)
+            self.certifier.accept(finding.lower_bound, finding.claim)
+            if self.certifier.lower_bound > self.lowest * (1.0 + _REFUTED):
+                self.certifier.forget()
+        return finding
 
+    def record(self) -> Event:
+        """Append the present point to the trace."""
+        passes = len(self.trace) + 1
         event = Event(
-            passes=len(trace) + 1,
-            examples=(len(trace) + 1) * risk.m,
-            seconds=perf_counter() - began,
-            objective=lowest,
-            lower_bound=min(bound, lowest),
-            norm=risk.norm(w),
-            nonzeros=int(np.count_nonzero(w)),
-            solver=solver.name,
+            passes=passes,
+            examples=passes * self.risk.m,
+            seconds=perf_counter() - self.began,
+            objective=self.lowest,
+            lower_bound=min(self.lower_bound, self.lowest),
+            norm=self.risk.norm(self.w),
+            nonzeros=int(np.count_nonzero(self.w)),
+            solver=self.solver.name,
         )
-        trace.append(event)
-        stops = [watcher(event, w, b) for watcher in watchers]
-        reason = "interrupt" if request.heed() else verdict.asked().reason(event)
+        self.trace.append(event)
+        return event
+
+    def ends(self, event: Event, finding: Finding, interrupted: bool, stopped: bool) -> str | None:
+        """Return why the run ends at this event, once the verifier has confirmed it, or None."""
+        reason = "interrupt" if interrupted else self.verdict.limits().reason(event)
         if reason is None and finding.finished:
             reason = "solver"
-        if reason is None and (finding.spent or bound >= lowest or verdict.nothing(event)):
+        closed = finding.spent or self.lower_bound >= self.lowest
+        if reason is None and (closed or self.verdict.rounds_to_zero(event)):
             reason = "rounding"
-        if reason is None and any(stops):
+        if reason is None and stopped:
             reason = "watcher"
-        if reason is not None:
-            reason = verdict.confirmed(event, reason, w, b)
-        if reason is not None:
-            proved = verdict.interval
-            highest, lowest = proved.objective, proved.lower_bound
-            trace.events[:] = [verdict.tempered(event) for event in trace]
-            trace.events[-1] = verdict.proved(event)
-            return Result(
-                w=verdict.w,
-                b=verdict.b,
-                objective=highest,
-                risk=highest - risk.penalty(verdict.w),
-                lower_bound=lowest,
-                trace=trace,
-                stopped_by=reason,
-                state=state,
-                planes=None if certifier is None else certifier.planes,
-                runner=solver.name,
-                remark=_remark(risk, solver, stopping, verdict, reason),
-                asked=asked,
-                witness=verdict.witness,
-                at_zero=proved.at_zero,
-                steepness=proved.steepness,
-            )
-        gaps.append(event.rel_gap)
-        if turns.ends(turn, gaps, stopping.gap):
-            at = (w, b) if gaps[-1] <= NEAR else (np.zeros(risk.d), 0.0)
-            turn, gaps = turn + 1, []
-            state = turns.solvers[turn].start(risk, *at)
+        return reason and self.verdict.confirm(event, reason, self.w, self.b)
 
+    def hand_over(self, event: Event) -> None:
+        """Start the next solver if this one has had its turn."""
+        self.gaps.append(event.rel_gap)
+        if self.sequence.ends(self.turn, self.gaps, self.stopping.gap):
+            near = self.gaps[-1] <= NEAR
+            at = (self.w, self.b) if near else (np.zeros(self.risk.d), 0.0)
+            self.turn, self.gaps = self.turn + 1, []
+            self.state = self.solver.start(self.risk, *at)
 
-def _remark(
-    risk: Risk, solver: Solver, stopping: Stopping, verdict: Verdict, reason: str
-) -> str | None:
-    """What is to be said of the solver's parameters, or of a gap that nothing can prove."""
-    if isinstance(solver, Remarking):
-        return solver.remark(verdict.interval.lower_bound)
-    if stopping.gap == 0.0 or risk.unproven is not None:
-        return risk.unproven if stopping.gap > 0.0 else None
-    unproved = reason == "rounding" and verdict.rel_gap > max(stopping.gap, NEAR)
-    return risk.shortfall(verdict.w, verdict.b) if unproved else None
+    def result(self, event: Event, reason: str, identity: tuple[Any, ...] | None) -> Result:
+        """Return what was proved at the last event."""
+        verdict, proved, trace = self.verdict, self.verdict.interval, self.trace
+        trace.events[:] = [verdict.capped(event) for event in trace]
+        trace.events[-1] = verdict.proved(event)
+        return Result(
+            w=verdict.w,
+            b=verdict.b,
+            objective=proved.objective,
+            risk=proved.objective - self.risk.penalty(verdict.w),
+            lower_bound=proved.lower_bound,
+            trace=trace,
+            stopped_by=reason,
+            state=self.state,
+            planes=None if self.certifier is None else self.certifier.planes,
+            runner=self.solver.name,
+            remark=self._remark(reason),
+            asked=identity,
+            witness=verdict.witness,
+            at_zero=proved.at_zero,
+            steepness=proved.steepness,
+        )
+
+    def _remark(self, reason: str) -> str | None:
+        """Return a remark on the solver's parameters, or on a gap that nothing can prove."""
+        risk, verdict, gap = self.risk, self.verdict, self.stopping.gap
+        if isinstance(self.solver, Remarking):
+            return self.solver.remark(verdict.interval.lower_bound)
+        if gap == 0.0 or risk.unproven is not None:
+            return risk.unproven if gap > 0.0 else None
+        unproved = reason == "rounding" and verdict.rel_gap > max(gap, NEAR)
+        return risk.shortfall(verdict.w, verdict.b) if unproved else None
 
 
 def _first_turn(
-    risk: Risk, turns: Turns, before: Result | None, w: Array, b: Any
+    risk: Risk, sequence: SolverSequence, before: Result | None, w: Array, b: Intercept
 ) -> tuple[int, Any]:
-    """Whose turn it is, and its state: that of the solver which ended the run before, if any."""
-    for turn, solver in enumerate(turns.solvers):
+    """Return the index and the state of the first solver: the one that ended `before`, if any."""
+    for turn, solver in enumerate(sequence.solvers):
         if before and before.runner == solver.name and isinstance(solver, Resumable):
             return turn, solver.resume(risk, before.state)
-    return 0, turns.solvers[0].start(risk, w, b)
+    return 0, sequence.solvers[0].start(risk, w, b)
 
 
-def _begin(risk: Risk, start: tuple[Array, Any] | Result | None) -> tuple[Array, Any, float]:
+def _starting_point(risk: Risk, start: Start) -> tuple[Array, Intercept, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf
@@ -264,8 +304,8 @@ def _begin(risk: Risk, start: tuple[Array, Any] | Result | None) -> tuple[Array,
     return w, b, risk.penalty(w) + value
 
 
-def _sized(risk: Risk, start: Any) -> tuple[Array, Any]:
-    """Weights and intercept of the sizes that compiled loops rely on."""
+def _sized(risk: Risk, start: tuple[Array, Intercept]) -> tuple[Array, Intercept]:
+    """Return weights and intercept of the sizes that compiled loops rely on."""
     K = risk.objective.outputs
     try:
         w, b = (np.array(part, dtype=np.float64) for part in start)

@@ -22,9 +22,9 @@ from stepless.solvers.auto import choose
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.in_order import InOrder
 from stepless.solvers.solver import OnlineSolver
-from stepless.solvers.turns import Turns
+from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
-from stepless.watchers import Progress, Watcher, watching
+from stepless.watchers import Progress, Watcher, validated_watchers
 
 PATIENCE = 1000  # passes, where the user sets no limit
 
@@ -69,7 +69,7 @@ class Run:
     def __post_init__(self) -> None:
         refuse_settings(self)
         object.__setattr__(self, "threads", threads_of(self.n_jobs))
-        object.__setattr__(self, "watchers", tuple(watching(self.watchers)))
+        object.__setattr__(self, "watchers", tuple(validated_watchers(self.watchers)))
         patience = PATIENCE if self.patience is None else self.patience
         unlimited = math.inf if self.seconds is not None else patience
         limits = Stopping(
@@ -107,7 +107,7 @@ class Run:
 
     # -- who works ----------------------------------------------------------------------------
 
-    def solver_for(self, risk: Risk) -> Solver | Turns:
+    def solver_for(self, risk: Risk) -> Solver | SolverSequence:
         """Return the solver that is named, or the one that suits the risk best."""
         solver: Any = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
         return InOrder(solver) if solver.online and not self.shuffle else solver
@@ -126,7 +126,7 @@ class Run:
     def named_solver(self) -> Solver:
         """Return the solver that is named or given."""
         if not isinstance(self.solver, str):
-            works = isinstance(self.solver, Turns) or hasattr(self.solver, "step")
+            works = isinstance(self.solver, SolverSequence) or hasattr(self.solver, "step")
             if isinstance(self.solver, type) or not works:
                 raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
             return self.solver

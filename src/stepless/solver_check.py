@@ -6,7 +6,7 @@ import copy
 import inspect
 import math
 import pickle
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,14 +21,15 @@ from stepless.solvers import Bundle, Finding, ProximalBundle, Solver
 from stepless.stopping import Stopping
 
 _STEPS = 6
+T = TypeVar("T")
 
 
 def check_solver(solver: Solver) -> None:
     """Raise `ContractError` unless a solver keeps the protocol and its claims are true.
 
-    On small problems, those that it lacks nothing for: the weights it finds are finite and in the
-    domain; an objective is that of the point; a plane lies under the risk, a lower bound under the
-    optimum; findings stay as they were; and a pickled state goes on identically, bit for bit.
+    On small problems, of those that it lacks nothing for: weights are finite and in the domain; an
+    objective is that of the point; a plane lies under the risk, a lower bound under the optimum;
+    findings are not changed later; and a pickled state goes on identically, bit for bit.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def check_solver(solver: Solver) -> None:
         lacks = [_lack(solver, objective) for objective in objectives]
         for objective, lack in zip(objectives, lacks, strict=True):
             if lack is None:
-                _run(solver, objective)
+                _check_run(solver, objective)
         if None in lacks:
             return
         lacking += lacks
@@ -70,15 +71,15 @@ def check_solver(solver: Solver) -> None:
 
 
 def _lack(solver: Solver, objective: Objective) -> str | None:
-    lack: Any = solver.lacks(objective)
-    if not (lack is None or (isinstance(lack, str) and lack)):
+    lack = solver.lacks(objective)
+    if not (lack is None or (isinstance(lack, str) and lack)):  # users' solvers are not typed
         raise ContractError(
             f"{type(solver).__name__}.lacks must say what is lacking, or None, but is {lack!r}"
         )
     return lack
 
 
-def _run(solver: Solver, objective: Objective) -> None:
+def _check_run(solver: Solver, objective: Objective) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) + 0.5
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=60) > 0.3, 1.0, -1.0)
@@ -96,8 +97,8 @@ def _run(solver: Solver, objective: Objective) -> None:
         for step in range(_STEPS):
             twin, other_rng = _restored(name, state), copy.deepcopy(rng)
             finding = solver.step(risk, state, rng)
-            _true(name, risk, finding, reference)
-            # What a solver keeps in itself, another process does not have.
+            _check_finding(name, risk, finding, reference)
+            # Another process does not have what a solver keeps in itself.
             other = copy.deepcopy(unused).step(risk, twin, other_rng)
             if not (np.array_equal(finding.w, other.w) and finding.b == other.b):
                 raise ContractError(
@@ -113,15 +114,16 @@ def _run(solver: Solver, objective: Objective) -> None:
         raise ContractError(f"{name} raises {described(error)}") from error
 
 
-def _restored(name: str, state: Any) -> Any:
+def _restored(name: str, state: T) -> T:
     try:
-        return pickle.loads(pickle.dumps(state))
+        copied: T = pickle.loads(pickle.dumps(state))
     except Exception as error:
         raise ContractError(f"the state of {name} cannot be pickled: {described(error)}") from error
+    return copied
 
 
-def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
-    """Compare a finding with the risk itself and a known optimum."""
+def _check_finding(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
+    """Check a finding against the risk itself and a known optimum."""
     if not isinstance(finding, Finding):
         raise ContractError(f"{name}.step must return a Finding, not {finding!r}")
     objective, w, b = risk.objective, finding.w, finding.b
@@ -151,10 +153,12 @@ def _true(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> N
         rng, free = np.random.default_rng(1), objective.intercept
         places = [(w, b), (reference.w, reference.b)]
         places += [(rng.normal(size=risk.d), 3.0 * rng.normal() * free) for _ in range(20)]
-        _below(name, risk, finding.plane, places)
+        _check_plane(name, risk, finding.plane, places)
 
 
-def _below(name: str, risk: LinearRisk, plane: Plane, places: list[tuple[Array, float]]) -> None:
+def _check_plane(
+    name: str, risk: LinearRisk, plane: Plane, places: list[tuple[Array, float]]
+) -> None:
     for w, b in places:
         height, actual = float(plane.a @ w) + plane.tilt * b + plane.offset, risk.value(w, b)
         if not height <= actual + SLACK * (1 + actual):

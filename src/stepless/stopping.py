@@ -1,4 +1,4 @@
-"""When a run ends."""
+"""The limits of a run."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Stopping:
             raise ValueError(f"passes must be a whole number, not {self.passes:g}")
 
     def share(self, event: Event) -> float:
-        """The gap of an event, relative to what `gap` is relative to."""
+        """Return the gap of an event in the unit of `gap`."""
         return event.rel_gap
 
     def reason(self, event: Event) -> str | None:
-        """What ends the run at this event, if anything does."""
+        """Return what ends the run at this event, or None."""
         if self.share(event) <= self.gap:
             return "gap"
         if event.passes >= self.passes:

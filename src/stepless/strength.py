@@ -21,7 +21,7 @@ from stepless.problem import Problem
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
 from stepless.solvers.auto import choose
-from stepless.solvers.batch.newton_step import System
+from stepless.solvers.batch.newton_step import NewtonSystem
 from stepless.stopping import Stopping
 
 _START = 1e-2  # in units of the slopes' size, see `_unit`: stronger than most data ask for
@@ -178,7 +178,7 @@ def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
     with single_threaded_blas():
         ridge = np.full(risk.d, risk.objective.strength)
         c = source.column(apply_numpy, np.divide, _curvatures(risk, z), m)
-        system = System(source, c, ridge, ones=False)
+        system = NewtonSystem(source, c, ridge, ones=False)
         for _ in range(draws):
             signs = source.split(rng.choice((-1.0, 1.0), m))
             g = source.combination(source.column(apply_numpy, np.multiply, signs, a)) / math.sqrt(m)

@@ -1,20 +1,23 @@
-"""What happened in a run, one event a step."""
+"""The trace of a run, one event per step."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from stepless.arrays import Array
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @dataclass(frozen=True)
 class Event:
-    """Where a run stands after a step."""
+    """A step of a run: the best point so far, and the bound on the optimum."""
 
     passes: int
     examples: int
@@ -27,28 +30,28 @@ class Event:
 
     @property
     def gap(self) -> float:
-        """How far above the optimum the objective can be at most."""
+        """An upper bound on the distance of the objective from the optimum."""
         return max(self.objective - self.lower_bound, 0.0)
 
     @property
     def rel_gap(self) -> float:
-        """The gap in units of the objective."""
+        """The gap relative to the objective."""
         return relative(self.gap, self.objective)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Fields and gaps, for JSON."""
+    def as_dict(self) -> dict[str, float | str]:
+        """Return fields and gaps, for JSON."""
         return asdict(self) | {"gap": self.gap, "rel_gap": self.rel_gap}
 
 
 def relative(gap: float, objective: float) -> float:
-    """Gap / |objective|, and 0 for no gap at all."""
+    """Return gap / |objective|, and 0 for a gap of 0."""
     if gap == 0.0:
         return 0.0
     return gap / abs(objective) if objective != 0.0 and math.isfinite(gap) else math.inf
 
 
 class Trace(Sequence[Event]):
-    """The events of a run; each of their fields is a column too.
+    """The events of a run; each of their fields is also a column.
 
     Examples
     --------
@@ -61,13 +64,17 @@ class Trace(Sequence[Event]):
         self.events = list(events)
 
     def append(self, event: Event) -> None:
-        """Take in one more event."""
+        """Append an event."""
         self.events.append(event)
 
     def __len__(self) -> int:
         return len(self.events)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
         return self.events[index]
 
     def __iter__(self) -> Iterator[Event]:
@@ -87,7 +94,7 @@ class Trace(Sequence[Event]):
             f"relative gap {last.rel_gap:.2g})"
         )
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Axes | None = None) -> Axes:
         """Draw objective and lower bound over time; needs matplotlib (``stepless[plot]``)."""
         if axes is None:
             from matplotlib import pyplot

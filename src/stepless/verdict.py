@@ -1,16 +1,16 @@
-"""What is proved of what solvers claim."""
+"""Proof of what solvers claim."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.certificates import Certifier
 from stepless.certificates.planes import MOST_POINTS
+from stepless.intercept import Intercept
 from stepless.proof import Interval
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
@@ -19,12 +19,12 @@ from stepless.trace import Event, relative
 
 _NOTHING = 2.0**-50  # of the risk at 0
 _POSITIVE = 2.0**-40  # of the objective: a claimed bound below this may be rounding alone
-_TIGHT = 0.99  # of the gap asked for: what points may be left out for
-_LOOSER = 0.1  # and of the gap that there is, where that is larger
+_TIGHT = 0.99  # of the gap asked for: points are left out while it is met
+_LOOSER = 0.1  # of the present gap, where that is larger
 
 
-def number(objective: float) -> float:
-    """Refuse an objective that is none."""
+def refuse_nan(objective: float) -> float:
+    """Return an objective, unless it is NaN."""
     if math.isnan(objective):
         raise ValueError(
             "the objective is not a number, not even where the run began: look for NaN and for "
@@ -34,17 +34,17 @@ def number(objective: float) -> float:
 
 
 class Verdict:
-    """What was proved so far of what solvers claim.
+    """The part of the solvers' claims that the verifier has proved so far.
 
-    A gap that they claim ends the run if the verifier proves it. If it does not, they are believed
-    again when they claim half as much; from a thousandth of what was asked on, only rounding can
-    be what stands between claim and proof.
+    A claimed gap ends the run if the verifier proves it. If it does not, the next claim is believed
+    when it is half as large; below a thousandth of the gap asked for, only rounding can separate
+    claim and proof.
     """
 
     def __init__(self, risk: Risk, certifier: Certifier | None, stopping: Stopping) -> None:
         self.interval = Interval(math.inf, -math.inf)
         self.w: Array = np.zeros(0)
-        self.b: Any = 0.0
+        self.b: Intercept = 0.0
         self.witness: Witness | None = None
         self._risk, self._certifier, self._stopping = risk, certifier, stopping
         self._believed = stopping.gap
@@ -52,15 +52,15 @@ class Verdict:
 
     @property
     def rel_gap(self) -> float:
-        """What is proved of the relative gap."""
+        """The relative gap that is proved."""
         return relative(self.interval.gap, self.interval.objective)
 
-    def asked(self) -> Stopping:
-        """When the run ends, with the gap from which on a claim is believed."""
+    def limits(self) -> Stopping:
+        """Return the limits of the run, with the gap below which a claim is believed."""
         return replace(self._stopping, gap=self._believed)
 
-    def nothing(self, event: Event) -> bool:
-        """Whether nothing but rounding keeps the objective from 0."""
+    def rounds_to_zero(self, event: Event) -> bool:
+        """Return whether only rounding keeps the objective from 0."""
         positive = event.lower_bound > _POSITIVE * event.objective
         if event.passes == 1 or positive or self._certifier is None:
             return False
@@ -68,8 +68,8 @@ class Verdict:
             self._at_zero = self._risk.value(np.zeros(self._risk.d), 0.0)
         return event.objective <= _NOTHING * self._at_zero
 
-    def confirmed(self, event: Event, reason: str, w: Array, b: Any) -> str | None:
-        """Prove the claims of an event that ends the run; return why it ends then, if it does."""
+    def confirm(self, event: Event, reason: str, w: Array, b: Intercept) -> str | None:
+        """Prove the claims of an event that may end the run; return why it ends, or None."""
         self._prove(event, w, b)
         share, gap = self._stopping.share(self.proved(event)), self._stopping.gap
         if share <= gap and reason not in ("solver", "watcher", "interrupt"):
@@ -80,17 +80,17 @@ class Verdict:
         return "rounding" if self._believed <= 1e-3 * gap else None
 
     def proved(self, event: Event) -> Event:
-        """An event, with what was proved in place of what was claimed."""
+        """Return an event with what was proved in place of what was claimed."""
         high, low = self.interval.objective, self.interval.lower_bound
         return replace(event, objective=high, lower_bound=low)
 
-    def tempered(self, event: Event) -> Event:
-        """An event of before, that claims no more of the optimum than was proved in the end."""
+    def capped(self, event: Event) -> Event:
+        """Return an earlier event that claims no more than was proved in the end."""
         high, low = self.interval.objective, self.interval.lower_bound
         high, low = max(event.objective, high), min(event.lower_bound, low)
         return replace(event, objective=high, lower_bound=low)
 
-    def _prove(self, event: Event, w: Array, b: Any) -> None:
+    def _prove(self, event: Event, w: Array, b: Intercept) -> None:
         witness = None
         if self._certifier is not None:
             # an oracle is asked again: at a sixth of the points, if that is as good
@@ -100,7 +100,7 @@ class Verdict:
             enough = event.objective - looser * event.gap
             witness = self._certifier.witness(most, enough, event.objective)
         found = self._risk.verify(w, b, witness, self._stopping.gap)
-        number(found.objective)
+        refuse_nan(found.objective)
         before = self.interval
         if found.objective < before.objective or not self.w.size:
             self.w, self.b = w, b

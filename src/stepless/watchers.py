@@ -1,4 +1,4 @@
-"""Watchers: told of every event of a run, and able to end it."""
+"""Watchers: functions that are called with every event of a run, and can end it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stepless.given import refuse_unless
 from stepless.trace import Event
 
 # Called with each event and the best (w, b) so far; True ends the run.
-Watcher = Callable[[Event, Array, float], bool | None]
+Watcher = Callable[[Event, Array, Any], bool | None]
 
 
-def watching(watchers: Any) -> list[Watcher]:
-    """Return the watchers that were given, if they are such.
+def validated_watchers(watchers: object) -> list[Watcher]:
+    """Return a list of watchers, after checking that they are functions.
 
     Examples
     --------
-    >>> watching(print)
+    >>> validated_watchers(print)
     Traceback (most recent call last):
     TypeError: watchers must be a list of functions, not <built-in function print>
     """
@@ -32,7 +32,7 @@ def watching(watchers: Any) -> list[Watcher]:
 
 
 class Progress:
-    """Writes one line an event.
+    """A watcher that writes one line per event.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Progress:
 
 
 def describe(event: Event) -> str:
-    """One line about an event."""
+    """Return one line about an event."""
     return (
         f"pass {event.passes}  {event.seconds:.3g} s  objective {event.objective:.6g}  "
         f"lower bound {event.lower_bound:.6g}  relative gap {event.rel_gap:.2g}"
@@ -62,7 +62,7 @@ def describe(event: Event) -> str:
 
 
 class Checkpoint:
-    """Hands the best weights to `save(w, b, event)` every so many seconds."""
+    """A watcher that calls `save(w, b, event)` with the best weights every `every` seconds."""
 
     def __init__(self, save: Callable[[Array, float, Event], None], every: float = 60.0) -> None:
         self.save = save
@@ -76,7 +76,7 @@ class Checkpoint:
 
 
 class EarlyStop:
-    """Ends a run when `score(w, b)` has not risen for `patience` events.
+    """A watcher that ends a run when `score(w, b)` has not risen for `patience` events.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class EarlyStop:
         self._waited = 0
 
     def __call__(self, event: Event, w: Array, b: float) -> bool:
-        if event.passes == 1:  # a run of its own, as of one class among several
+        if event.passes == 1:  # a new run, as with one-vs-rest
             self._best, self._waited = -math.inf, 0
         score = self.score(w, b)
         self._waited = 0 if score > self._best else self._waited + 1

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from stepless import L1, SquaredL2
 from stepless.data.sequences import Sequences
-from stepless.solvers.online.chain_adagrad import ChainAdaGrad, Chunk, Tagged
+from stepless.solvers.online.chain_adagrad import ChainAdaGrad, SequenceChunk, TaggedSequences
 
 K, FEATURES, ROUNDS = 2, 5, 130  # beyond the first early look
 ETA, DELTA, ALPHA = 0.7, 0.5, 0.02
@@ -94,7 +94,7 @@ def test_weights_are_those_of_the_transcription(penalty, update, cost):
     X, ends, y = sequences(0)
     solver = ChainAdaGrad(K, cost, update, eta=ETA, delta=DELTA)
     words = Sequences(sparse.csr_matrix(X), ends)
-    chunk = Chunk(solver.objective(penalty), Tagged(words, y))
+    chunk = SequenceChunk(solver.objective(penalty), TaggedSequences(words, y))
     course = solver.begin_stream(chunk.objective, np.zeros((FEATURES + K + 2, K)))
     scores = solver.learn(chunk, course, np.arange(ROUNDS))
     w, losses = transcribed(X, ends, y, penalty, update, cost)

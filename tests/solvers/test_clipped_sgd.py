@@ -16,7 +16,7 @@ from stepless.minimize import minimize
 from stepless.objective import Hinge, Huber, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import ClippedSGD, Newton
-from stepless.solvers.stochastic.target_theorem import Scale, Theorem
+from stepless.solvers.stochastic.target_theorem import Theorem, TheoremConstants
 from stepless.stopping import Stopping
 
 
@@ -170,7 +170,11 @@ def test_the_practical_schedule_is_as_documented(loss, intercept, target):
 
 
 def test_the_theorems_constants_carry_its_proof():
-    for scale in (Scale(1.0, 1.2, 1, 2.0), Scale(0.1, 3.0, 40, 7.0), Scale(1e-3, 1.0, 1000, 30.0)):
+    for scale in (
+        TheoremConstants(1.0, 1.2, 1, 2.0),
+        TheoremConstants(0.1, 3.0, 40, 7.0),
+        TheoremConstants(1e-3, 1.0, 1000, 30.0),
+    ):
         theorem = Theorem(scale, 0.05)
         xi, T, alpha, beta = theorem.clipping, theorem.rounds, scale.strength, scale.smoothness
         assert xi >= 16 * beta / alpha  # Th. 3.5
@@ -201,8 +205,8 @@ def test_the_theorem_holds_on_runs_that_meet_its_assumptions():
     passes, start = 0, np.array([-20.0, 15.0, 10.0])  # far off: J* is small beside βΔ₁²/2
     for seed in range(50):
         state, rng = solver.start(risk, start, 0.0), np.random.default_rng(seed)
-        theorem = Theorem(state.scale, best.objective)
-        assert theorem.scale.smoothness == 1.25
+        theorem = Theorem(state.constants, best.objective)
+        assert theorem.constants.smoothness == 1.25
         assert np.linalg.norm(best.w - start) <= state.reach
         while state.stages < 3:
             stages, finding = state.stages, solver.step(risk, state, rng)

@@ -17,7 +17,7 @@ from stepless.objective import Hinge, Logistic, Objective, SquaredHinge, Squared
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, ProximalBundle
-from stepless.solvers.batch.kernel_newton import Curved, KernelNewton
+from stepless.solvers.batch.kernel_newton import KernelNewton, KernelSystem
 from stepless.stopping import Stopping
 
 BUNDLES = [Bundle(), ProximalBundle()]
@@ -132,7 +132,7 @@ def test_the_systems_solutions_determinant_and_spread():
     X, _, _ = examples(6)
     K = Gram(Gaussian(0.5), X).table
     h = np.random.default_rng(0).random(60) * (np.arange(60) % 4 > 0)
-    curved = Curved(K, h, 0.1)
+    curved = KernelSystem(K, h, 0.1)
     v = np.random.default_rng(1).normal(size=60)
     np.testing.assert_allclose(
         curved.solve(v), np.linalg.solve(0.1 * np.eye(60) + h[:, None] * K, v), atol=1e-9
@@ -141,7 +141,7 @@ def test_the_systems_solutions_determinant_and_spread():
     inner = np.eye(60) + root @ K @ root / 0.1
     assert curved.log_determinant == pytest.approx(np.linalg.slogdet(inner)[1])
     full = K[:5] @ root @ np.linalg.inv(0.1 * inner) @ root @ K[:5].T
-    np.testing.assert_allclose(curved.spread(K[:5]), np.diag(full), atol=1e-10)
+    np.testing.assert_allclose(curved.quadratic_forms(K[:5]), np.diag(full), atol=1e-10)
 
 
 def test_what_a_solver_cannot_do_is_told(monkeypatch):

@@ -24,7 +24,7 @@ from stepless.objective import (
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import EMGD, MixedGrad
 from stepless.solvers.stochastic import mixed
-from stepless.solvers.stochastic.mixed import Plan
+from stepless.solvers.stochastic.mixed import EpochPlan
 from stepless.stopping import Stopping
 from transcriptions import mixed as paper
 
@@ -52,9 +52,9 @@ def walked(risk, plan, orders, w):
     centres = [w]
     for k, order in enumerate(orders):
         centre = mixed.Centre.at(risk, w, risk.anchor(w, 0.0))
-        walk = mixed._set_out(risk, centre, plan(k))
+        walk = mixed._begin_epoch(risk, centre, plan(k))
         for part in np.array_split(np.asarray(order, dtype=np.uint32), 3):  # as passes cut it
-            mixed._go_on(risk, centre, walk, part)
+            mixed._continue_epoch(risk, centre, walk, part)
         w, _ = mixed._mean(risk, centre, walk)
         centres.append(w)
     return np.array(centres)
@@ -69,7 +69,10 @@ def test_epochs_of_emgd_are_the_transcriptions(layout, radius):
     run = paper.emgd(X, y, LOGISTIC, lam, orders, eta, radius, s=s)
     risk = risk_of(X, y, s, SquaredL2(lam), layout)
     centres = walked(
-        risk, lambda k: Plan(Epoch(eta, lam, radius / 2 ** (k / 2), 0.0), 90), orders, np.zeros(6)
+        risk,
+        lambda k: EpochPlan(Epoch(eta, lam, radius / 2 ** (k / 2), 0.0), 90),
+        orders,
+        np.zeros(6),
     )
     np.testing.assert_allclose(centres, run.centres, rtol=1e-10, atol=1e-12)
 
@@ -80,7 +83,7 @@ def test_a_shrinkage_to_nothing_is_folded_away():
     run = paper.emgd(X, y, LOGISTIC, 3.0, orders, 0.3, 1.0, s=s)  # (1 − 0.9)^200
     centres = walked(
         risk_of(X, y, s, SquaredL2(3.0)),
-        lambda k: Plan(Epoch(0.3, 3.0, 1.0 / 2 ** (k / 2), 0.0), 200),
+        lambda k: EpochPlan(Epoch(0.3, 3.0, 1.0 / 2 ** (k / 2), 0.0), 200),
         orders,
         np.zeros(6),
     )
@@ -93,7 +96,7 @@ def test_epochs_in_a_ball_are_the_transcriptions():
     run = paper.emgd(X, y, LOGISTIC, 0.05, orders, 0.4, 0.6, paper.ball_domain(0.7), s)
     centres = walked(
         risk_of(X, y, s, SquaredL2(0.05), domain=L2Ball(0.7)),
-        lambda k: Plan(Epoch(0.4, 0.05, 0.6 / 2 ** (k / 2), 0.0), 60),
+        lambda k: EpochPlan(Epoch(0.4, 0.05, 0.6 / 2 ** (k / 2), 0.0), 60),
         orders,
         np.zeros(6),
     )
@@ -107,7 +110,7 @@ def test_composite_epochs_are_the_transcriptions():
     run = paper.emgd_proximal(X, y, LOGISTIC, paper.l1_step(0.02), orders, 0.4, 0.3, s)
     centres = walked(
         risk_of(X, y, s, L1(0.02)),
-        lambda k: Plan(Epoch(0.4, 0.0, 0.3 / 2 ** (k / 2), 0.0), 60),
+        lambda k: EpochPlan(Epoch(0.4, 0.0, 0.3 / 2 ** (k / 2), 0.0), 60),
         orders,
         np.zeros(6),
     )
@@ -126,7 +129,9 @@ def test_lagged_weights_are_where_eager_ones_are(penalty, step):
     strength, _ = mixed.parts(risk.objective)
     far = 1e3  # a ball that never binds, which lagged weights do not know
     lagged, eager = (
-        walked(risk, lambda k, r=r: Plan(Epoch(step, strength, r, 0.0), 240), orders, np.zeros(12))
+        walked(
+            risk, lambda k, r=r: EpochPlan(Epoch(step, strength, r, 0.0), 240), orders, np.zeros(12)
+        )
         for r in (math.inf, far)
     )
     np.testing.assert_allclose(lagged, eager, rtol=1e-9, atol=1e-11)
@@ -141,7 +146,7 @@ def test_epochs_of_mixedgrad_are_the_transcriptions(radius):
 
     def plan(k):
         fading = 0.8 / 2**k
-        return Plan(Epoch(0.3 / 2**k, fading, radius / 2**k, 0.0), len(orders[k]), fading)
+        return EpochPlan(Epoch(0.3 / 2**k, fading, radius / 2**k, 0.0), len(orders[k]), fading)
 
     centres = walked(risk_of(X, y, s, Zero()), plan, orders, np.zeros(6))
     np.testing.assert_allclose(centres, run.centres, rtol=1e-10, atol=1e-12)
@@ -188,8 +193,8 @@ def test_mixedgrad_stays_below_its_mended_theorem():
         rng = np.random.default_rng(seed)
         for _ in range(2):  # its steps would be passes of six rounds
             plan = solver.plan(risk, state)
-            walk = mixed._set_out(risk, state.centre, plan)
-            mixed._go_on(
+            walk = mixed._begin_epoch(risk, state.centre, plan)
+            mixed._continue_epoch(
                 risk, state.centre, walk, rng.integers(6, size=plan.rounds, dtype=np.uint32)
             )
             w, _ = mixed._mean(risk, state.centre, walk)
@@ -255,10 +260,10 @@ def test_where_nothing_moves():
 def test_a_smoothness_that_underflows_is_none():
     motion = np.zeros(9)
     motion[mixed.mixed.BEND] = 1e-200  # and squares of what it is made of are 0
-    walk = mixed.Walk(Epoch(1.0, 0.0, math.inf, 0.0), np.zeros(1), np.zeros((1, 4)), motion)
-    assert mixed._met(walk, 2.0) == 2.0
+    walk = mixed.EpochState(Epoch(1.0, 0.0, math.inf, 0.0), np.zeros(1), np.zeros((1, 4)), motion)
+    assert mixed._observed_smoothness(walk, 2.0) == 2.0
     motion[mixed.mixed.SPREAD] = 1e-300
-    assert mixed._met(walk, 2.0) == 2.0 * mixed._FLATTEST
+    assert mixed._observed_smoothness(walk, 2.0) == 2.0 * mixed._FLATTEST
 
 
 @pytest.mark.parametrize("solver", [EMGD, MixedGrad])

@@ -11,12 +11,12 @@ from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton, ProximalBundle, SmoothedNewton
 from stepless.solvers.batch import newton_step
 from stepless.solvers.batch.newton_step import (
+    NewtonSystem,
     Predictions,
-    System,
-    fenchel,
-    head_start,
-    level,
-    search,
+    fenchel_bound,
+    head_start_sample,
+    level_intercept,
+    line_search,
 )
 from stepless.stopping import Stopping
 
@@ -67,7 +67,7 @@ def test_a_system_is_solved(monkeypatch, way, ones):
     monkeypatch.setattr(newton_step, "_FORCING", 1e-9)
     rng = np.random.default_rng(2)
     c, damping = rng.random(3000), np.full(25 + ones, 1e-3)
-    system = System(given, given.split(c), damping, ones, thrifty=way == "some rows")
+    system = NewtonSystem(given, given.split(c), damping, ones, thrifty=way == "some rows")
     assert system.exact == (way == "factors")
     X = np.column_stack([rows(given), np.ones(3000)]) if ones else rows(given)
     H = X.T @ (c[:, None] * X) + np.diag(damping)
@@ -77,16 +77,17 @@ def test_a_system_is_solved(monkeypatch, way, ones):
 
 def test_a_singular_hessian_is_no_failure():
     given = Source(np.ones((50, 3)), np.ones(50))
-    solved = System(given, given.split(np.ones(50)), np.zeros(4), ones=True).solve(np.ones(4))
+    solved = NewtonSystem(given, given.split(np.ones(50)), np.zeros(4), ones=True).solve(np.ones(4))
     assert np.isfinite(solved).all()
 
 
 def test_the_search_ends_at_the_minimum_of_a_piecewise_quadratic():
     # φ'(t) = −1 + t up to 3, then steeper; the minimum is at 1
     assert (
-        search(-1.0, lambda t: (t - 1.0 if t < 3 else 2 + 9 * (t - 3), 1.0 if t < 3 else 9.0)) == 1
+        line_search(-1.0, lambda t: (t - 1.0 if t < 3 else 2 + 9 * (t - 3), 1.0 if t < 3 else 9.0))
+        == 1
     )
-    far = search(-1.0, lambda t: (-1.0 + max(0.0, t - 500.0), float(t > 500.0)))
+    far = line_search(-1.0, lambda t: (-1.0 + max(0.0, t - 500.0), float(t > 500.0)))
     assert far == pytest.approx(501.0, abs=0.2)
 
 
@@ -97,7 +98,7 @@ def test_levelling_finds_the_root_of_a_monotone_slope():
         asked.append(shift)
         return np.tanh(shift - 37.5), 0.0  # a curvature that says nothing
 
-    assert level(tilt, 1e-14) == pytest.approx(37.5)
+    assert level_intercept(tilt, 1e-14) == pytest.approx(37.5)
     assert asked[-1] == pytest.approx(37.5)
 
 
@@ -114,10 +115,10 @@ def test_drifted_predictions_are_computed_anew():
 
 def test_a_sample_is_an_eighth_with_a_strength_to_match():
     risk = LinearRisk(Objective(Hinge(), SquaredL2(1e-9)), source(20_000, 4))
-    sample = head_start(risk)
+    sample = head_start_sample(risk)
     assert sample.m == 2500
     assert sample.objective.strength == pytest.approx(0.1 / 2500)
-    assert head_start(sample) is None
+    assert head_start_sample(sample) is None
 
 
 @pytest.mark.parametrize("most", [{"_MOST_EXAMPLES": 2100}, {"_MOST_ENTRIES": 8401}])
@@ -126,7 +127,7 @@ def test_a_sample_is_never_larger_than_some_size(monkeypatch, most):
         monkeypatch.setattr(newton_step, name, number)
     given = source(20_000, 4)
     one, other = (
-        head_start(LinearRisk(Objective(Hinge(), SquaredL2(1e-9)), given)) for _ in range(2)
+        head_start_sample(LinearRisk(Objective(Hinge(), SquaredL2(1e-9)), given)) for _ in range(2)
     )
     assert one.m == 2100
     np.testing.assert_array_equal(one.source.X.array, other.source.X.array)
@@ -157,7 +158,7 @@ def test_fenchels_bound_is_that_of_the_paper():
     a = X @ w - given.y
     J = 0.05 * w @ w + 0.5 * (a @ a) / 40
     r = 0.1 * w + X.T @ a / 40
-    bound = fenchel(risk.objective, J, 0.0, r)
+    bound = fenchel_bound(risk.objective, J, 0.0, r)
     dual = -(0.5 * a @ a + a @ given.y) / 40 - (X.T @ a / 40) @ (X.T @ a / 40) / 0.2
     assert bound == pytest.approx(dual)
-    assert fenchel(risk.objective, J, np.inf, r) == -np.inf
+    assert fenchel_bound(risk.objective, J, np.inf, r) == -np.inf

@@ -50,13 +50,13 @@ def gathered(solver, objective, X, y, chunks=(ROUNDS,), seed=0):
 
 
 def mean_weights(seed, end):
-    """What each round counts: those of the stretches that are over by `end`, drawn as documented."""
-    counts, begun, length, pick, stretch = np.zeros(end + 1), 1, 1, 1, 0
+    """The weight of each round: of the segments that are over by `end`, drawn as documented."""
+    counts, begun, length, pick, segment = np.zeros(end + 1), 1, 1, 1, 0
     seed = int(np.random.default_rng(seed).integers(2**63))
     while begun + length <= end:
         counts[pick] = length
-        rng = np.random.default_rng((seed, stretch))
-        begun, stretch = begun + length, stretch + 1
+        rng = np.random.default_rng((seed, segment))
+        begun, segment = begun + length, segment + 1
         length = max(1, begun // 16)
         pick = begun + int(rng.integers(length))
     return counts

@@ -25,7 +25,7 @@ from stepless.objective import (
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import PGS
 from stepless.solvers.online.pgs import gradient_of
-from stepless.solvers.online.tangents import found
+from stepless.solvers.online.tangents import finding_of_pass
 from stepless.stopping import Stopping
 from transcriptions import pgs as paper
 
@@ -178,9 +178,9 @@ def test_regret_is_below_the_lemma(p, monkeypatch):
 
     def watched(risk, w, b, order, scores):
         seen.append(scores)
-        return found(risk, w, b, order, scores)
+        return finding_of_pass(risk, w, b, order, scores)
 
-    monkeypatch.setattr("stepless.solvers.online.walker.found", watched)
+    monkeypatch.setattr("stepless.solvers.online.pass_solver.finding_of_pass", watched)
     total = 0.0
     for order in orders:
         solver.walk(risk, state, order.astype(np.uint32), rng)

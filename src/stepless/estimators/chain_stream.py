@@ -10,7 +10,7 @@ from stepless.arrays import Array, Indices
 from stepless.data.sequences import Sequences
 from stepless.estimators.stream import WholeChunks
 from stepless.objective import Regularizer
-from stepless.solvers.online.chain_adagrad import ChainAdaGrad, Chunk, Tagged
+from stepless.solvers.online.chain_adagrad import ChainAdaGrad, SequenceChunk, TaggedSequences
 
 
 class ChainStream(WholeChunks):
@@ -36,7 +36,7 @@ class ChainStream(WholeChunks):
 
     def learn(self, sequences: Sequences, y: Indices) -> None:
         """Learn a chunk, of which some features may be new."""
-        chunk: Any = Chunk(self.objective, Tagged(sequences, y))
+        chunk: Any = SequenceChunk(self.objective, TaggedSequences(sequences, y))
         with self.chunk():
             self.solver.widen(self._course, sequences.X.shape[1])
             lost = self.solver.learn(chunk, self._course, np.arange(len(sequences)))

@@ -13,7 +13,7 @@ from stepless.data.gram import Gram, between, lengths, parts
 from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk
-from stepless.solvers.batch.kernel_newton import Curved, KernelNewton
+from stepless.solvers.batch.kernel_newton import KernelNewton, KernelSystem
 from stepless.stopping import Stopping
 from stepless.watchers import Watcher
 
@@ -43,7 +43,7 @@ class ExactPosterior:
         self._slopes, self._h = np.empty(m), np.empty(m)
         self._f = gram.predictions(self.result.w)
         smooth.survey(risk.block(table), self._slopes, self._h, objective.loss, self._f, 0.0)
-        self._curved = Curved(table, self._h / m, strength)
+        self._curved = KernelSystem(table, self._h / m, strength)
         self.log_marginal_likelihood = (
             -m * self.result.objective - 0.5 * self._curved.log_determinant
         )
@@ -54,7 +54,7 @@ class ExactPosterior:
         for part in parts(X.shape[0], self._X.shape[0]):
             kernels = between(self._kernel, X[part], self._X)
             mean[part] = kernels @ self.result.w
-            variance[part] = lengths(self._kernel, X[part]) - self._curved.spread(kernels)
+            variance[part] = lengths(self._kernel, X[part]) - self._curved.quadratic_forms(kernels)
         return mean, self._variance * np.maximum(variance, 0.0)
 
     def rises(self, table: Array, changes: list[Array]) -> Array:

@@ -16,7 +16,7 @@ from stepless.games.players.refusals import refuse_non_player
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.tangents import found
+from stepless.solvers.online.tangents import finding_of_pass
 from stepless.solvers.solver import Finding
 
 Iterate = Literal["average", "last"]
@@ -124,7 +124,7 @@ class LearnerFromPlayer:
     ) -> Finding:
         """Pass over the examples in a given order."""
         scores = self.learn(risk, state, order)
-        return found(risk, self._point(state), 0.0, order, scores[:, 0])
+        return finding_of_pass(risk, self._point(state), 0.0, order, scores[:, 0])
 
     def learn(
         self,

@@ -25,7 +25,7 @@ from stepless.games.adagrad_metrics import BlockMetric, DiagonalMetric
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
 from stepless.solvers.online.full_matrix import EXACT, MatrixMemory
-from stepless.solvers.online.learner import Course, scale_of_rows
+from stepless.solvers.online.learner import LearnerState, sizes_of_rows
 from stepless.solvers.online.updates import Setting
 
 KNOWN = (AdaGrad, RDA, FOBOS)
@@ -50,7 +50,7 @@ class Replay:
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.risk = risk
-        self.scale = scale_of_rows(risk.source.X, risk.source.s)
+        self.scale = sizes_of_rows(risk.source.X, risk.source.s)
         self.averaging = solver.update == "rda" if type(solver) is AdaGrad else type(solver) is RDA
         self.solver = self._steep_enough(solver)
         self.course = self._ready()
@@ -97,16 +97,16 @@ class Replay:
         solver.delta = slope * size
         return solver
 
-    def _ready(self) -> Course:
+    def _ready(self) -> LearnerState:
         """Return the solver's state before the first round."""
         risk, solver, objective = self.risk, self.solver, self.risk.objective
-        course: Course = solver.start(risk, np.zeros(risk.d), 0.0)
+        course: LearnerState = solver.start(risk, np.zeros(risk.d), 0.0)
         knob = solver.fixed(objective)
         if knob is None:
             trial = solver.start(risk, np.zeros(risk.d), 0.0)
             solver.learn(risk, trial, np.arange(risk.m, dtype=np.uint32))
-            knob = trial.knob
-        course.knob, course.scale = knob, self.scale
+            knob = trial.parameter
+        course.parameter, course.sizes = knob, self.scale
         course.memory = solver.fresh(objective, course)
         return course
 

@@ -1,11 +1,9 @@
-"""Which solver a problem gets when the user names none."""
+"""The choice of a solver when the user names none."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import chain
-from typing import Any
+from collections.abc import Callable
 
 from stepless.given import refuse_unless
 from stepless.objective import L1, ElasticNet
@@ -26,26 +24,28 @@ from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.online.pgs import PGS
 from stepless.solvers.solver import Solver
+from stepless.solvers.solver_sequence import SolverSequence
 from stepless.solvers.stochastic.emgd import EMGD
 from stepless.solvers.stochastic.sgd_pd import SGDPD
-from stepless.solvers.turns import Turns
+
+Maker = Callable[[], Solver]
 
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
-_LIGHT = 2e7  # if these take fewer products than that;
-_TINY = 1e6  # and for any gap, if fewer than that
-# mean ‖x‖²/(λm), by which an example pulls at its own prediction: the most for dual ascent,
-_MILD = 30.0  # where there are other ways,
+_LIGHT = 2e7  # if a Hessian takes fewer products;
+_TINY = 1e6  # and for any gap, if it takes fewer
+# largest mean ‖x‖²/(λm), an example's effect on its own prediction, for dual ascent:
+_MILD = 30.0  # where other solvers fit,
 _HARD = 1000.0  # and where there are many features
 
 
-def choose(risk: Risk, gap: float) -> Solver | Turns:
+def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     """Return the solver that certifies this relative gap soonest (benchmarks/auto.py).
 
     | problem                                          | solver                             |
     |--------------------------------------------------|------------------------------------|
-    | a sum of kernels                                 | newton if the loss has a curvature |
-    |                                                  | and all kernels are kept; pgs      |
+    | a kernel expansion                               | newton if the loss has a curvature |
+    |                                                  | and the Gram matrix is kept; pgs   |
     | an oracle that is smooth, l2, l1 or elasticnet   | lbfgs                              |
     | … and any other                                  | proximal-bundle; bundle for a      |
     |                                                  | strength of 1 or more, another     |
@@ -70,83 +70,87 @@ def choose(risk: Risk, gap: float) -> Solver | Turns:
     |                                                  | up to 1500 features,               |
     |                                                  | interior-point                     |
 
-    Where there are several, the next one takes over when the gap is not in sight. Dual ascent is
-    left out for large mean ‖x‖²/(λm); for a gap below 1e-4, smoothed-newton, if Hessians are cheap.
-    Where the table's does not know the objective, the first that does takes its place, of sgd-pd,
-    accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
+    Of several, the next one takes over when the gap is not in sight. Dual ascent is left out for
+    large mean ‖x‖²/(λm), and, for a gap below 1e-4, smoothed-newton if Hessians are cheap. If the
+    table's solver lacks something for the objective, the first that does not takes its place, of
+    sgd-pd, accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
     """
     refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
     if isinstance(risk, KernelRisk):
         curved = risk.gram.table is not None and KernelNewton().lacks(risk.objective) is None
         return KernelNewton() if curved else KernelPGS()
     first = _first(risk, gap) if isinstance(risk, RowRisk) else _of_oracle(risk)
-    others: tuple[Any, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
-    suited = (kind() for kind in others if isinstance(risk, kind.needs))
-    each: Iterator[Any] = chain([first], suited)  # made only if those before do not fit
-    return next((solver for solver in each if solver.lacks(risk.objective) is None), first)
+    if first.lacks(risk.objective) is None:
+        return first
+    others: tuple[Maker, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
+    suited = (solver for make in others if isinstance(risk, (solver := make()).needs))
+    return next((solver for solver in suited if solver.lacks(risk.objective) is None), first)
 
 
 def _of_oracle(risk: Risk) -> Solver:
-    """Of a risk that is known by its tangents only."""
+    """Return the solver for a risk that is known by its tangents only."""
     if LBFGS().lacks(risk.objective) is None:
         return LBFGS()
     weak = risk.objective.strength < 1.0 and ProximalBundle().lacks(risk.objective) is None
     return ProximalBundle() if weak else Bundle()
 
 
-def _first(risk: RowRisk, gap: float) -> Solver | Turns:
-    """What the table says."""
+def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
+    """Return the table's solver for a sum over examples."""
     objective = risk.objective
-    loss = objective.loss
     if not objective.domain.offers("project_in"):
         return SGDPD()
     if not objective.euclidean:
-        return _curved(risk, gap) if not Accelerated().lacks(objective) else _cornered(risk)
+        return _curved(risk) if not Accelerated().lacks(objective) else _cornered(risk)
     if not math.isinf(objective.radius):
         return Bundle()
-    if objective.strength == 0.0 and loss.outputs() == 1:
-        return _unpenalized(risk)
-    if loss.outputs() > 1:
+    if objective.loss.outputs() > 1:
         return ProximalBundle()
+    return _unpenalized(risk) if objective.strength == 0.0 else _ridge(risk, gap)
+
+
+def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
+    """Return the solver for a loss of one output with the penalty l2, without a domain."""
+    objective, loss = risk.objective, risk.objective.loss
     products = risk.source.X.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
-    legs: list[tuple[Solver, int]] = []
+    turns: list[tuple[Solver, int]] = []
     pull = float(risk.sizes @ risk.sizes) / (objective.strength * risk.m)
     if loss.offers("implicit_slope", "conjugate"):
         if risk.d > _MANY and pull <= _HARD:
-            legs.append((DualAscent(), 10))
+            turns.append((DualAscent(), 10))
         elif pull <= _MILD:
-            legs.append((DualAscent(), 2))
+            turns.append((DualAscent(), 2))
     if loss.offers("curvature"):
-        return Newton() if risk.d <= _MANY or not legs else Turns(*legs, (Newton(), 60))
+        return Newton() if risk.d <= _MANY or not turns else SolverSequence(*turns, (Newton(), 60))
     if not loss.offers("corners"):
         return ProximalBundle()
     if not (gap < _TIGHT and risk.d <= _MANY and products < _LIGHT):
-        legs.append((SmoothedNewton(gap), 60))
+        turns.append((SmoothedNewton(gap), 60))
     if risk.d <= _MANY:
-        legs.append((InteriorPoint(), 100))
-    return Turns(*legs)
+        turns.append((InteriorPoint(), 100))
+    return SolverSequence(*turns)
 
 
 def _unpenalized(risk: RowRisk) -> Solver:
-    """Of a loss alone: what claims a bound that can be verified, if anything does."""
+    """Return a solver without a penalty: one whose bound can be verified, if any."""
     few, loss = risk.d <= _MANY, risk.objective.loss
     if loss.offers("curvature"):
         return Newton() if few else LBFGS()
     return InteriorPoint() if few and loss.offers("corners") else ProximalBundle()
 
 
-def _curved(risk: RowRisk, gap: float) -> Solver | Turns:
-    """Of a smooth loss with a penalty or a domain that is not Euclidean."""
+def _curved(risk: RowRisk) -> Solver | SolverSequence:
+    """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
     lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
     lagged = lagged and risk.objective.domain.free
     if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
-    return Turns((EMGD(), 25), (Accelerated(), 60))
+    return SolverSequence((EMGD(), 25), (Accelerated(), 60))
 
 
-def _cornered(risk: RowRisk) -> Solver | Turns:
-    """Of any other loss: dual averaging else, for mirror descent is hardly sparse."""
+def _cornered(risk: RowRisk) -> Solver | SolverSequence:
+    """Return the solver for any other loss; not mirror descent, which is hardly sparse."""
     small = risk.d * risk.objective.outputs <= _MANY
     return Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()

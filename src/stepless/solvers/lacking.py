@@ -1,15 +1,13 @@
-"""Which solvers can minimise a risk, and what the others miss."""
+"""The solvers that can minimise a risk, and what the others lack."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from stepless.risks.risk import Risk, RowRisk
-from stepless.solvers import SOLVERS
+from stepless.solvers import SOLVERS, Solver
 
 
 def suited(kind: type) -> list[str]:
-    """The names of the solvers that take risks of a kind.
+    """Return the names of the solvers that take risks of a kind.
 
     Examples
     --------
@@ -19,9 +17,9 @@ def suited(kind: type) -> list[str]:
     return [name for name, solver in SOLVERS.items() if issubclass(kind, solver.needs)]
 
 
-def lack_of(solver: Any, risk: Risk) -> str | None:
-    """What of a risk a solver cannot handle, with a remedy; None if it can."""
-    needed = getattr(solver, "needs", RowRisk)  # one's own may not say
+def lack_of(solver: Solver, risk: Risk) -> str | None:
+    """Return what of a risk a solver cannot handle, with a remedy, or None."""
+    needed = getattr(solver, "needs", RowRisk)  # a user-defined solver may not have it
     if not (isinstance(needed, type) and issubclass(needed, Risk)):
         raise TypeError(f"needs of solver {solver.name!r} must be a kind of Risk, not {needed!r}")
     if not isinstance(risk, needed):

@@ -1,4 +1,4 @@
-"""What a solver is: a way to start and a way to step, on an explicit state."""
+"""The protocol of a solver: a way to start and a way to step, on an explicit state."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from stepless.arrays import Array, Indices
-from stepless.objective import Loss, Penalized
+from stepless.objective import Loss, Objective, Penalized
 from stepless.plane import Plane, Tangent
 from stepless.proof.witness import Claim
+from stepless.risks.risk import Risk
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a step found: a point, and what it learned of the optimum on the way."""
+    """The result of a step: a point, and what the step learned about the optimum."""
 
     w: Array
     b: Any  # a number, or an array for a joint loss
-    objective: float | None = None  # J(w, b), if the step came by it
+    objective: float | None = None  # J(w, b), if the step computed it
     plane: Plane | None = None  # a plane under the risk, for the certificate
     lower_bound: float = -math.inf  # on J*, if the solver claims one itself
-    claim: Claim | None = None  # has the `witness` of it
+    claim: Claim | None = None  # has the witness of it
     finished: bool = False  # the solver's own theorem says that it is done
     spent: bool = False  # nothing but rounding is left to gain
 
@@ -32,12 +33,13 @@ class Solver(Protocol):
     """An algorithm. It has no tolerance, no iteration limit and no output: the loop has.
 
     `start` makes a state at given weights; `step` passes once over the data, changes the state and
-    says what it found. A state is plain data: pickled and restored, it goes on identically.
+    returns a finding. A state is plain data: pickled and restored, it goes on identically. Each
+    solver has its own type of state, and takes the kind of risk that it `needs`.
     """
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name that users give."""
         ...
 
     @property
@@ -47,15 +49,15 @@ class Solver(Protocol):
 
     @property
     def online(self) -> bool:
-        """Whether it takes one example a time, and so can learn from a stream."""
+        """True if it takes one example at a time, and so can learn from a stream."""
         ...
 
     def lacks(self, objective: Any) -> str | None:
-        """What of this objective the solver cannot handle, with a remedy; None if it can."""
+        """Return what of this objective the solver cannot handle, with a remedy, or None."""
         ...
 
     def start(self, risk: Any, w: Array, b: Any) -> Any:
-        """A state at these weights."""
+        """Return a state at these weights."""
         ...
 
     def step(self, risk: Any, state: Any, rng: np.random.Generator) -> Finding:
@@ -67,12 +69,16 @@ class OnlineSolver(Solver, Protocol):
     """A solver that learns from a stream, chunk by chunk.
 
     No label, and no later row, counts before its example is predicted; and the state after n
-    examples is the same however they were cut in chunks, unless the solver's docstring says that
-    it is not.
+    examples does not depend on how they were cut into chunks, unless the solver's docstring says
+    otherwise.
     """
 
     def begin_stream(self, objective: Any, w: Array, b: Any) -> Any:
-        """A state at these weights, of a stream of which nothing is known."""
+        """Return a state at these weights, before the first example of a stream."""
+        ...
+
+    def walk(self, risk: Any, state: Any, order: Indices, rng: np.random.Generator) -> Finding:
+        """Pass over the examples in a given order."""
         ...
 
     def learn(self, risk: Any, state: Any, order: Indices, rng: np.random.Generator) -> Array:
@@ -80,50 +86,53 @@ class OnlineSolver(Solver, Protocol):
         ...
 
     def weights(self, objective: Any, state: Any) -> tuple[Array, Array]:
-        """Return the weights (d × K) and intercepts (K) of now."""
+        """Return the current weights (d × K) and intercepts (K)."""
         ...
 
 
-def touched(risk: Any, w: Array, tangent: Tangent, finished: bool = False) -> Finding:
-    """What a tangent at w says."""
+def finding_at(risk: Risk, w: Array, tangent: Tangent, finished: bool = False) -> Finding:
+    """Return the finding of a tangent at w."""
     objective = risk.objective.penalty(w) + tangent.value
     return Finding(w, tangent.b, objective, tangent.plane, finished=finished)
 
 
-def needs_euclidean(objective: Any, joint: bool = False) -> str | None:
-    """What is lacking if more than the length of the weights matters, or, unless `joint`, K > 1."""
-    if not objective.euclidean:
-        return (
-            "knows the penalties l2 and none, and the domains free and ball; "
-            "use solver='auto', or penalty='l2' and domain='free'"
-        )
-    if joint:
+def needs_euclidean(objective: Penalized) -> str | None:
+    """Return what is lacking if more than the Euclidean length of the weights matters."""
+    if objective.euclidean:
         return None
+    return (
+        "knows the penalties l2 and none, and the domains free and ball; "
+        "use solver='auto', or penalty='l2' and domain='free'"
+    )
+
+
+def needs_euclidean_sum(objective: Objective) -> str | None:
+    """Return what is lacking if the objective is not Euclidean, or the loss is joint."""
     remedy = "; use solver='proximal-bundle' or 'adagrad', or multi_class='ovr'"
-    return needs_one_output(objective.loss, remedy)
+    return needs_euclidean(objective) or needs_one_output(objective.loss, remedy)
 
 
 def needs_one_output(loss: Loss, remedy: str) -> str | None:
-    """What is lacking if a loss is of several predictions, with a remedy."""
+    """Return what is lacking if a loss has several predictions per example."""
     if loss.outputs() == 1:
         return None
     return f"does not know {type(loss).__name__}, a loss of several classes at once{remedy}"
 
 
 def needs_steps(loss: Loss, remedy: str) -> str | None:
-    """What is lacking if nothing bounds the slopes of a loss, or how they change."""
+    """Return what is lacking if a loss is neither Lipschitz nor smooth."""
     if math.isfinite(loss.lipschitz()) or math.isfinite(loss.smoothness()):
         return None
     return f"needs a Lipschitz or a smooth loss, and {type(loss).__name__} is neither{remedy}"
 
 
 def needs_free(objective: Penalized) -> str | None:
-    """What a Euclidean objective lacks if there is a domain."""
+    """Return what a Euclidean objective lacks if it has a domain."""
     return None if math.isinf(objective.radius) else "does not know domains; use solver='bundle'"
 
 
 def needs_ridge(objective: Penalized) -> str | None:
-    """What a Euclidean objective lacks if there is no ridge, or a domain."""
+    """Return what a Euclidean objective lacks if it has no ridge, or a domain."""
     if lack := needs_free(objective):
         return lack
     if objective.strength == 0.0:
@@ -131,9 +140,16 @@ def needs_ridge(objective: Penalized) -> str | None:
     return None
 
 
+def needs_strong_convexity(objective: Penalized) -> str | None:
+    """Return what is lacking if no penalty makes the objective strongly convex."""
+    if objective.strength > 0.0:
+        return None
+    return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
+
+
 @runtime_checkable
 class Remarking(Protocol):
-    """A solver with parameters of which a run may show that they were ill chosen."""
+    """A solver whose parameters a run may prove to be badly chosen."""
 
     def remark(self, lower_bound: float) -> str | None:
         """Say so in one sentence, with a remedy, at the end of a run that proved this bound."""
@@ -145,5 +161,5 @@ class Resumable(Protocol):
     """A solver that can go on from its own last state at another strength of the penalty."""
 
     def resume(self, risk: Any, state: Any) -> Any:
-        """A state for this risk, of the same examples: planes and dual points stay true."""
+        """Return a state for this risk, of the same examples: planes and dual points stay true."""
         ...

@@ -16,7 +16,7 @@ from stepless.objective import Objective, Zero
 from stepless.plane import Plane, Tangent
 from stepless.proof import oracles
 from stepless.proof.witness import Points
-from stepless.solvers.batch.level_step import DUALS, Level, level_step
+from stepless.solvers.batch.level_step import DUALS, LevelState, level_step
 
 
 def cut(problem: HindsightProblem, w: Array, steps: int, goal: float) -> tuple[Array, float]:
@@ -36,7 +36,7 @@ def cut(problem: HindsightProblem, w: Array, steps: int, goal: float) -> tuple[A
     if math.isinf(shift):  # an unbounded domain
         return w, -math.inf
     kind = GeneralPlanes if lasso(objective) is None else PolyhedralPlanes
-    planes, level = kind(problem.d, duals=DUALS), Level()
+    planes, level = kind(problem.d, duals=DUALS), LevelState()
     risk = ShiftedSum(problem, objective, unit, shift)
     best, lowest = w, math.inf
     for _ in range(steps):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.intercept import Intercept
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
@@ -17,11 +18,11 @@ from stepless.solvers.solver import Finding
 
 @dataclass
 class AcceleratedState:
-    """Where it is, and the momentum with which it got there."""
+    """The present point, and the momentum."""
 
     metric: FeatureMetric
     w: Array
-    b: Any
+    b: Intercept
     ahead: Array  # w_{t−1} + t(w_t − w_{t−1})
     t: float = 0.0  # the momentum's clock; 0 after a restart
     last: float = 1.0  # L of the last step
@@ -29,7 +30,7 @@ class AcceleratedState:
 
 
 class Accelerated:
-    """Proximal gradient steps from a point ahead of the last one, and a restart when that is wrong.
+    """Proximal gradient steps with momentum, restarted when the momentum points uphill.
 
     Solves      min_w∈S Ω(w) + R(w), ℓ smooth
     Algorithm   MAH §2.3.2.2, mended to z_{t+1} = w_t − ∇f(w_t)/β (docs/papers.md), in its composite
@@ -39,11 +40,11 @@ class Accelerated:
                 w_{k+1} = argmin_w∈S ⟨∇R(z), w⟩ + Ω(w) + (L/2)‖w − z‖²
     Guarantee   J(w_T) − J* ≤ 2L‖w_1 − w*‖²/T² (Th. 2.17), and (1 − √(μ/L))^T if Ω is μ-strongly
                 convex, L the largest that was needed, both since the last restart
-    Cost        one oracle (a pass on all threads) and a pass without slopes a step, another of
+    Cost        per step one oracle (a pass on all threads) and a pass without slopes, another of
                 these if L must rise; O(d) memory
     Needs       a smooth loss, or a whole risk that says it is smooth; a penalty and a domain whose
                 joint prox is known
-    Differs     L is found: see `Smoothness`. Norms are those of scaled features (`FeatureMetric`):
+    Differs     L is estimated (`Smoothness`). Norms are those of scaled features (`FeatureMetric`):
                 a9a, ℓ₁, α = 1e-4, 310 steps to a gap of 1e-6, as they are 499. It is restarted when
                 the step turns against the momentum (O'Donoghue and Candès' gradient scheme; by
                 their function scheme rounding restarts it without end). A free intercept is
@@ -64,7 +65,7 @@ class Accelerated:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: Array, b: Any) -> AcceleratedState:
+    def start(self, risk: WeightRisk, w: Array, b: Intercept) -> AcceleratedState:
         return AcceleratedState(FeatureMetric.of(risk), w.copy(), b, w.copy())
 
     def step(self, risk: WeightRisk, state: AcceleratedState, rng: np.random.Generator) -> Finding:
@@ -90,7 +91,7 @@ class Accelerated:
 
     @staticmethod
     def _ahead(objective: Penalized, state: AcceleratedState) -> tuple[float, Array]:
-        """The clock's next time, and the point from which the next step is taken."""
+        """Return the next t, and the point from which the next step is taken."""
         if state.t == 0.0 or state.smoothness is None:
             return 1.0, state.w
         mu, L, last = state.metric.strong_convexity(objective), state.smoothness.L, state.last

@@ -13,7 +13,7 @@ from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, Polyhedra
 from stepless.certificates.polyhedral_planes import lasso
 from stepless.objective import Penalized
 from stepless.risks.risk import Risk
-from stepless.solvers.batch.level_step import DUALS, Level, level_step
+from stepless.solvers.batch.level_step import DUALS, LevelState, level_step
 from stepless.solvers.solver import Finding
 
 
@@ -26,7 +26,7 @@ class BundleState:
     b: float
     best: Array
     lowest: float = math.inf
-    level: Level = field(default_factory=Level)
+    level: LevelState = field(default_factory=LevelState)
 
 
 class Bundle:
@@ -40,8 +40,8 @@ class Bundle:
     Guarantee   ε_t = min_s J(w_s) − J_t(w_t) never rises and bounds J(w_best) − J*; it is below ε
                 after O(G²/(λε)) steps, O(log 1/ε) if R is smooth (SVL Th. 5); the level method, for
                 the rest, has O((GD/ε)²) in a domain of diameter D (Lemaréchal et al. 1995)
-    Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and a small QP, or a
-                few of them in O(n²d); every eighth step for ‖w‖₁ and none a linear programme of n
+    Cost        per step one oracle (a pass on all threads), O(nd) for n planes, and a small QP, or
+                a few of them in O(n²d); every eighth step for ‖w‖₁ and none a linear programme of n
                 rows and 2d columns (HiGHS)
     Needs       any penalty, free, and if it is a sum over weights, not negative or in a box; in a
                 ball l2 and none, in an ℓ₁ ball l1 and none, in a simplex none; where there is no
@@ -112,7 +112,7 @@ class Bundle:
 
 
 def _planes_of(objective: Penalized) -> type[Planes] | None:
-    """Return the planes that know the minimum of this penalty, in this domain, and a model."""
+    """Return the class of planes that can minimise this penalty and a model in this domain."""
     if objective.euclidean:
         return Planes
     if lasso(objective) is not None:
@@ -124,5 +124,5 @@ def _planes_of(objective: Penalized) -> type[Planes] | None:
 
 
 def _cornered(kind: type[Planes]) -> bool:
-    """Whether the minimiser of such planes and Ω may be a corner."""
+    """Return whether the minimiser of such planes and Ω may be a corner."""
     return kind in (PolyhedralPlanes, GeneralPlanes)

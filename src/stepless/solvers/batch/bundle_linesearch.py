@@ -32,7 +32,7 @@ class BundleLinesearch:
     Algorithm   SVL §5, eq. (15): η = min(1, λγ_t/‖λw_t + a_{t+1}‖²),
                 w_{t+1} = (1 − η)w_t − (η/λ)a_{t+1}, r_{t+1} = (1 − η)r_t + ηb_{t+1}
     Guarantee   D_t = r_t − (λ/2)‖w_t‖² ≤ J*; gap below ε after O(G²/(λε)) steps (SVL Th. 4, 5)
-    Cost        one oracle (a pass on all threads) a step; O(d) memory
+    Cost        one oracle (a pass on all threads) per step; O(d) memory
     Needs       Ω = (λ/2)‖w‖², no domain
     Differs     begins at w = 0, r = 0 whatever the start, because only there is the pair feasible.
                 The bound of a risk that is known by an oracle only is that of its last planes, in a
@@ -51,8 +51,7 @@ class BundleLinesearch:
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:
-        lack = needs_euclidean(objective, joint=True)
-        if lack is not None:
+        if lack := needs_euclidean(objective):
             return lack
         if objective.strength == 0.0 or not math.isinf(objective.radius):
             return "needs penalty='l2' and no domain; use solver='auto'"
@@ -75,7 +74,7 @@ class BundleLinesearch:
             share = min(1.0, strength * gap / square)  # SVL (15)
         state.w = (1 - share) * w - (share / strength) * plane.a
         state.offset += share * (plane.offset - state.offset)
-        if plane.witness and plane.witness.points:  # of which few prove as much, weighed by a QP
+        if plane.witness and plane.witness.points:  # a QP finds a few of them that prove as much
             return Finding(w, tangent.b, objective, plane=plane)
         state.witness = blend((1.0 - share, share), (state.witness, plane.witness))
         bound = state.offset - risk.objective.penalty(state.w)

@@ -15,15 +15,15 @@ from stepless.data import Column, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
-from stepless.solvers.solver import Finding, needs_euclidean, needs_ridge
+from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
-_SHORTEST, _LONGEST = 2.0, 8.0  # sweeps a step; few, so that a limit of seconds is kept
+_SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
-_CAUTION = 0.1  # of a sweep's largest move: how far from moving an example must be to rest
+_CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_LIFT = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
-_EMPTY = 1e-12  # of the largest q_i: what an example without features gets
+_EMPTY = 1e-12  # of the largest q_i: for an example without features
 
 
 @dataclass
@@ -47,7 +47,7 @@ class DualAscentState:
 
 
 class DualAscent:
-    """The dual variable of one example a time, exactly; the dual point is its own certificate.
+    """Exact steps in one dual variable at a time; the dual point is its own certificate.
 
     Solves      min_w (λ/2)‖w‖² + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/m by
                 max_a D(a) = −Σ s_i ℓ*(a_i, y_i)/m − (λ/2)‖w(a)‖², w(a) = −Σ s_i a_i x_i/(λm)
@@ -84,8 +84,7 @@ class DualAscent:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_ridge(objective)
-        if lack is not None:
+        if lack := needs_euclidean_sum(objective) or needs_ridge(objective):
             return lack
         if not objective.loss.offers("implicit_slope", "conjugate"):
             return (
@@ -112,10 +111,10 @@ class DualAscent:
         return state
 
     def resume(self, risk: RowRisk, state: DualAscentState) -> DualAscentState:
-        """Dual variables are feasible at every strength: take them scaled, or foretold by two.
+        """Return a state with dual variables that are scaled, or extrapolated from two strengths.
 
-        Scaled: any share θ of them is feasible too, w(θa) = θ(λ/λ')w, and the θ of the least gap is
-        taken, from weights that stay to such that grow. Foretold: from those of two other
+        They are feasible at every strength. Scaled: any share θ of them is feasible too,
+        w(θa) = θ(λ/λ')w, and the θ of the least gap is taken. Extrapolated: from those of two other
         strengths, along log λ. The higher dual objective wins.
         """
         strength, ratio = risk.objective.strength, state.strength / risk.objective.strength
@@ -125,7 +124,7 @@ class DualAscent:
 
         def dual(share: float) -> float:
             conjugates = loops.scaled(risk.problem, state.a, share) / risk.m
-            return -conjugates - (share * ratio) ** 2 * square
+            return float(-conjugates - (share * ratio) ** 2 * square)
 
         def gap(share: float) -> float:
             grown = share * ratio
@@ -158,7 +157,7 @@ class DualAscent:
         )
 
     def _explain(self, risk: RowRisk, state: DualAscentState) -> None:
-        """Take the slopes at w for dual variables, and then their own weights for w."""
+        """Take the slopes at w as dual variables, and set w to their weights."""
         w, b = state.w, float(state.motion[loops.BIAS])
         loops.explain(risk.problem, state.q, risk.source.predictions(w, b), state.a)
         (total, _), _, g = _gather(risk, state, (1.0, 1.0))
@@ -185,7 +184,7 @@ class DualAscent:
         return self._certify(risk, state)
 
     def _certify(self, risk: RowRisk, state: DualAscentState) -> Finding:
-        """Offer the point and the bound of a; call back who rests in vain; remove drift from w."""
+        """Return the point and its bound; reactivate examples that should move; recompute w."""
         objective, motion, a = risk.objective, state.motion, state.a
         w, b = state.w, float(motion[loops.BIAS])
         shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
@@ -233,7 +232,7 @@ class DualAscent:
 def _gather(
     risk: RowRisk, state: DualAscentState, shares: tuple[float, float]
 ) -> tuple[tuple[float, float], Array, Array]:
-    """Means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
+    """Return means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
     given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
     parts = risk.source.map(loops.gather, *given)

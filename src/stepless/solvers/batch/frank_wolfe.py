@@ -26,9 +26,9 @@ class FrankWolfe(Gradient):
     Guarantee   J(w_T) − J* ≤ 2β·diam(S)²/(T + 1) (Th. 2.21), and geometric with away steps if J is
                 strongly convex (Lacoste-Julien and Jaggi); at every step
                 J(w_t) − J* ≤ ⟨∇J(w_t), w_t − p_t⟩
-    Cost        one oracle (a pass on all threads) a step, another if L must rise; O(d) memory
+    Cost        one oracle (a pass on all threads) per step, another if L must rise; O(d) memory
     Needs       a smooth loss; penalty l2 or none; a bounded domain
-    Differs     η is where J's bound of smoothness L is lowest, with L found: see `Smoothness`; not
+    Differs     η is where J's bound of smoothness L is lowest, with L estimated (`Smoothness`); not
                 2/(t + 1). A free intercept is minimised out in the oracle.
 
     Examples
@@ -82,9 +82,10 @@ class FrankWolfe(Gradient):
 
 
 def _direction(objective: Penalized, w: Array, g: Array) -> tuple[Array, float, int | slice | None]:
-    """Towards the lowest vertex or away from the highest; how far one may go; who is 0 there.
+    """Return a direction to the lowest vertex or away from the highest, its longest step, and
+    the entries that are 0 there.
 
-    In an ℓ₁ ball and a simplex w shows what it is made of: |w_j|/R of a vertex, the rest of 0.
+    In an ℓ₁ ball and a simplex w is a combination of vertices, |w_j|/R of each, and of 0.
     """
     domain = objective.domain
     u = np.empty_like(w)

@@ -3,41 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import enter
+from stepless.intercept import Intercept
 from stepless.objective import Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, Smoothness, needs_prox, needs_smooth
-from stepless.solvers.solver import Finding, touched
+from stepless.solvers.solver import Finding, finding_at
 
 
 @dataclass
 class GradientState:
-    """Where it is, and the risk there once it has been looked at."""
+    """The present point, and the tangent there once it is computed."""
 
     metric: FeatureMetric
     w: Array
-    b: Any
+    b: Intercept
     smoothness: Smoothness | None = None
     tangent: Tangent | None = None
 
 
 class Gradient:
-    """Steps down the gradient, each as long as the risk is smooth.
+    """Gradient steps whose length is the reciprocal of the smoothness along them.
 
     Solves      min_w∈S Ω(w) + R(w), ℓ smooth
     Algorithm   MAH §2.3.2.1, in its composite form:
                 w_{t+1} = argmin_w∈S ⟨∇R(w_t), w⟩ + Ω(w) + (L/2)‖w − w_t‖²
     Guarantee   J(w_T) − J* ≤ L‖w_1 − w*‖²/(2T) (Th. 2.16), and (L/(L + μ))^T if Ω is μ-strongly
                 convex, L the largest that was needed; J never rises
-    Cost        one oracle (a pass on all threads) a step, another if L must rise; O(d) memory
+    Cost        one oracle (a pass on all threads) per step, another if L must rise; O(d) memory
     Needs       a smooth loss; a penalty and a domain whose joint prox is known
-    Differs     L is found: see `Smoothness`. Norms are those of scaled features (`FeatureMetric`).
+    Differs     L is estimated (`Smoothness`). Norms are those of scaled features (`FeatureMetric`).
                 A free intercept is minimised out in the oracle. `accelerated` takes fewer steps.
 
     Examples
@@ -55,7 +56,7 @@ class Gradient:
     def lacks(self, objective: Penalized) -> str | None:
         return needs_prox(objective) or needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: Array, b: Any) -> GradientState:
+    def start(self, risk: WeightRisk, w: Array, b: Intercept) -> GradientState:
         w = w.copy()
         enter(risk.objective.domain, w)
         return GradientState(FeatureMetric.of(risk), w, b)
@@ -68,7 +69,7 @@ class Gradient:
         else:
             self._move(risk, state, state.tangent, state.smoothness)
         state.b = state.tangent.b
-        return touched(risk, state.w, state.tangent)
+        return finding_at(risk, state.w, state.tangent)
 
     @staticmethod
     def _move(

@@ -14,13 +14,13 @@ from stepless.compiled.light import light
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, System, fenchel, moved
-from stepless.solvers.batch.orthogonal import Orthogonal, system, unpenalized
-from stepless.solvers.batch.piecewise import Piecewise, lacks
+from stepless.solvers.batch.newton_step import Predictions, fenchel_bound, step_of
+from stepless.solvers.batch.orthogonal import AnySystem, newton_system, unpenalized_bound
+from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
 _WIDE = 1.0  # μ of the first point, at least
-_TRUSTED = 1.0  # times μ: size up to which second-order terms are believed
+_TRUSTED = 1.0  # times μ: the largest second-order term that is used
 _LEAST = 1e-200  # μ
 _SHY = 0.95  # share of the longest step that is taken
 
@@ -43,12 +43,12 @@ class InteriorPointState:
     tilt: float = 0.0
     steps: tuple[float, float] = 0.0, 0.0  # along the moves, to be taken: of β, and of α, γ
     product: float = 0.0  # Σσ(βα + (1 − β)γ)
-    moving: bool = False  # the first step only looks
+    moving: bool = False  # the first step only evaluates
 
 
 @dataclass(frozen=True)
-class Course:
-    """Where a system's solution leads: moves of w, b and p, and how long they may be."""
+class SearchDirection:
+    """A solution of the system: directions of w, b and p, and the longest steps along them."""
 
     turn: Array
     turn_b: float
@@ -59,7 +59,7 @@ class Course:
 
 
 class InteriorPoint:
-    """Newton steps on the smoothed optimality conditions themselves: for the smallest λ.
+    """Newton steps on smoothed optimality conditions: for the smallest λ.
 
     Solves      min_w (λ/2)‖w‖² + R(w, b), ℓ piecewise linear: R = Σ σ_i max(0, p_i − k_i) + a
                 linear part, over all examples and corners
@@ -67,11 +67,11 @@ class InteriorPoint:
                 βα = (1 − β)γ = μ → 0, 0 < β < 1; (XᵀCX + λI) Δw = …, C_i = Σσ/(α/β + γ/(1 − β))
     Guarantee   J − J* ≤ Σ σ(max(0, t) − βt) + ‖λw + g‖²/(2λ), t = p − k, at every step: β is a
                 dual point
-    Cost        a Hessian of all rows and five passes a step; some 10 to 50 steps, whatever λ
+    Cost        a Hessian of all rows and five passes per step; some 10 to 50 steps, whatever λ
     Needs       no domain, `corners` of the loss
     Differs     from the textbook: with λ = 0 the system is solved by an orthogonal factor of the
                 rows, and `proof.reach` bounds what ‖g‖ costs. Steps of β and of the rest have
-                lengths of their own, for λ is small; second-order terms are believed up to μ. A
+                separate lengths, for λ is small; second-order terms are limited to μ. A
                 free intercept is one more variable; for the certificate β is made level in it.
 
     Examples
@@ -87,7 +87,7 @@ class InteriorPoint:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        return lacks(objective, ridge=False)
+        return needs_corners(objective, ridge=False)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> InteriorPointState:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
@@ -100,12 +100,15 @@ class InteriorPoint:
     def step(self, risk: RowRisk, state: InteriorPointState, rng: np.random.Generator) -> Finding:
         solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state, solved)
+        return self._certify(risk, state, solved)
 
-    def _look(
-        self, risk: RowRisk, state: InteriorPointState, solved: System | Orthogonal | None
+    def _certify(
+        self,
+        risk: RowRisk,
+        state: InteriorPointState,
+        solved: AnySystem | None,
     ) -> Finding:
-        """Take the steps; objective, gradient and certificate there."""
+        """Take the steps; return objective and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
         written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
         parts = source.update(written, barrier.advance, *read, state.steps)
@@ -126,9 +129,9 @@ class InteriorPoint:
         objective = risk.value_at(p) + risk.objective.penalty(state.w)
         if risk.objective.strength == 0.0:
             right = np.append(residual, 0.0) if risk.objective.intercept else residual
-            bound = unpenalized(objective, gap, right, solved)
+            bound = unpenalized_bound(objective, gap, right, solved)
         else:
-            bound = fenchel(risk.objective, objective, gap, residual)
+            bound = fenchel_bound(risk.objective, objective, gap, residual)
         return Finding(
             state.w,
             state.b,
@@ -137,30 +140,34 @@ class InteriorPoint:
             claim=terms.claim(risk, slopes),
         )
 
-    def _move(self, risk: RowRisk, state: InteriorPointState) -> System | Orthogonal | None:
-        """Predictor, corrector, step."""
+    def _move(self, risk: RowRisk, state: InteriorPointState) -> AnySystem | None:
+        """Compute predictor, corrector and the lengths of the next steps."""
         mu = state.product / (2.0 * state.terms.mass)
         if not _LEAST < mu < math.inf:  # nothing is left to improve, or to compute with
             return None
         target = 0.0, 0.0
         _weigh(risk, state, target)
-        solved = system(risk, state.c, thrifty=False)
-        course = _course(risk, state, solved, target)
-        r, t, (A, B, C) = 1.0 / max(course.dual, 1.0), 1.0 / max(course.primal, 1.0), course.bends
+        solved = newton_system(risk, state.c, thrifty=False)
+        direction = _direction(risk, state, solved, target)
+        r, t, (A, B, C) = (
+            1.0 / max(direction.dual, 1.0),
+            1.0 / max(direction.primal, 1.0),
+            direction.bends,
+        )
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
         _weigh(risk, state, target)
-        course = _course(risk, state, solved, target)
-        r, t = (_SHY / max(longest, _SHY) for longest in (course.dual, course.primal))
+        direction = _direction(risk, state, solved, target)
+        r, t = (_SHY / max(longest, _SHY) for longest in (direction.dual, direction.primal))
         state.steps = r, t
-        state.w = state.w + t * course.turn
-        state.b += t * course.turn_b
-        state.kept.follow(risk.source, course.move, t, state.w, state.b)
+        state.w = state.w + t * direction.turn
+        state.b += t * direction.turn_b
+        state.kept.follow(risk.source, direction.move, t, state.w, state.b)
         return solved
 
 
 def _distances(block: Block, corners: tuple[Array, Array], p: Array) -> tuple[float, int]:
-    """The sum of |p − k|, and how many they are."""
+    """Return the sum of |p − k|, and the number of terms."""
     k, _ = corners
     return float(np.abs(p - k).sum()), k.size
 
@@ -168,7 +175,7 @@ def _distances(block: Block, corners: tuple[Array, Array], p: Array) -> tuple[fl
 def _central(
     block: Block, corners: tuple[Array, Array], p: Array, mu: float
 ) -> tuple[Array, Array, Array]:
-    """β, α, γ with βα = (1 − β)γ = μ at t = p − k."""
+    """Return β, α, γ with βα = (1 − β)γ = μ at t = p − k."""
     t = p - corners[0]
     # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
     upper = 0.5 * (2.0 * mu + np.abs(t) + np.sqrt(4.0 * mu * mu + t * t))
@@ -191,20 +198,22 @@ def _weigh(risk: RowRisk, state: InteriorPointState, target: tuple[float, float]
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
-def _course(
+def _direction(
     risk: RowRisk,
     state: InteriorPointState,
-    solved: System | Orthogonal,
+    solved: AnySystem,
     target: tuple[float, float],
-) -> Course:
+) -> SearchDirection:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
     right = -(risk.objective.strength * state.w + state.g + source.combination(state.h))
     if free:
         tilt = state.tilt + sum_blocks(source.map(apply_numpy, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
-    turn, turn_b, move = moved(risk, solved.solve(right))
+    turn, turn_b, move = step_of(risk, solved.solve(right))
     read = state.terms.corners, state.point, state.kept.p, move
     parts = source.update(state.moves, barrier.push, *read, target)
     dual, primal = (max(part[side] for part in parts) for side in range(2))
-    return Course(turn, turn_b, move, dual, primal, sum_blocks([part[2:] for part in parts]))
+    return SearchDirection(
+        turn, turn_b, move, dual, primal, sum_blocks([part[2:] for part in parts])
+    )

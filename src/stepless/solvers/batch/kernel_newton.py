@@ -1,4 +1,4 @@
-"""Newton's method for a sum of kernels."""
+"""Newton's method for a kernel expansion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.objective import Objective
 from stepless.risks.kernel_risk import KernelRisk
-from stepless.solvers.batch.newton_step import search
+from stepless.solvers.batch.newton_step import line_search
 from stepless.solvers.kernel_cuts import KernelCuts
 from stepless.solvers.solver import Finding
 
@@ -28,12 +28,12 @@ class KernelNewtonState:
     f: Array
     b: float
     cuts: KernelCuts
-    moving: bool = False  # the first step only looks
+    moving: bool = False  # the first step only evaluates
     spent: bool = False  # the last step's model promised nothing but rounding
 
 
 class KernelNewton:
-    """Newton steps on the coefficients of a sum of kernels, with an exact line search.
+    """Newton steps on the coefficients of a kernel expansion, with an exact line search.
 
     Solves      min_f (λ/2)‖f‖² + R(f, b), f = Σ c_i k(x_i, ·), ℓ with a curvature
     Algorithm   λc + a(f + b) = 0 made linear around f: (HK + λI) c + h b = h(f + b) − a, a_i and
@@ -41,8 +41,8 @@ class KernelNewton:
                 by Cholesky factors of λI + H^½KH^½, which is never ill-conditioned by K (Rasmussen
                 and Williams 2006, Alg. 3.1)
     Guarantee   J falls at every step, quadratically fast in the end
-    Cost        m³/3 operations and m² numbers a step, O(m) a trial of its length
-    Needs       λ > 0, `curvature` of the loss, all kernels at hand
+    Cost        m³/3 operations and m² numbers per step, O(m) per trial of its length
+    Needs       λ > 0, `curvature` of the loss, the Gram matrix in memory
     Differs     a line search, an intercept
 
     Examples
@@ -59,7 +59,6 @@ class KernelNewton:
     needs: ClassVar[type] = KernelRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        """What of this objective the solver cannot handle, with a remedy; None if it can."""
         if not objective.loss.offers("curvature"):
             return (
                 f"needs the curvature of {type(objective.loss).__name__}; "
@@ -68,15 +67,14 @@ class KernelNewton:
         return None
 
     def start(self, risk: KernelRisk, w: Array, b: float) -> KernelNewtonState:
-        """A state at these coefficients."""
         return KernelNewtonState(w.copy(), risk.gram.predictions(w), b, KernelCuts(risk))
 
     def step(self, risk: KernelRisk, state: KernelNewtonState, rng: np.random.Generator) -> Finding:
-        """Factor once; the first step only looks."""
+        """Take a Newton step; the first step only evaluates."""
         if state.moving:
             self._move(risk, state)
         state.moving = True
-        found = state.cuts.look(risk, state.coefficients, state.b)
+        found = state.cuts.evaluate(risk, state.coefficients, state.b)
         return replace(found, spent=state.spent)
 
     def _move(self, risk: KernelRisk, state: KernelNewtonState) -> None:
@@ -87,7 +85,7 @@ class KernelNewton:
         total, *_ = smooth.survey(block, a, h, loss, state.f, state.b)
         a /= m
         h /= m
-        system = Curved(K, h, strength)
+        system = KernelSystem(K, h, strength)
         target = system.solve(h * (state.f + state.b) - a)
         b = 0.0
         if risk.objective.intercept:
@@ -106,15 +104,15 @@ class KernelNewton:
             return first / m + along + t * bend, second / m + bend
 
         slope = derivatives(0.0)[0]
-        t = search(slope, derivatives)
+        t = line_search(slope, derivatives)
         state.spent = -slope <= _DECREASE * (total / m + strength * float(state.f @ target))
         state.coefficients = state.coefficients + t * turn
         state.f = state.f + t * across
         state.b += t * turn_b
 
 
-class Curved:
-    """λI + HK for a diagonal H ≥ 0 of curvatures, to be solved with."""
+class KernelSystem:
+    """Linear systems with λI + HK, for a diagonal H ≥ 0 of curvatures."""
 
     def __init__(self, K: Array, h: Array, strength: float) -> None:
         self._K, self._strength = K, strength
@@ -134,23 +132,28 @@ class Curved:
             ) from error
 
     def solve(self, v: Array) -> Array:
-        """(λI + HK)⁻¹ v, by Woodbury: no inverse of K is taken."""
-        inner = cho_solve(self._factor, self._root * (self._K @ v), check_finite=False)
+        """Return (λI + HK)⁻¹ v, by Woodbury's identity: no inverse of K is taken."""
+        inner: Array = cho_solve(self._factor, self._root * (self._K @ v), check_finite=False)
         return (v - self._root * inner) / self._strength
 
-    def spread(self, kernels: Array) -> Array:
-        """kᵀ H^½ (λI + H^½KH^½)⁻¹ H^½ k for each row k."""
+    def quadratic_forms(self, kernels: Array) -> Array:
+        """Return kᵀ H^½ (λI + H^½KH^½)⁻¹ H^½ k for each row k."""
         right = (kernels * self._root).T
-        return np.einsum("ij,ij->j", right, cho_solve(self._factor, right, check_finite=False))
+        forms: Array = np.einsum(
+            "ij,ij->j", right, cho_solve(self._factor, right, check_finite=False)
+        )
+        return forms
 
     def inverse(self) -> Array:
-        """H^½ (λI + H^½KH^½)⁻¹ H^½."""
-        out = cho_solve(self._factor, np.diag(self._root), overwrite_b=True, check_finite=False)
+        """Return H^½ (λI + H^½KH^½)⁻¹ H^½."""
+        out: Array = cho_solve(
+            self._factor, np.diag(self._root), overwrite_b=True, check_finite=False
+        )
         out *= self._root[:, None]
         return out
 
     @property
     def log_determinant(self) -> float:
         """The logarithm of |I + H^½KH^½/λ|."""
-        diagonal = self._factor[0].diagonal()
+        diagonal: Array = self._factor[0].diagonal()
         return 2.0 * float(np.log(diagonal).sum()) - diagonal.size * math.log(self._strength)

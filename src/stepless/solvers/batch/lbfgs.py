@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.certificates import Planes
+from stepless.intercept import Intercept
 from stepless.mirrors.elastic import lasso_share
 from stepless.objective import L1, ElasticNet, Penalized, SquaredL2, Zero
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth, noise
+from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth, rounding_error
 from stepless.solvers.solver import Finding
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
@@ -28,10 +29,10 @@ _SHORTEST = 1e-9  # width of a bracket, or step, at which rounding decides
 
 @dataclass
 class LBFGSState:
-    """The point that was reached, the curvature that was seen, and a search from there."""
+    """The present point, the memory of curvature, and the line search from there."""
 
     w: Array
-    b: Any
+    b: Intercept
     scales: Array  # of the inverse Hessian's diagonal: 1/(λ + curvature)
     planes: Planes | None  # the last tangents, where they are all that a bound takes
     value: float = math.inf  # J(w)
@@ -46,7 +47,7 @@ class LBFGSState:
 
 
 class LBFGS:
-    """Newton's method with a Hessian that the last steps' gradients suggest.
+    """Quasi-Newton steps with a Hessian from the last steps and gradients.
 
     Solves      min_w Ω(w) + R(w), R smooth, Ω = (λ/2)‖w‖², α‖w‖₁, both or 0
     Algorithm   Liu and Nocedal 1989: δ = −H∇J, H from the last 10 pairs (w_{t+1} − w_t, ∇J_{t+1} −
@@ -55,8 +56,8 @@ class LBFGS:
                 steps may lead, and steps end where they would leave it
     Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every point for (λ/2)‖w‖² (Fenchel's gap of the
                 tangent plane), and less by the last 10 tangents together; it falls linearly
-    Cost        one oracle (a pass on all threads) a step, every trial of a search being one;
-                some 60 products of vectors; 30 vectors' memory
+    Cost        one oracle (a pass on all threads) per step, and every trial of a line search is a
+                step; some 60 products of vectors; 30 vectors' memory
     Needs       a smooth loss, or a whole risk that says it is smooth; penalty l2, l1, elasticnet or
                 none, no domain
     Differs     H begins with 1/(λ + curvature) of each weight, the curvature guessed from the size
@@ -87,7 +88,7 @@ class LBFGS:
             )
         return needs_smooth(objective)
 
-    def start(self, risk: WeightRisk, w: Array, b: Any) -> LBFGSState:
+    def start(self, risk: WeightRisk, w: Array, b: Intercept) -> LBFGSState:
         curvatures = FeatureMetric.of(risk).h
         strength = risk.objective.strength
         least = 1e-12 * float(curvatures.max(initial=0.0)) or 1.0
@@ -111,7 +112,7 @@ class LBFGS:
         value = objective.penalty(v) + tangent.value
         g = tangent.plane.a + objective.strength * v
         if not state.g.size or self._ends(risk, state, v, value, g, corner):
-            if value <= state.value + noise(risk, state.value) or not state.g.size:
+            if value <= state.value + rounding_error(risk, state.value) or not state.g.size:
                 self._move(state, v, tangent.b, value, g, corner)
             else:  # the direction leads nowhere: stay, and aim anew
                 self._move(state, state.w, state.b, state.value, state.g, corner)
@@ -142,8 +143,8 @@ class LBFGS:
     def _ends(
         risk: WeightRisk, state: LBFGSState, v: Array, value: float, g: Array, corner: float
     ) -> bool:
-        """Whether the search may end here; the next trial is set if not."""
-        rounding = noise(risk, state.value)
+        """Return whether the line search ends here; set its next trial if not."""
+        rounding = rounding_error(risk, state.value)
         if corner > 0.0:
             promised = min(float(_steepest(state.w, state.g, corner) @ (v - state.w)), 0.0)
             if value <= state.value + _DECREASE * promised + rounding:
@@ -173,9 +174,9 @@ class LBFGS:
         return width <= _SHORTEST * state.high
 
     def _move(
-        self, state: LBFGSState, v: Array, b: Any, value: float, g: Array, corner: float
+        self, state: LBFGSState, v: Array, b: Intercept, value: float, g: Array, corner: float
     ) -> None:
-        """Go to v, learn the curvature on the way, and choose the next direction."""
+        """Move to v, remember the curvature along the move, and choose the next direction."""
         straight = False
         if state.g.size:
             move, change = v - state.w, g - state.g
@@ -212,7 +213,7 @@ class LBFGS:
 
 
 def _steepest(w: Array, g: Array, corner: float) -> Array:
-    """The gradient, or that of the shortest subgradients of J at w."""
+    """Return the shortest subgradient of J at w."""
     if corner == 0.0:
         return g
     sides = np.sign(w) * corner + g
@@ -220,7 +221,7 @@ def _steepest(w: Array, g: Array, corner: float) -> Array:
 
 
 def _times_inverse_hessian(state: LBFGSState, g: Array) -> Array:
-    """Hg by the two-loop recursion (Nocedal 1980)."""
+    """Return Hg by the two-loop recursion (Nocedal 1980)."""
     q, shares = g.copy(), []
     for move, change in zip(reversed(state.moves), reversed(state.changes), strict=True):
         bend = float(move @ change)
@@ -239,7 +240,7 @@ def _times_inverse_hessian(state: LBFGSState, g: Array) -> Array:
 
 
 def _cubic(a: float, at_a: float, slope_a: float, b: float, at_b: float, slope_b: float) -> float:
-    """Where the cubic through two values and slopes is least."""
+    """Return the minimiser of the cubic through two values and slopes."""
     d = slope_a + slope_b - 3.0 * (at_a - at_b) / (a - b)
     square = d * d - slope_a * slope_b
     if not square >= 0.0:

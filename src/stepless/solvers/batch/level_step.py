@@ -10,37 +10,36 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.jit import compiled
-from stepless.objective import L1Ball, Penalized, Simplex
+from stepless.objective import L1Ball, Penalized, Regularizer, Simplex
 
 DUALS = 3  # dual points: of the certificate, of moves, of long moves
 _MOVE, _LONG = 1, 2
 _LOW, _HIGH = 0.4, 0.8  # shares of the gap between which the level may lie
-_TRIALS = 12  # of η; where they end, any point is a point
+_TRIALS = 12  # of η; after the last, its point is taken as it is
 _FARTHEST = 64.0  # by how much η may grow in a round
 _LONGEST = 1e10  # and in all
 _LONG_STEPS, _LONGER = 12, 4.0  # where only the bound matters: how many, and how η grows
 _PROVED = 0.1  # of the gap: how near a bound is to the model's minimum
 _ENOUGH = 0.02  # of the gap: how exactly a model is minimised
-_ROUNDS = 8  # from one good bound to the next: it takes longer than a pass, and helps less
+_ROUNDS = 8  # between good bounds, each of which takes longer than a pass
 
 
 @dataclass
-class Level:
-    """What the steps remember."""
+class LevelState:
+    """The numbers that one level step leaves to the next."""
 
     eta: float = 0.0  # the last one
     longest: float = 0.0  # beyond, the distance to the best point hardly counts
     wait: int = 0  # rounds until a good bound is due
 
 
-class _Near:
+class _ProximalModel:
     """Ω + the domain + ‖w − c‖²/(2η), by its conjugate: weights are proxes."""
 
     def __init__(self, objective: Penalized, centre: Array, eta: float) -> None:
@@ -74,20 +73,20 @@ class _Near:
 
 
 @compiled("w[d,K] steps[d,K]")
-def _shrink(regularizer: Any, w: Any, steps: Any) -> None:
+def _shrink(regularizer: Regularizer, w: Array, steps: Array) -> None:
     regularizer.shrink(w, steps)
 
 
 def _descend(
     objective: Penalized, planes: GeneralPlanes, w: Array, lowest: float, eta: float
 ) -> tuple[float, Array, bool]:
-    """Go down the model by ever longer steps, until their dual point proves its minimum.
+    """Descend on the model by ever longer steps, until their dual point proves its minimum.
 
     Return the bound, the point, and whether that was so.
     """
     bound = planes.bound_of(_LONG, objective, lowest)
     for _ in range(_LONG_STEPS):
-        near = _Near(objective, w, eta)
+        near = _ProximalModel(objective, w, eta)
         w = planes.minimise(near, _ENOUGH * (lowest - bound), _LONG)
         bound = planes.bound_of(_LONG, objective, lowest)
         if _model(objective, planes, w) - bound <= _PROVED * (lowest - bound):
@@ -101,7 +100,7 @@ def _model(objective: Penalized, planes: GeneralPlanes, w: Array) -> float:
 
 
 def level_step(
-    objective: Penalized, planes: GeneralPlanes, best: Array, lowest: float, level: Level
+    objective: Penalized, planes: GeneralPlanes, best: Array, lowest: float, level: LevelState
 ) -> tuple[float, Array]:
     """Return the bound on the optimum and the next point, near the best one, with J = `lowest`.
 
@@ -127,11 +126,27 @@ def level_step(
             planes.age_unused()
     if not (level.eta > 0.0 and lowest > bound):
         return bound, w
+    return bound, _to_level(objective, planes, level, (best, lowest, bound), fresh)
+
+
+def _to_level(
+    objective: Penalized,
+    planes: GeneralPlanes,
+    level: LevelState,
+    known: tuple[Array, float, float],
+    fresh: bool,
+) -> Array:
+    """Return the point near the best one at which the model is about at the level; adapt η.
+
+    `known` is the best point, its objective and the bound; `fresh` says that the bound is a good
+    one.
+    """
+    best, lowest, bound = known
     gap = lowest - bound
     farthest = min(_FARTHEST * level.eta, level.longest)
     short, long, before = 0.0, math.inf, math.inf
     for _ in range(_TRIALS):
-        w = planes.minimise(_Near(objective, best, level.eta), _ENOUGH * gap, _MOVE)
+        w = planes.minimise(_ProximalModel(objective, best, level.eta), _ENOUGH * gap, _MOVE)
         model = _model(objective, planes, w)  # the lower the farther
         if model < bound + _LOW * gap:
             long = level.eta
@@ -146,4 +161,4 @@ def level_step(
             level.eta = long / 4.0
         else:
             level.eta = min(4.0 * short, math.sqrt(short * long), farthest)
-    return bound, w
+    return w

@@ -11,8 +11,8 @@ from stepless.arrays import Array
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
-from stepless.solvers.batch.smoothness import needs_smooth, noise
-from stepless.solvers.solver import Finding, touched
+from stepless.solvers.batch.smoothness import needs_smooth, rounding_error
+from stepless.solvers.solver import Finding, finding_at
 
 _SHORTER = 0.5  # after a step that was too long
 _LONGER = 1.1  # after one that was not
@@ -82,7 +82,7 @@ class MirrorProx:
             v = mirror.move(w, ahead, state.step)
             bend = state.step * float((ahead - g) @ (z - v))
             near = mirror.divergence(z, w) + mirror.divergence(v, z)
-            rounding = state.step * noise(risk, here.value)
+            rounding = state.step * rounding_error(risk, here.value)
             # false for what is not a number, which shorter steps would not mend
             if not bend > near + rounding:
                 break
@@ -90,4 +90,4 @@ class MirrorProx:
         if near > rounding:
             state.step *= _LONGER
         state.w, state.b = v, there.b
-        return touched(risk, z, there)
+        return finding_at(risk, z, there)

@@ -17,16 +17,20 @@ from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import (
     Predictions,
-    System,
-    fenchel,
-    head_start,
-    level,
-    moved,
-    search,
+    fenchel_bound,
+    head_start_sample,
+    level_intercept,
+    line_search,
+    step_of,
     unweighted,
 )
-from stepless.solvers.batch.orthogonal import Orthogonal, lifted, system, unpenalized
-from stepless.solvers.solver import Finding, needs_euclidean, needs_free
+from stepless.solvers.batch.orthogonal import (
+    AnySystem,
+    newton_system,
+    raised_curvatures,
+    unpenalized_bound,
+)
+from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
 _SAMPLED = 20  # steps on a sample at most
@@ -35,7 +39,7 @@ _STALE = 5  # steps without a gain that show that rounding is all that is left
 _KEPT = 0.1  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
-_LEVEL = 1e-9  # of the sum of slopes: what they may lack of level, for the verifier levels them
+_LEVEL = 1e-9  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them
 
 
 @dataclass
@@ -52,7 +56,7 @@ class NewtonState:
     decrease: float = math.inf  # that the last step's model promised
     height: float = math.inf  # the lowest objective
     stale: int = 0  # steps since then
-    moving: bool = False  # the first step only looks
+    moving: bool = False  # the first step only evaluates
 
 
 class Newton:
@@ -60,16 +64,16 @@ class Newton:
 
     Solves      min_w (λ/2)‖w‖² + R(w, b), ℓ with a curvature
     Algorithm   (XᵀCX/m + λI) δ = −∇J, C = diag(s_i ℓ''_i), by Cholesky factors or conjugate
-                gradients (see `System`); w += tδ, t where d/dt J(w + tδ) has fallen to a tenth
+                gradients (`NewtonSystem`); w += tδ, t where d/dt J(w + tδ) has fallen to a tenth
     Guarantee   J(w) − J* ≤ ‖∇J(w)‖²/(2λ) at every step (Fenchel), falling quadratically in the end;
                 with λ = 0, about ⟨∇J(w), δ⟩, which `proof.reach` verifies
-    Cost        two passes and a Hessian (or as many products with it as it takes) a step, O(m) a
-                trial of t: predictions are kept; O(m + d²) memory
+    Cost        per step two passes and a Hessian (or as many products with it as it takes); O(m)
+                per trial of t: predictions are kept; O(m + d²) memory
     Needs       no domain, `curvature` of the loss
-    Differs     with λ = 0 the system is solved by an orthogonal factor of the rows (`Orthogonal`),
-                and squares are fitted in one step. Begins on an eighth of the examples, and there
-                on an eighth of those. A free intercept is a variable of each step, and minimised
-                out exactly after it.
+    Differs     with λ = 0 the rows have an orthogonal factor (`OrthogonalSystem`), and squares
+                are fitted in one step. Begins on an eighth of the examples, and there on an eighth
+                of those. A free intercept is a variable of each step, and minimised out exactly
+                after it.
 
     Examples
     --------
@@ -84,8 +88,7 @@ class Newton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = needs_euclidean(objective) or needs_free(objective)
-        if lack is not None:
+        if lack := needs_euclidean_sum(objective) or needs_free(objective):
             return lack
         if not objective.loss.offers("curvature"):
             return (
@@ -101,8 +104,8 @@ class Newton:
         return NewtonState(w.copy(), b, kept, np.zeros(risk.d), source.empty(), source.empty())
 
     def _sampled(self, risk: RowRisk, w: Array, b: float) -> tuple[Array, float]:
-        """Weights from a sample of the examples, if there are enough of them."""
-        sample = head_start(risk)
+        """Return weights fitted to a sample of the examples, if there are enough of them."""
+        sample = head_start_sample(risk)
         if sample is None:
             return w, b
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
@@ -115,12 +118,10 @@ class Newton:
     def step(self, risk: RowRisk, state: NewtonState, rng: np.random.Generator) -> Finding:
         solved = self._move(risk, state) if state.moving else None
         state.moving = True
-        return self._look(risk, state, solved)
+        return self._certify(risk, state, solved)
 
-    def _look(
-        self, risk: RowRisk, state: NewtonState, solved: System | Orthogonal | None
-    ) -> Finding:
-        """Objective, gradient, curvatures and certificate at the predictions."""
+    def _certify(self, risk: RowRisk, state: NewtonState, solved: AnySystem | None) -> Finding:
+        """Return the finding at the predictions; keep gradient and curvatures."""
         source, loss, p = risk.source, risk.objective.loss, state.kept.p
         sums = [0.0, 0.0, 0.0]
 
@@ -134,7 +135,7 @@ class Newton:
             tiny = _LEVEL * (
                 sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
             )
-            shift = level(lambda shift: survey(shift) if shift else here, tiny)
+            shift = level_intercept(lambda shift: survey(shift) if shift else here, tiny)
             state.kept.shift(source, shift)
             state.b += shift
             state.tilt = sums[1]
@@ -147,10 +148,10 @@ class Newton:
             kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
             gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
             state.stale = 0 if gained > 0.0 else state.stale + 1
-            bound = unpenalized(objective, 0.0, gradient, solved if kept else None)
+            bound = unpenalized_bound(objective, 0.0, gradient, solved if kept else None)
         else:
             residual = risk.objective.strength * state.w + state.g
-            bound = fenchel(risk.objective, objective, 0.0, residual)
+            bound = fenchel_bound(risk.objective, objective, 0.0, residual)
         return Finding(
             state.w,
             state.b,
@@ -160,20 +161,20 @@ class Newton:
             spent=state.stale >= _STALE,
         )
 
-    def _move(self, risk: RowRisk, state: NewtonState) -> System | Orthogonal:
+    def _move(self, risk: RowRisk, state: NewtonState) -> AnySystem:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
         gradient = strength * state.w + state.g
         if free:
             gradient = np.concatenate((gradient, [state.tilt]))
         c = state.c
         if strength == 0.0:
-            c = lifted(risk, c, min(_LIFTED, state.decrease / max(state.height, _LEAST)))
-        solved = system(risk, c)
+            c = raised_curvatures(risk, c, min(_LIFTED, state.decrease / max(state.height, _LEAST)))
+        solved = newton_system(risk, c)
         delta = solved.solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         p, loss = state.kept.p, risk.objective.loss
-        turn, turn_b, move = moved(risk, delta)
+        turn, turn_b, move = step_of(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
@@ -181,7 +182,7 @@ class Newton:
             first, second = (part / risk.m for part in sums)
             return first + along + t * bend, second + bend
 
-        t = search(slope, derivatives)
+        t = line_search(slope, derivatives)
         state.w = state.w + t * turn
         state.b += t * turn_b
         state.kept.follow(source, move, t, state.w, state.b)

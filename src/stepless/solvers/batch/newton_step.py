@@ -1,4 +1,4 @@
-"""What Newton's methods share: the linear system, the search along its solution, the intercept."""
+"""Parts of Newton's methods: the linear system, the line search, the intercept."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from stepless.risks.risk import RowRisk
 _DENSE = 1500  # features up to which the Hessian itself is formed and factored
 _PRECISE = 1e-14  # added to a diagonal of ones: what rounding leaves of a Hessian
 _LEAST = 1e-300  # keeps a quotient finite
-_ENOUGH = 8  # rows a feature, to factor instead of all
-_LONG = 20  # entries from which on a row is long
+_ENOUGH = 8  # rows per feature, to factor instead of all
+_LONG = 20  # entries of a long row, at least
 _FORCING = 0.1  # conjugate gradients stop at this share of the right-hand side
 _MOST_PRODUCTS = 100
-_WAY = 18.0  # times the largest prediction: how far they may have come before they are made anew
+_WAY = 18.0  # times the largest prediction: after moves of this size they are computed anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
-_SHARE = 8  # one example in so many makes the sample that gives a head start
+_SHARE = 8  # one example in eight is in the sample for a head start
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
 
 
-class System:
-    """Σ c_i x_i x_iᵀ + diag(damping), to be solved with; with `ones`, each x_i ends in a 1.
+class NewtonSystem:
+    """Linear systems with Σ c_i x_i x_iᵀ + diag(damping); with `ones`, each x_i ends in a 1.
 
     Up to 1500 features it is factored. Where there are many more long rows than features, only some
     of the rows are; conjugate gradients do the rest, with these factors as preconditioner, or, for
@@ -70,20 +70,21 @@ class System:
     def _precondition(self, r: Array) -> Array:
         if self.factor is None:
             return r / self.diagonal
-        return self.scale * dpotrs(self.factor, self.scale * r, lower=0)[0]
+        solution: Array = dpotrs(self.factor, self.scale * r, lower=0)[0]
+        return self.scale * solution
 
     def _some(self) -> Column:
-        """Weights of the rows to factor: one in so many, weighing as much more, or all."""
+        """Return the weights of the rows to factor: every n-th, with n times its weight, or all."""
         (m, d), entries = self.source.shape, self.source.X.nnz
         count = sum_blocks(self.source.map(apply_numpy, np.count_nonzero, self.c))
-        # as many as cost no more than three products do, m entries a row for each
+        # as many as cost no more than three products
         stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
         if stride < 2 or entries < _LONG * m:
             return self.c
         return self.source.column(_thinned, self.c, stride)
 
     def _factored(self, c: Column) -> Array:
-        """Factors of the matrix, scaled to a diagonal of ones: features differ by magnitudes."""
+        """Return factors of the matrix, scaled to a diagonal of ones."""
         H = self.source.gram(c, self.ones)
         diagonal = np.einsum("ii->i", H)
         diagonal += self.damping
@@ -95,7 +96,7 @@ class System:
             diagonal += extra
             factor, failed = dpotrf(H.T, lower=0)  # numpy's lower triangle is Fortran's upper one
             if not failed:
-                return factor
+                return np.asarray(factor)
             extra *= 10.0
 
     def _product(self, v: Array) -> Array:
@@ -124,14 +125,14 @@ class System:
         return x
 
 
-def ridge(risk: RowRisk) -> Array:
-    """λ for each weight, and 0 for an intercept."""
+def ridge_diagonal(risk: RowRisk) -> Array:
+    """Return λ for each weight, and 0 for an intercept."""
     diagonal = np.full(risk.d + risk.objective.intercept, risk.objective.strength)
     diagonal[risk.d :] = 0.0
     return diagonal
 
 
-def search(slope: float, derivatives: Callable[[float], tuple[float, float]]) -> float:
+def line_search(slope: float, derivatives: Callable[[float], tuple[float, float]]) -> float:
     """Return the length at which a convex function's derivative has fallen to a tenth of `slope`.
 
     Newton's method on the derivative, kept inside a bracket; exact in the end for a piecewise
@@ -149,7 +150,7 @@ def search(slope: float, derivatives: Callable[[float], tuple[float, float]]) ->
     return t
 
 
-def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float:
+def level_intercept(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float:
     """Return the shift of the intercept at which a convex risk's slope in it is about 0.
 
     `tilt_at` gives slope and curvature at a shift; the shift returned is the last it was asked for.
@@ -173,7 +174,7 @@ def level(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float
 
 @dataclass
 class Predictions:
-    """p = Xw + b, carried along with w, and how far they have come."""
+    """p = Xw + b, updated with w, and the sum of their moves."""
 
     p: Column
     reach: float  # the largest |p_i|
@@ -189,7 +190,7 @@ class Predictions:
         self._measure(source.update(self.p, _follow, 1.0, b))
 
     def follow(self, source: Source, move: Column, t: float, w: Array, b: float) -> None:
-        """Follow t times a move to w and b; after a long way, begin anew."""
+        """Follow t times a move to w and b; compute them anew when rounding may have added up."""
         self._measure(source.update(self.p, _follow, move, t))
         if self.way > _WAY * self.reach:
             fresh = self.of(source, w, b)
@@ -200,19 +201,19 @@ class Predictions:
         self.way += before + self.reach
 
 
-def moved(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:
-    """How weights, intercept and predictions move by a system's solution."""
+def step_of(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:
+    """Return the moves of weights, intercept and predictions of a system's solution."""
     turn, turn_b = np.ascontiguousarray(delta[: risk.d]), 0.0
     if risk.objective.intercept:
         turn_b = float(delta[-1])
     return turn, turn_b, risk.source.column(oracle.predictions, turn, turn_b)
 
 
-def fenchel(objective: Objective, height: float, spread: float, residual: Array) -> float:
-    """A lower bound on J*, by slopes a_i, one an example, and J at a point of predictions p_i.
+def fenchel_bound(objective: Objective, height: float, spread: float, residual: Array) -> float:
+    """Return a lower bound on J*, by slopes a_i, one per example, and J at predictions p_i.
 
     J − J* ≤ Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i)/m + ‖λw + g‖²/(2λ), g = Σ s_i a_i x_i/m: Fenchel's
-    gap, of which `spread` is the sum and `residual` λw + g. With a free intercept it asks for
+    gap, of which `spread` is the sum and `residual` λw + g. With a free intercept it needs
     Σ s_i a_i = 0.
     """
     bound = height - spread - float(residual @ residual) / (2.0 * objective.strength)
@@ -221,7 +222,7 @@ def fenchel(objective: Objective, height: float, spread: float, residual: Array)
 
 @light
 def unweighted(block: Block, slopes: Array, scale: float = 1.0) -> Array:
-    """The a_i of s_i a_i/scale; 0 where s_i is."""
+    """Return a_i from s_i a_i/scale; 0 where s_i is 0."""
     return np.divide(scale * slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
 
 
@@ -236,14 +237,14 @@ def _largest(block: Block, p: Array) -> float:
 
 @light
 def _follow(block: Block, p: Array, move: Array | float, t: float) -> float:
-    """Write p: t times a move farther, of each or of all; return the largest |p_i|."""
+    """Add to p: t times a move, of each or of all; return the largest |p_i|."""
     p += t * move
     return _largest(block, p)
 
 
 @light
 def _thinned(block: Block, c: Array, stride: int) -> Array:
-    """One in so many of what is not 0, as many times."""
+    """Return every `stride`-th non-zero entry, times `stride`."""
     rows = np.flatnonzero(c)[::stride]
     some = np.zeros(c.size)
     some[rows] = stride * c[rows]
@@ -251,15 +252,16 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
 
 
 def _weighted(block: Block, c: Array, w: Array, b: float) -> Array:
-    """c_i(⟨w, x_i⟩ + b)."""
-    return c * oracle.predictions(block, w, b)
+    """Return c_i(⟨w, x_i⟩ + b)."""
+    z: Array = oracle.predictions(block, w, b)
+    return c * z
 
 
-def head_start(risk: RowRisk) -> RowRisk | None:
-    """A sample of an eighth of the examples, but not of too many; None if that would be too few.
+def head_start_sample(risk: RowRisk) -> RowRisk | None:
+    """Return a sample of an eighth of the examples, or of fewer; None if there are too few.
 
-    A sample of n cannot tell weights apart that a penalty of strength 1/n would not: a tenth of
-    that is the least strength there, so that weights of rare features do not run away.
+    n examples cannot tell weights apart that a penalty of strength 1/n would not: the strength is
+    at least a tenth of that, so that weights of rare features do not diverge.
     """
     entries = max(risk.source.X.nnz, 1)
     n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)

@@ -12,17 +12,17 @@ from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, apply_numpy
 from stepless.data.triangle import independent, triangle, upper
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import System, ridge, unweighted
+from stepless.solvers.batch.newton_step import NewtonSystem, ridge_diagonal, unweighted
 
 _MANY = 1500  # features,
 _LARGEST = 1e11  # and products with them, up to which rows are factored
 
 
-class Orthogonal:
-    """Σ c_i x_i x_iᵀ, each x_i with a last 1 if `ones`, solved with by a QR of the rows √c_i x_i.
+class OrthogonalSystem:
+    """Σ c_i x_i x_iᵀ, each x_i with a last 1 if `ones`, solved by a QR of the rows √c_i x_i.
 
-    Such a factor bears the square of the condition that a Cholesky factor of the sum does, and
-    features may lie far from 0. What depends on others does not move.
+    It tolerates the square of the condition number that a Cholesky factor of the sum does, and
+    features far from 0. Features that depend on others do not move.
     """
 
     def __init__(self, source: Source, c: Column, ones: bool) -> None:
@@ -49,30 +49,33 @@ class Orthogonal:
         return whole
 
 
-def system(risk: RowRisk, c: Column, thrifty: bool = True) -> System | Orthogonal:
-    """Σ c_i x_i x_iᵀ + λI, to be solved with."""
+AnySystem = NewtonSystem | OrthogonalSystem
+
+
+def newton_system(risk: RowRisk, c: Column, thrifty: bool = True) -> AnySystem:
+    """Return the system with Σ c_i x_i x_iᵀ + λI."""
     (m, d), objective = risk.source.shape, risk.objective
     n = d + objective.intercept
     if objective.strength > 0.0 or n > _MANY or m * n * n > _LARGEST:
-        return System(risk.source, c, ridge(risk), objective.intercept, thrifty)
-    return Orthogonal(risk.source, c, objective.intercept)
+        return NewtonSystem(risk.source, c, ridge_diagonal(risk), objective.intercept, thrifty)
+    return OrthogonalSystem(risk.source, c, objective.intercept)
 
 
-def lifted(risk: RowRisk, c: Column, share: float) -> Column:
-    """Curvatures s_i ℓ''_i/m, with a share of the largest in place of 0.
+def raised_curvatures(risk: RowRisk, c: Column, share: float) -> Column:
+    """Return curvatures s_i ℓ''_i/m, with a share of the largest in place of 0.
 
-    A loss with straight pieces leaves too few of them for a step in every direction.
+    A loss with linear pieces leaves too few of them for a step in every direction.
     """
     largest = max(risk.source.map(_largest, c, risk.m))
     return risk.source.column(_lift, c, share * largest / risk.m)
 
 
-def unpenalized(
-    height: float, spread: float, gradient: Array, system: System | Orthogonal | None
+def unpenalized_bound(
+    height: float, spread: float, gradient: Array, system: AnySystem | None
 ) -> float:
-    """A lower bound on J* that a point's slopes claim without a penalty (`proof.reach`: Curved).
+    """Return the bound on J* that a point's slopes claim without a penalty (`proof.reach`: Curved).
 
-    Where the optimum is about as far off as Newton's step for a gradient is long.
+    It takes the distance to the optimum to be about that of Newton's step.
     """
     if system is None:
         return -math.inf
@@ -83,7 +86,7 @@ def unpenalized(
 
 @light
 def _largest(block: Block, c: Array, m: int) -> float:
-    """The largest ℓ''_i."""
+    """Return the largest ℓ''_i."""
     return float(unweighted(block, c, m).max(initial=0.0))
 
 

@@ -1,4 +1,4 @@
-"""A piecewise-linear risk, taken apart at its corners."""
+"""A piecewise-linear risk as a sum over its corners."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import unweighted
-from stepless.solvers.solver import needs_euclidean, needs_free, needs_ridge
+from stepless.solvers.solver import needs_euclidean_sum, needs_free, needs_ridge
 
 
 @dataclass
@@ -32,14 +32,14 @@ class Piecewise:
 
     @classmethod
     def of(cls, risk: RowRisk) -> Piecewise:
-        """Take a risk apart; its loss offers `corners`."""
+        """Decompose a risk whose loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
         corners, first = source.column(_corners, *given), source.column(_first_slopes, *given)
         tilt, mass = sum_blocks(source.map(_extent, corners, first))
         return cls(corners, first, source.combination(first), tilt, mass)
 
     def claim(self, risk: RowRisk, slopes: Column) -> Slopes:
-        """What proves a bound that was found by Σσβ of each example."""
+        """Return the witness of a bound that was computed from each example's Σσβ."""
         total = risk.source.column(apply_numpy, np.add, self.first, slopes)
         return Slopes(risk.source.column(unweighted, total, risk.m))
 
@@ -50,19 +50,19 @@ def _corners(block: Block, loss: Loss, m: int) -> tuple[Array, Array]:
 
 
 def _first_slopes(block: Block, loss: Loss, m: int) -> Array:
-    return block.s / m * loss.corners(block.y)[0]
+    first: Array = loss.corners(block.y)[0]
+    return block.s / m * first
 
 
 @light
 def _extent(block: Block, corners: tuple[Array, Array], first: Array) -> tuple[float, float]:
-    """The sums of slopes below all corners and of σ."""
+    """Return the sums of slopes below all corners and of σ."""
     return float(first.sum()), float(corners[1].sum())
 
 
-def lacks(objective: Objective, ridge: bool = True) -> str | None:
-    """What an objective lacks for a solver of piecewise-linear risks, which may need a `ridge`."""
-    lack = needs_euclidean(objective) or (needs_ridge if ridge else needs_free)(objective)
-    if lack is not None:
+def needs_corners(objective: Objective, ridge: bool = True) -> str | None:
+    """Return what is lacking if the loss has no corners, the domain is not free, or no `ridge`."""
+    if lack := needs_euclidean_sum(objective) or (needs_ridge if ridge else needs_free)(objective):
         return lack
     if not objective.loss.offers("corners"):
         return (

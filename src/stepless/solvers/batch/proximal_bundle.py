@@ -40,7 +40,7 @@ class ProximalBundle:
     Algorithm   DLF Alg. 4: τ_t = ½(−S + √(S² + (λρ + ‖a_t‖)²/ρ²)),
                 S = λt + τ_{1:t−1}; w_{t+1} minimises t·P_t(w) + Σ τ_i‖w − w_i‖²/2, by its dual (11)
     Guarantee   min_t J(w_t) − J* ≤ (λρ + A)²(1 + log T)/(λT) if ‖w_t‖ ≤ ρ, ‖a_t‖ ≤ A (DLF Th. 5)
-    Cost        one oracle (a pass on all threads) a step, O(nd) for n planes, and two small QPs
+    Cost        per step one oracle (a pass on all threads), O(nd) for n planes, and two small QPs
     Needs       no domain
     Differs     ρ begins at min(1, 1/√λ) and grows by √2 when ‖w_{t+1}‖ reaches it (DLF §3.4). It
                 runs in phases, as DLF Alg. 3 does: t and τ restart when ρ grows, and after 1, 2, 3,
@@ -69,7 +69,7 @@ class ProximalBundle:
     needs: ClassVar[type] = Risk
 
     def lacks(self, objective: Penalized) -> str | None:
-        return needs_euclidean(objective, joint=True) or needs_free(objective)
+        return needs_euclidean(objective) or needs_free(objective)
 
     def __init__(self, phases: bool = True) -> None:
         self.phases = phases
@@ -101,7 +101,7 @@ class ProximalBundle:
         return Finding(w, tangent.b, objective, lower_bound=lower_bound, claim=planes)
 
     def _move(self, strength: float, a: Array, state: ProximalBundleState) -> None:
-        """w_{t+1} from the planes and the proximal terms."""
+        """Compute w_{t+1} from the planes and the proximal terms."""
         planes, rho = state.planes, state.radius
         here = state.w
         if self.phases and state.rounds == 0 and state.best is not None:

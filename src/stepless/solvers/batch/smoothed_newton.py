@@ -16,20 +16,20 @@ from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.newton_step import (
+    NewtonSystem,
     Predictions,
-    System,
-    fenchel,
-    head_start,
-    level,
-    moved,
-    search,
+    fenchel_bound,
+    head_start_sample,
+    level_intercept,
+    line_search,
+    step_of,
 )
-from stepless.solvers.batch.piecewise import Piecewise, lacks
+from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
 _WIDEST = 2.0  # the first width
 _NARROWEST = 1e-6  # for weights from elsewhere
-_SETTLED = 0.25  # share of the smoothing's cost that a step may still promise when it is made finer
+_SETTLED = 0.25  # of the smoothing's cost: it is made finer when a step promises less
 _ROUGH = 0.01  # relative gap for which a sample is smoothed
 _SAMPLED = 20  # steps on a sample at most
 _LEAST_AIM = 1e-12
@@ -57,11 +57,11 @@ class SmoothedNewtonState:
     damping: float = _DAMPED
     cost: float = math.inf  # the smoothing's part of the gap
     decrease: float = math.inf  # that the last step's model promised
-    moving: bool = False  # the first step only looks
+    moving: bool = False  # the first step only evaluates
 
     @property
     def rounded(self) -> tuple[Column, Column, float]:
-        """The terms as kernels take them."""
+        """The terms as compiled loops take them."""
         return self.terms.corners, self.centre, self.width
 
 
@@ -77,8 +77,8 @@ class SmoothedNewton:
                 that cost is below half the gap aimed at, it stays until the gap is met.
     Guarantee   the smoothed slopes are a dual point of the exact risk (MAH ch. 4):
                 J − J* ≤ Σ σ(max(0, t) − βt) + ‖λw + Σσβx‖²/(2λ), t = p − k
-    Cost        a pass, and a Hessian of the rows near a corner (or as many products with it as it
-                takes) a step; O(m) a trial of the line search: predictions are kept
+    Cost        per step a pass, and a Hessian of the rows near a corner (or as many products with
+                it as it takes); O(m) per trial of the line search: predictions are kept
     Needs       λ > 0, no domain, `corners` of the loss
     Differs     from MAH: quadratic smoothing, with a centre. Begins on an eighth of the examples,
                 and there on an eighth of those. A free intercept is a variable of each step, and
@@ -87,7 +87,7 @@ class SmoothedNewton:
     Parameters
     ----------
     aim
-        Relative gap that is wanted; once it is met, a tenth of it is.
+        Relative gap to reach; once it is met, a tenth of it is the next.
 
     Examples
     --------
@@ -107,14 +107,14 @@ class SmoothedNewton:
         self.aim = aim
 
     def lacks(self, objective: Objective) -> str | None:
-        return lacks(objective)
+        return needs_corners(objective)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> SmoothedNewtonState:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
             _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
             return state
-        sample = head_start(risk)
+        sample = head_start_sample(risk)
         if sample is None:
             return self._at(risk, w, b, _WIDEST)
         own, promised = self._sampled(sample, w, b)
@@ -140,7 +140,7 @@ class SmoothedNewton:
         )
 
     def _sampled(self, sample: RowRisk, w: Array, b: float) -> tuple[SmoothedNewtonState, float]:
-        """Where a sample of the examples leads, and its risk there."""
+        """Return the state that a sample of the examples leads to, and its risk there."""
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
         aim = state.aim = max(_ROUGH, sample.d / sample.m)
         for _ in range(_SAMPLED):
@@ -154,16 +154,16 @@ class SmoothedNewton:
         if state.moving:
             self._move(risk, state)
         state.moving = True
-        return self._look(risk, state)
+        return self._certify(risk, state)
 
-    def _look(self, risk: RowRisk, state: SmoothedNewtonState) -> Finding:
-        """Objective and certificate at the predictions; a finer smoothing if it is time."""
+    def _certify(self, risk: RowRisk, state: SmoothedNewtonState) -> Finding:
+        """Return objective and certificate at the predictions; make the smoothing finer if due."""
         w, free = state.w, risk.objective.intercept
         state.cost = _survey(risk, state, free)
         value = risk.value_at(state.kept.p)
         objective = value + risk.objective.penalty(w)
         residual = risk.objective.strength * w + state.g
-        bound = fenchel(risk.objective, objective, state.cost, residual)
+        bound = fenchel_bound(risk.objective, objective, state.cost, residual)
         claim, plane = state.terms.claim(risk, state.slopes), None
         if not free:  # with an intercept it would have a tilt of rounding's size
             plane = Plane(state.g, value - float(state.g @ w) - state.cost, witness=claim)
@@ -178,10 +178,10 @@ class SmoothedNewton:
         if free:  # no row may be near a corner: then nothing but the damping bends J in b
             gradient = np.append(gradient, state.tilt)
             damping = np.append(damping, max(state.damping, _LEAST_DAMPING))
-        delta = System(source, state.c, damping, free).solve(-gradient)
+        delta = NewtonSystem(source, state.c, damping, free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
-        turn, turn_b, move = moved(risk, delta)
+        turn, turn_b, move = step_of(risk, delta)
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
@@ -189,7 +189,7 @@ class SmoothedNewton:
             first, second = sum_blocks(source.map(smoothing.along, *rounded, p, move, t))
             return first + along + t * bend, second + bend
 
-        t = search(slope, derivatives)
+        t = line_search(slope, derivatives)
         if t < 0.25:
             state.damping = _STIFFER * max(state.damping, _LEAST_DAMPING)
         elif t > 0.5:
@@ -200,7 +200,7 @@ class SmoothedNewton:
 
 
 def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
-    """Take slopes, curvatures and gradient at the predictions; return what the smoothing costs.
+    """Compute slopes, curvatures and gradient at the predictions; return the smoothing's cost.
 
     With `free`, the intercept is moved to its best first.
     """
@@ -213,7 +213,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
         return sums[0] + terms.tilt, sums[1]
 
     if free:
-        shift = level(survey, 1e-15 * terms.mass)
+        shift = level_intercept(survey, 1e-15 * terms.mass)
         state.kept.shift(source, shift)
         state.b += shift
     else:
@@ -229,8 +229,8 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
 def _fit_width(risk: RowRisk, state: SmoothedNewtonState, cost: float) -> None:
     """Choose the width at which smoothing costs about this much.
 
-    Weights from elsewhere are not to be blurred; but if a sample's weights are worse on all
-    examples than it promised, its width is too narrow for the way that is left.
+    Given weights need a narrow one; but if a sample's weights are worse on all examples than on the
+    sample, its width is too narrow for the distance that is left.
     """
     while state.width < _WIDEST and _survey(risk, state, False) < cost:
         state.width *= 2.0

@@ -1,14 +1,14 @@
-"""How smooth a risk is along the steps that are taken: found, not asked for."""
+"""The smoothness of a risk along the steps taken, estimated as they go."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import proximal_step, vertices
+from stepless.intercept import Intercept
 from stepless.objective import (
     L1,
     ElasticNet,
@@ -30,11 +30,11 @@ _LOWER = 0.95  # after one that was not
 
 @dataclass(frozen=True)
 class FeatureMetric:
-    """‖v‖² = Σ h_j v_j², with h_j the curvature along w_j: the unit of a feature does not matter.
+    """‖v‖² = Σ h_j v_j², with h_j the curvature along w_j: invariant to the units of features.
 
-    For a sum over examples that is in proportion to the feature's variance. Steps in it are those
-    on standardised features, and no more costly, for a penalty's prox in a diagonal metric is
-    known. Where a domain's projection in one is not, all h_j are their mean.
+    For a sum over examples h_j is in proportion to the feature's variance. Steps in it are those on
+    standardised features, at no extra cost, because a penalty's prox in a diagonal metric is known.
+    Where a domain's projection in such a metric is not, all h_j are their mean.
     """
 
     h: Array
@@ -50,19 +50,19 @@ class FeatureMetric:
         return cls(h, risk.means)
 
     def square(self, v: Array) -> float:
-        """‖v‖²."""
+        """Return ‖v‖²."""
         return float(v @ (self.h * v))
 
     def dual_square(self, g: Array) -> float:
-        """‖g‖²_* = Σ g_j²/h_j."""
+        """Return ‖g‖²_* = Σ g_j²/h_j."""
         return float(g @ (g / self.h))
 
     def strong_convexity(self, objective: Penalized) -> float:
-        """The regularizer's in this norm."""
+        """Return the strong convexity of the regularizer in this norm."""
         return objective.strength / float(self.h.max())
 
     def descend(self, objective: Penalized, w: Array, g: Array, L: float) -> Array:
-        """argmin_v∈S ⟨g, v⟩ + Ω(v) + (L/2)‖v − w‖².
+        """Return argmin_v∈S ⟨g, v⟩ + Ω(v) + (L/2)‖v − w‖².
 
         Where Ω is μ-strongly convex that is its prox, projected in the metric LH + μ.
         """
@@ -75,7 +75,7 @@ class FeatureMetric:
             vertices.enter(objective.domain, v)
         return v
 
-    def follow(self, objective: Penalized, b: Any, move: Array) -> Any:
+    def follow(self, objective: Penalized, b: Intercept, move: Array) -> Intercept:
         """Return the intercept that keeps the mean prediction when the weights move."""
         if not objective.intercept:
             return b
@@ -87,7 +87,7 @@ class FeatureMetric:
 class Smoothness:
     """L of R(v) ≤ R(w) + ⟨∇R(w), v − w⟩ + (L/2)‖v − w‖², wherever it was tried.
 
-    It begins with ‖∇R‖²_*/(2R), which is never too much: that much R ≥ 0 would fall.
+    It begins with ‖∇R‖²_*/(2R), which is never too large: R would fall below 0 otherwise.
     """
 
     L: float
@@ -97,39 +97,41 @@ class Smoothness:
         steep = dual_square > 0.0 and tangent.value > 0.0
         return cls(dual_square / (2.0 * tangent.value) if steep else 1.0)
 
-    def admits(self, risk: Risk, tangent: Tangent, move: Array, value: float, at: float) -> bool:
-        """Whether the bound held for a move of squared length `at` to where the risk is `value`.
+    def admits(
+        self, risk: Risk, tangent: Tangent, move: Array, value: float, square: float
+    ) -> bool:
+        """Return whether the bound holds for a move of length √`square` to a risk of `value`.
 
-        L rises if not; it sinks a little if so, unless rounding alone may have decided.
+        L rises if not; it falls a little if so, unless rounding may have decided.
         """
-        rounding = noise(risk, tangent.value)
+        rounding = rounding_error(risk, tangent.value)
         above = value - tangent.value - float(tangent.plane.a @ move)
-        # a comparison that is false for what is not a number: the loop above knows what to do
-        if above > 0.5 * self.L * at + rounding:
+        # false for NaN, which the loop of `minimize` handles
+        if above > 0.5 * self.L * square + rounding:
             self.L *= _HIGHER
             return False
-        if 0.5 * self.L * at > rounding:
+        if 0.5 * self.L * square > rounding:
             self.L *= _LOWER
         return True
 
 
-def noise(risk: Risk, value: float) -> float:
-    """How far apart two sums over all examples may be that ought to be equal."""
+def rounding_error(risk: Risk, value: float) -> float:
+    """Return how far rounding may separate two sums over all examples that are equal."""
     return 1e-16 * (risk.m + 100) * abs(value)
 
 
 def needs_smooth(objective: Penalized) -> str | None:
-    """What is lacking if the loss has corners."""
+    """Return what is lacking if the risk is not smooth."""
     if objective.smooth:
         return None
     if not isinstance(objective, Objective):
         return "needs a risk that is smooth; use solver='proximal-bundle'"
     kind = type(objective.loss).__name__
-    return f"needs a smooth loss, and {kind} tells of no smoothness; use solver='auto'"
+    return f"needs a smooth loss, and {kind} has no smoothness constant; use solver='auto'"
 
 
 def needs_prox(objective: Penalized) -> str | None:
-    """What is lacking if a step's minimum is not that of the penalty's prox, projected."""
+    """Return what is lacking if the joint prox of penalty and domain is not the projected prox."""
     penalty, domain = objective.regularizer, objective.domain
     alone = domain.free or isinstance(penalty, Zero | SquaredL2)
     single = penalty.separable and domain.separable

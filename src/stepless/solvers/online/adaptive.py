@@ -7,17 +7,17 @@ from typing import ClassVar
 
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent
+from stepless.solvers.online.descent import DataBounds, Descent
 
 
 class Adaptive(Descent):
     """Online gradient descent with curvature added towards the origin.
 
-    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) a round
+    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) per round
     Algorithm   Bartlett, Hazan, Rakhlin 2008; DLF eq. (4): f_t + (τ_t/2)‖w‖², with
                 τ_t = ½(−S + √(S² + 8G²/(3ρ²))), S = λt + τ_{1:t−1}; step 1/(λt + τ_{1:t})
     Guarantee   regret ≤ min_τ Σ_t 3τ_t ρ² + 2G²/(λt + τ_{1:t}) (DLF footnote 3)
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       λ > 0 or a bounded domain; a Lipschitz or a smooth loss
     Differs     as Pegasos, in streams too; ρ is the smaller of the domain's radius and √(R(0)/λ);
                 where the loss is not Lipschitz, G is each round's own ‖g_t‖.
@@ -38,8 +38,8 @@ class Adaptive(Descent):
             return "needs a penalty or a bounded domain; use solver='proximal', or penalty='l2'"
         return lack
 
-    def first_radius(self, objective: Objective, extent: Extent) -> float:
-        return extent.ball(objective)
+    def first_radius(self, objective: Objective, bounds: DataBounds) -> float:
+        return bounds.ball(objective)
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
-        return self._rule(objective, extent, balance=8.0 / 3.0, pull=1.0)
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
+        return self._rule(objective, bounds, balance=8.0 / 3.0, pull=1.0)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.margins import MEAN, regularize_diagonal, regularize_full
-from stepless.objective import Hinge, MulticlassHinge, Objective
-from stepless.solvers.online.learner import Course, Learner, Scale, needs_nothing_else
+from stepless.objective import FiniteSum, Hinge, MulticlassHinge, Objective
+from stepless.solvers.online.learner import ExampleSizes, Learner, LearnerState, needs_no_penalty
 from stepless.solvers.online.updates import Memory
 
 
 class AROW(Learner):
-    """A Gaussian over weights: what has been seen often is held more firmly.
+    """A Gaussian over weights: those of frequent features change less.
 
-    Solves      nothing but each example in turn: a mean μ and a covariance Σ
+    Solves      each example in turn: a mean μ and a covariance Σ
     Algorithm   Crammer, Kulesza, Dredze 2009, as in DHS eq. (10): where yz < 1, with
                 β = 1/(xᵀΣx + r): μ ← μ + (1 − yz)β y Σx, Σ ← Σ − β Σx xᵀΣ
     Guarantee   a bound on mistakes (their Th. 1)
-    Cost        O(nnz) a round and two numbers a weight, or, full, O(d²)
+    Cost        O(nnz) per round and two numbers per weight, or, full, O(d²)
     Needs       two classes and the hinge; no penalty
-    Differs     r is found by an early look at the stream. DHS's α_t lacks the factor β_t. The
+    Differs     r is tuned on the first examples of the stream. DHS's α_t lacks the factor β_t. The
                 diagonal form keeps the diagonal of Σ. With an intercept, x has a last entry of 1.
                 Sample weights divide r.
 
@@ -31,7 +31,7 @@ class AROW(Learner):
     matrix
         ``"diagonal"`` or ``"full"``.
     r
-        How little one example counts; None to find it.
+        The larger, the less one example counts; None to tune it.
 
     Examples
     --------
@@ -58,16 +58,16 @@ class AROW(Learner):
             return "is of two classes; use multi_class='ovr', or solver='passive-aggressive'"
         if not isinstance(objective.loss, Hinge):
             return f"needs the hinge, not {type(objective.loss).__name__}; use loss='hinge'"
-        return needs_nothing_else(objective)
+        return needs_no_penalty(objective)
 
     def fixed(self, objective: Objective) -> float | None:
         return self.r
 
-    def first(self, objective: Objective, scale: Scale) -> float:
-        return scale.length**2
+    def first(self, objective: Objective, sizes: ExampleSizes) -> float:
+        return sizes.length**2
 
-    def fresh(self, objective: Objective, course: Course) -> Memory:
-        (w, b), ones = course.start, int(objective.intercept)
+    def fresh(self, objective: Objective, state: LearnerState) -> Memory:
+        (w, b), ones = state.start, int(objective.intercept)
         if self.matrix == "full":
             mean = np.concatenate([w[:, 0], b[:ones]])
             return Memory(mean, np.zeros(ones), np.eye(mean.size))
@@ -76,18 +76,18 @@ class AROW(Learner):
         return memory
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
-        memory, r = course.memory, course.knob
+        memory, r = state.memory, state.parameter
         if self.matrix == "full":
             ones, along = memory.bias.size > 0, np.empty(memory.kept.size)
-            rule = problem, r, order, ones
-            regularize_full(*rule, memory.kept, memory.common, along, scores)
+            rule = rows, r, order, ones
+            regularize_full(*rule, memory.kept, memory.common, along, z)
         else:
-            regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
+            regularize_diagonal(rows, r, order, memory.kept, memory.bias, z)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
-        memory, ones = course.memory, course.memory.bias.shape[0]
+    def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
+        memory, ones = state.memory, state.memory.bias.shape[0]
         if self.matrix == "full":
             w, b = np.split(memory.kept, [memory.kept.size - ones])
         else:

@@ -8,21 +8,23 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import dual_averaging, mirror_descent
+from stepless.compiled.metrics import DiagonalMetric
 from stepless.compiled.mirror_descent import LAST, VALUE
 from stepless.data.sequences import Sequences
+from stepless.intercept import Intercept
 from stepless.jit import compiled
-from stepless.objective import OracleObjective, Regularizer
+from stepless.objective import OracleObjective, Penalized, Regularizer
 from stepless.risks.chains import AllPairs, chain
 from stepless.risks.chains.chain_risk import Chains, ChainWorkspace
 from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
-from stepless.solvers.online.learner import Cost, Course, Scale, scale_of_rows
-from stepless.solvers.online.updates import Memory, Setting
+from stepless.solvers.online.learner import Cost, ExampleSizes, LearnerState, sizes_of_rows
+from stepless.solvers.online.updates import Memory
 
 
-class Tagged(NamedTuple):
-    """Sequences and their tags, as a learner asks a source for examples."""
+class TaggedSequences(NamedTuple):
+    """Sequences and their tags, with the methods that a learner needs of a source."""
 
     sequences: Sequences
     y: Indices
@@ -31,50 +33,61 @@ class Tagged(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return len(self.sequences), self.sequences.X.shape[1]
 
-    def take(self, which: Indices) -> Tagged:
+    def take(self, which: Indices) -> TaggedSequences:
         """Return a copy of some sequences."""
-        return Tagged(self.sequences.take(which), self.y[self.sequences.positions(which)])
+        return TaggedSequences(self.sequences.take(which), self.y[self.sequences.positions(which)])
 
-    def join(self, other: Tagged) -> Tagged:
+    def join(self, other: TaggedSequences) -> TaggedSequences:
         """Return a copy of these sequences and then the other's."""
         y = np.concatenate([self.y, other.y])
-        return Tagged(self.sequences.join(other.sequences), y)
+        return TaggedSequences(self.sequences.join(other.sequences), y)
 
 
-class Chunk(NamedTuple):
-    """A part of a stream, as a learner asks a risk for it."""
+class SequenceChunk(NamedTuple):
+    """A part of a stream, with the attributes that a learner needs of a risk."""
 
-    objective: Any
-    source: Tagged
+    objective: OracleObjective
+    source: TaggedSequences
 
     @property
-    def problem(self) -> Tagged:
+    def problem(self) -> TaggedSequences:
         return self.source
 
 
+class UpdateRule(NamedTuple):
+    """The numbers of a run, and where it stands."""
+
+    penalty: Regularizer
+    metric: DiagonalMetric
+    eta: float
+    averaging: bool
+    start: Array
+    clock: int
+
+
 class ChainAdaGrad(AdaGrad):
-    """AdaGrad that learns a sequence a round; new features may come at any time.
+    """AdaGrad with one sequence per round; new features may come at any time.
 
     Solves      min_w Ω(w) + the mean loss of labelings, as `CRFRisk` or `ChainHingeRisk` has it
     Algorithm   AdaGrad's, diagonal; g_t is a subgradient of a whole sequence's loss
     Guarantee   AdaGrad's
-    Cost        O(entries × tags + positions × tags²) a round; two numbers a weight, three for
+    Cost        O(entries × tags + positions × tags²) per round; two numbers per weight, three for
                 ``"cmd"``
     Needs       a penalty that is a sum over weights
     Differs     δ is the longest slope of a feature at one position, where Th. 6 asks for that of a
                 sequence: what is frequent would slow down what is rare. Dual averaging is centred
                 at the start, not at 0: weights that were fitted before do not fade
 
-    Weights are a row a feature, a column a tag; then the transitions, a row a tag that they come
-    from; then a row of the first tag, and one of the last. The predictions that `learn` returns are
-    the losses before learning.
+    Weights have one row per feature and one column per tag; then the transitions, one row per tag
+    that they come from; then a row of the first tag, and one of the last. `learn` returns the
+    losses before learning in place of predictions.
 
     Parameters
     ----------
     tags
-        How many there are.
+        The number of tags.
     cost
-        What it costs to take a tag (a row each) for another, for the hinge; None for the log-loss.
+        The cost of taking a tag (one row each) for another, for the hinge; None for the log-loss.
     update, eta, delta
         As those of `AdaGrad`.
 
@@ -83,9 +96,9 @@ class ChainAdaGrad(AdaGrad):
     >>> from stepless import SquaredL2
     >>> words, y = Sequences(np.eye(2), np.array([0, 2])), np.array([0, 1])
     >>> learner = ChainAdaGrad(tags=2)
-    >>> chunk = Chunk(learner.objective(SquaredL2(0.1)), Tagged(words, y))
-    >>> course = learner.begin_stream(chunk.objective, np.zeros((2 + 2 + 2, 2)))
-    >>> learner.learn(chunk, course, np.array([0, 0])).round(2)  # the same sequence twice
+    >>> chunk = SequenceChunk(learner.objective(SquaredL2(0.1)), TaggedSequences(words, y))
+    >>> state = learner.begin_stream(chunk.objective, np.zeros((2 + 2 + 2, 2)))
+    >>> learner.learn(chunk, state, np.array([0, 0])).round(2)  # the same sequence twice
     array([[1.39],
            [0.31]])
     """
@@ -103,11 +116,11 @@ class ChainAdaGrad(AdaGrad):
         self.tags, self.cost = tags, cost
 
     def objective(self, regularizer: Regularizer) -> OracleObjective:
-        """Return what is minimised."""
+        """Return the objective for a penalty."""
         return OracleObjective(regularizer)
 
-    def lipschitz(self, objective: Any) -> float:
-        """At one position no slope is longer than the feature's own value."""
+    def lipschitz(self, objective: Penalized) -> float:
+        """Return 1: at one position no slope is longer than the feature's own value."""
         return 1.0
 
     def lacks(self, objective: Any) -> str | None:
@@ -115,77 +128,74 @@ class ChainAdaGrad(AdaGrad):
             return "needs a penalty that is a sum over weights, such as 'l2', to learn sequences"
         return super().lacks(objective)
 
-    def begin_stream(self, objective: Any, w: Array, b: Any = 0.0) -> Course:
+    def begin_stream(self, objective: Penalized, w: Array, b: Intercept = 0.0) -> LearnerState:
         at = w.reshape(-1, self.tags).copy(), np.zeros(self.tags)
-        return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, 1)))
+        return LearnerState(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, 1)))
 
-    def widen(self, course: Course, features: int) -> None:
-        """Make room for features that are new; their weights are 0."""
-        w, b = course.start
+    def widen(self, state: LearnerState, features: int) -> None:
+        """Make room for new features; their weights are 0."""
+        w, b = state.start
         known = len(w) - self.tags - 2
 
         def wider(rows: Array) -> Array:
             new = np.zeros((features - known, *rows.shape[1:]))
             return np.concatenate([rows[:known], new, rows[known:]])
 
-        course.start = wider(w), b
-        if course.memory.kept.size:
-            course.memory.kept = wider(course.memory.kept)
+        state.start = wider(w), b
+        if state.memory.kept.size:
+            state.memory.kept = wider(state.memory.kept)
 
     # -- sequences in place of rows ------------------------------------------------------------
 
     def problem_of(self, objective: Any, source: Any) -> Any:
         return source
 
-    def scale_of(self, source: Any) -> Scale:
+    def sizes_of(self, source: Any) -> ExampleSizes:
         X = source.sequences.X
-        return scale_of_rows(X, np.ones(X.shape[0]))
+        return sizes_of_rows(X, np.ones(X.shape[0]))
 
     def cost_of(self, objective: Any, early: Any, scores: Array) -> Cost:
         return Cost(0.0, float(scores[len(scores) // 2 :].sum()))
 
-    def run(
-        self, problem: Any, objective: Any, course: Course, order: Indices, scores: Array
-    ) -> None:
-        (sequences, y), setting = problem, self._prepared(objective, course)
-        kept, clock, K = course.memory.kept, course.memory.clock, self.tags
+    def run(self, rows: Any, objective: Any, state: LearnerState, order: Indices, z: Array) -> None:
+        (sequences, y), kept, K = rows, state.memory.kept, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
-        asked = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
-        room, start = ChainWorkspace.of(sequences.longest, K), course.start[0]
-        _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
+        chains = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
+        room = ChainWorkspace.of(sequences.longest, K)
+        _rounds(kept, z, chains, self.cost, self._rule(objective, state), room, order)
 
-    def fresh(self, objective: Any, course: Course) -> Memory:
-        w, b = course.start
+    def fresh(self, objective: Any, state: LearnerState) -> Memory:
+        w, b = state.start
         at = np.zeros_like(w) if self.update == "rda" else w
-        return self.engine(objective).fresh(self._prepared(objective, course), at, b)
+        return self.update_rule(objective).fresh(self._prepared(objective, state), at, b)
 
-    def weights(self, objective: Any, course: Course) -> tuple[Array, Array]:
-        (start, b), memory = course.start, course.memory
-        w, rule = np.empty_like(start), self._rule(self._prepared(objective, course))
-        _read(w, memory.kept, start, rule, np.arange(len(w)), memory.clock)
+    def weights(self, objective: Any, state: LearnerState) -> tuple[Array, Array]:
+        start, b = state.start
+        w, rule = np.empty_like(start), self._rule(objective, state)
+        _read(w, state.memory.kept, rule, np.arange(len(w)), rule.clock)
         return w, b
 
-    def _rule(self, setting: Setting) -> tuple[Any, ...]:
-        return setting.penalty, setting.metrics[0], setting.etas[0], self.update == "rda"
+    def _rule(self, objective: Any, state: LearnerState) -> UpdateRule:
+        setting, averaging = self._prepared(objective, state), self.update == "rda"
+        penalty, metric, eta = setting.penalty[0], setting.metrics[0], setting.etas[0]
+        return UpdateRule(penalty, metric, eta, averaging, state.start[0], state.memory.clock)
 
 
 @compiled(
-    "kept[D,K,2|3] order[n] scores[≥n,1] start[D,K] cost?[K,K] problem.X[p,≤D-K-2] problem.y[p] "
-    "problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] room.joint[K,K] "
-    "room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
+    "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] problem.X[p,≤D-K-2] "
+    "problem.y[p] problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] "
+    "room.joint[K,K] room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
 )
 def _rounds(
-    kept: Any,
-    scores: Any,
-    problem: Any,
-    cost: Any,
-    start: Any,
-    rule: Any,
-    room: Any,
-    order: Any,
-    clock: int,
+    kept: Array,
+    scores: Array,
+    problem: Chains,
+    cost: Array | None,
+    rule: UpdateRule,
+    room: ChainWorkspace,
+    order: Indices,
 ) -> None:
-    """Change kept (rows × tags × 2 or 3), and write scores: what each sequence loses before."""
+    """Change kept (rows × tags × 2 or 3), and write scores: each sequence's loss before that."""
     pairs, X, _, ends, _ = problem
     rows, K, _ = kept.shape
     w, g = np.zeros((rows, K)), np.zeros((rows, K))
@@ -194,7 +204,7 @@ def _rounds(
     for row in range(rows - K - 2, rows):
         met[row - (rows - K - 2)] = row  # transitions, first and last tag are of every one
     for n in range(order.size):
-        i, t, count = order[n], clock + n, K + 2
+        i, t, count = order[n], rule.clock + n, K + 2
         for at in range(ends[i], ends[i + 1]):
             first, last = X.span(at)
             for e in range(first, last):
@@ -202,7 +212,7 @@ def _rounds(
                 if met_in[j] != n:
                     met_in[j], met[count] = n, j
                     count += 1
-        _read(w, kept, start, rule, met[:count], t)
+        _read(w, kept, rule, met[:count], t)
         if cost is None:  # known when it is compiled
             edges = chain.exponentials(room.E, w[rows - K - 2 : rows - 2])
             room.joint[:] = 0.0
@@ -213,26 +223,26 @@ def _rounds(
         _take_in(kept, g, w, rule, met[:count], t)
 
 
-@compiled("kept[D,K,2|3] w[D,K] start[D,K] rows[_]")
-def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
+@compiled("kept[D,K,2|3] w[D,K] rule.start[D,K] rows[_]")
+def _read(w: Array, kept: Array, rule: UpdateRule, rows: Indices, t: int) -> None:
     """Write rows of w: their weights after t rounds."""
-    penalty, metric, eta, averaging = rule
+    penalty, metric, eta, averaging, start, _ = rule
     for row in rows:
         here = slice(row, row + 1)
         if not averaging:
-            mirror_descent.descended(penalty[0], metric, eta, kept[here], t, w[here])
+            mirror_descent.descended(penalty, metric, eta, kept[here], t, w[here])
             continue
         for c in range(w.shape[1]):
             step = eta / metric.height(kept[row, c, dual_averaging.MEMORY], t)
             w[row, c] = start[row, c] - step * kept[row, c, dual_averaging.SUM]
             if t > 0:
-                w[row, c] = penalty[0].prox(w[row, c], t * step)  # DHS (3)
+                w[row, c] = penalty.prox(w[row, c], t * step)  # DHS (3)
 
 
 @compiled()
-def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
-    """Change rows of kept by their subgradients in round t, which are then 0 again."""
-    penalty, metric, eta, averaging = rule
+def _take_in(kept: Array, g: Array, w: Array, rule: UpdateRule, rows: Indices, t: int) -> None:
+    """Change rows of kept by their subgradients g in round t; set these to 0."""
+    penalty, metric, eta, averaging, _, _ = rule
     memory = dual_averaging.MEMORY if averaging else mirror_descent.MEMORY
     for row in rows:
         for c in range(g.shape[1]):
@@ -242,6 +252,6 @@ def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
                 kept[row, c, dual_averaging.SUM] += slope
             else:
                 step = eta / metric.height(kept[row, c, memory], t + 1)  # DHS (4), (24), (25)
-                kept[row, c, VALUE] = penalty[0].prox(w[row, c] - step * slope, step)
+                kept[row, c, VALUE] = penalty.prox(w[row, c] - step * slope, step)
                 kept[row, c, LAST] = t + 1
             g[row, c] = 0.0

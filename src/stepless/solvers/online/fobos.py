@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import ClassVar
 
 from stepless.objective import Objective
+from stepless.solvers.online.composite_learner import splitting
 from stepless.solvers.online.rda import RDA
-from stepless.solvers.online.subgradients import splitting
 from stepless.solvers.online.updates import Update
 
 
 class FOBOS(RDA):
     """Forward-backward splitting, not adaptive.
 
-    Solves      min_w∈S Ω(w) + R(w), one example a round
+    Solves      min_w∈S Ω(w) + R(w), one example per round
     Algorithm   Duchi and Singer 2009; DHS eq. (4) with H_t = √t I: x_{t+1} is the prox, of step
                 η/√t, of x_t − (η/√t) g_t
     Guarantee   regret ≤ √T (D²/(2η) + ηG²), D ≥ ‖x_t − x*‖, G ≥ ‖g_t‖ (DHS eq. (8))
-    Cost        O(nnz) a round and one number a weight for l1, l2, elasticnet and none; O(dK) and
-                three for others
+    Cost        for l1, l2, elasticnet and none O(nnz) per round and one number per weight; for
+                others O(dK) and three
     Needs       any penalty and domain
     Differs     as RDA.
 
@@ -37,5 +37,5 @@ class FOBOS(RDA):
 
     name: ClassVar[str] = "fobos"
 
-    def engine(self, objective: Objective) -> Update:
+    def update_rule(self, objective: Objective) -> Update:
         return splitting(objective)

@@ -22,7 +22,7 @@ _NOISE = 1e-13  # an eigenvalue of Σ ggᵀ, relative to the largest, that may b
 
 
 @dataclass
-class Block:
+class MatrixBlock:
     """Some of the weights, Σ ggᵀ of these, its trace, and H's eigenvectors and eigenvalues − δ."""
 
     places: Indices
@@ -30,7 +30,7 @@ class Block:
     vectors: Array
     roots: Array
     trace: float = 0.0
-    renewed: float = 0.0  # the trace when the root was taken
+    renewed: float = 0.0  # the trace when the root was computed
 
     def take(self, g: Array) -> None:
         """Add ggᵀ; renew the root if it is due."""
@@ -47,11 +47,11 @@ class Block:
 class MatrixMemory(Memory):
     """`kept` holds Σg and the weights, `bias` the intercept, Σ of its slopes, their root."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[MatrixBlock] = field(default_factory=list)
 
 
 class FullMatrix:
-    """Both updates with H_t = δI + G_t^½, block by block, in the basis in which H is diagonal."""
+    """Both updates with H_t = δI + G_t^½, block by block, in the eigenbasis of H."""
 
     def __init__(self, averaging: bool, by_blocks: bool, names: Sequence[object] | None) -> None:
         self.averaging = averaging
@@ -60,7 +60,7 @@ class FullMatrix:
 
     @staticmethod
     def lacks(objective: Objective) -> str | None:
-        """What a full matrix cannot do."""
+        """Return what an objective lacks for a full matrix."""
         if not isinstance(objective.regularizer, SquaredL2 | Zero):
             return "knows the penalties l2 and none with a full matrix; use matrix='diagonal'"
         if not isinstance(objective.domain, Free | L2Ball):
@@ -69,7 +69,7 @@ class FullMatrix:
 
     def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         blocks = [
-            Block(at, np.zeros((at.size, at.size)), np.eye(at.size), np.zeros(at.size))
+            MatrixBlock(at, np.zeros((at.size, at.size)), np.eye(at.size), np.zeros(at.size))
             for at in self._places(*w.shape)
         ]
         memory = MatrixMemory(np.zeros((2, w.size)), np.zeros((3, b.size)), blocks=blocks)

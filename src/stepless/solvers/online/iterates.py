@@ -1,7 +1,8 @@
-"""Which of its iterates an online solver offers: from online to batch (MAH §2.2.5)."""
+"""The choice of the iterate that an online solver offers: online to batch (MAH §2.2.5)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,71 +10,85 @@ import numpy as np
 
 from stepless.arrays import Array
 
-Iterate = Literal["last", "random", "average", "suffix"]
-ITERATES: tuple[Iterate, ...] = ("last", "random", "average", "suffix")
+Iterate = Literal["last", "average", "suffix", "random"]
+ITERATES: tuple[Iterate, ...] = ("last", "average", "suffix", "random")
 
 Point = tuple[Array, Any]  # weights and intercept, or intercepts
 
 
-def checked(iterate: Iterate, batch: int | None) -> None:
-    """Refuse what is no iterate, and a batch of nothing."""
-    if iterate not in ITERATES:
-        raise ValueError(f"iterate must be one of {', '.join(ITERATES)}, not {iterate!r}")
-    if batch is not None and batch < 1:
-        raise ValueError(f"a batch holds at least one example, not {batch}")
+def refuse_iterate(iterate: Iterate, known: Sequence[Iterate] = ITERATES) -> None:
+    """Refuse a name that is not among the known iterates."""
+    if iterate not in known:
+        raise ValueError(f"iterate must be one of {', '.join(known)}, not {iterate!r}")
 
 
 @dataclass
-class Total:
-    """A sum of iterates, and how many they are."""
+class IterateSum:
+    """A sum of iterates, and their number."""
 
-    w: Any = 0.0
+    w: Any = 0.0  # an array, once there is an iterate
     b: Any = 0.0
     count: int = 0
 
-    def add(self, w: Any, b: Any, count: int) -> None:
-        self.w, self.b, self.count = self.w + w, self.b + b, self.count + count
+    def add(self, other: IterateSum) -> None:
+        self.w, self.b, self.count = self.w + other.w, self.b + other.b, self.count + other.count
 
 
-_NOTHING = Total()
+_EMPTY = IterateSum()
 
 
 @dataclass
 class Iterates:
-    """Sums of the older and the newer iterates so far, or one that was drawn."""
+    """The iterates so far, segment by segment: sums of the older and the newer, or one drawn.
 
-    total: int = 0  # iterates so far
-    mark: int = 0  # how many they were when the older ones were forgotten last
-    older: Total = field(default_factory=Total)
-    newer: Total = field(default_factory=Total)
+    A segment is a pass, or some rounds of a stream.
+    """
+
+    rounds: int = 0  # of all segments
+    dropped_at: int = 0  # rounds when older iterates were dropped last
+    older: IterateSum = field(default_factory=IterateSum)
+    newer: IterateSum = field(default_factory=IterateSum)
     chosen: Point | None = None
 
     @property
     def count(self) -> int:
+        """Number of iterates in the sums."""
         return self.older.count + self.newer.count
 
-    def keep(
-        self, iterate: Iterate, summed: Point, count: int, drawn: Point, rng: np.random.Generator
+    def add(
+        self, iterate: Iterate, segment: IterateSum, drawn: Point, rng: np.random.Generator
     ) -> None:
-        """Take in a pass: the sum of its iterates, and one of them drawn uniformly."""
-        self.total += count
+        """Take in a segment: the sum of its iterates, and one of them drawn uniformly."""
+        self.rounds += segment.count
         if iterate == "random":
-            if rng.integers(self.total) < count:
+            if rng.integers(self.rounds) < segment.count:
                 self.chosen = drawn
             return
-        if iterate == "suffix" and self.total >= 2 * self.mark:
-            self.turn()
-            self.mark = self.total
-        self.newer.add(*summed, count)
+        if iterate == "suffix":
+            self._drop_older(self.rounds)
+        self.newer.add(segment)
 
-    def turn(self) -> None:
-        """Forget the older ones, and let what is new now be old."""
-        self.older, self.newer = self.newer, Total()
+    def add_drawn(
+        self, iterate: Iterate, drawn: Point, count: int, rng: np.random.Generator
+    ) -> None:
+        """Take in a segment of `count` iterates by one of them, drawn uniformly."""
+        w, b = drawn
+        self.rounds += count
+        self.newer.add(IterateSum(count * w, count * b, count))
+        if iterate == "random" and rng.random() * self.count < count:
+            self.chosen = drawn
+        if iterate == "suffix":
+            self._drop_older(self.rounds + 1)  # the round before the first segment counts too
 
-    def point(self, more: Total = _NOTHING) -> Point:
-        """Return the one that was drawn, or the mean, with those of a pass that is under way."""
+    def _drop_older(self, rounds: int) -> None:
+        """Forget the older sum when the rounds have doubled; the newer becomes the older."""
+        if rounds >= 2 * self.dropped_at:
+            self.older, self.newer, self.dropped_at = self.newer, IterateSum(), rounds
+
+    def point(self, segment: IterateSum = _EMPTY) -> Point:
+        """Return the iterate drawn, or the mean, including a segment that is under way."""
         if self.chosen is not None:
             return self.chosen
-        parts = self.older, self.newer, more
+        parts = self.older, self.newer, segment
         count = sum(part.count for part in parts)
         return sum(part.w for part in parts) / count, sum(part.b for part in parts) / count

@@ -1,4 +1,4 @@
-"""The primal gradient solver on kernels."""
+"""The primal gradient solver for kernel expansions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE = 256  # examples whose kernels are computed together: matrices multipl
 
 @dataclass
 class KernelPGSState:
-    """Coefficients of θ, one an example, and motion."""
+    """Coefficients of θ, one per example, and numbers of the compiled loop."""
 
     beta: Array
     motion: Array
@@ -35,7 +35,7 @@ class KernelPGSState:
 
 
 class KernelPGS:
-    """The primal gradient solver with a sum of kernels for weights, of at most so many terms.
+    """The primal gradient solver for a kernel expansion with a limited number of terms.
 
     Solves      min_f (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i, f in the kernel's space
     Algorithm   ZHU Fig. 1 with p = 2 and §VII, "the adoption of kernel": θ = Σ β_s φ(x_s); a round
@@ -44,8 +44,8 @@ class KernelPGS:
                 with the least |β|√k(x, x) goes, projected onto its nearest neighbour
     Guarantee   as `PGS` within the budget: E J(f̄) − J* ≤ L²k(1 + log T)/(2αT) for the mean of the
                 iterates, L the loss's Lipschitz constant, k = max k(x, x). Past it, none
-    Cost        O(n) kernels a round for n support vectors, n² numbers; O(n) a round where the
-                table of all kernels is at hand
+    Cost        O(n) kernels per round for n support vectors, n² numbers; O(n) per round with the
+                Gram matrix in memory
     Needs       a Lipschitz or a smooth loss of one output
     Differs     Random order without replacement, the ball of Ω(f*) ≤ R(0), a free intercept: as
                 `PGS`. Projected, not only removed: on a9a and mnist (4000 rows, λ = 1e-4 and 1e-3,
@@ -55,7 +55,7 @@ class KernelPGS:
     Parameters
     ----------
     budget
-        Support vectors at most; None: as many as there are examples.
+        The largest number of support vectors; None for no limit.
 
     Examples
     --------
@@ -77,14 +77,13 @@ class KernelPGS:
         self.budget = budget
 
     def lacks(self, objective: Objective) -> str | None:
-        """What of this objective the solver cannot handle, with a remedy; None if it can."""
         return needs_one_output(objective.loss, "") or needs_steps(objective.loss, "")
 
     def start(self, risk: KernelRisk, w: Array | None = None, b: float = 0.0) -> KernelPGSState:
-        """A state at f = 0: no round has been before the first."""
+        """Return a state at f = 0, whatever the weights given."""
         origin, cuts = np.zeros(risk.m), KernelCuts(risk)
         tangent = risk.tangent(origin, 0.0)
-        cuts.offer(risk, origin, tangent)
+        cuts.keep_if_best(risk, origin, tangent)
         state = KernelPGSState(origin.copy(), np.zeros(expansion.SIZE), tangent.value, cuts)
         state.motion[expansion.BIAS] = tangent.b
         far = self._bound(risk, state) * float((risk.s * np.sqrt(risk.gram.diagonal)).max())
@@ -92,12 +91,11 @@ class KernelPGS:
         return state
 
     def step(self, risk: KernelRisk, state: KernelPGSState, rng: np.random.Generator) -> Finding:
-        """Pass once over the data."""
         found = self.walk(risk, state, random_order(risk.m, rng))
-        return state.cuts.look(risk, found.w, found.b, found.plane, self.budget)
+        return state.cuts.evaluate(risk, found.w, found.b, found.plane, self.budget)
 
     def walk(self, risk: KernelRisk, state: KernelPGSState, order: Indices) -> Finding:
-        """Pass over the examples in a given order; `w` of what is found are f's coefficients."""
+        """Pass over the examples in a given order; the finding's `w` are f's coefficients."""
         m, motion, slopes = risk.m, state.motion, np.empty(order.size)
         motion[expansion.OFFSET :] = 0.0
         rule = self._rule(risk, state)

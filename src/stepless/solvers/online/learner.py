@@ -1,12 +1,13 @@
-"""What the online solvers of DHS share: a memory, and an early look at the stream."""
+"""The base of the online solvers of DHS: a memory, and one parameter tuned on early examples."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from stepless.arrays import Array, Indices, Mask
 from stepless.compiled.joint import value
@@ -14,37 +15,38 @@ from stepless.compiled.rows import extent
 from stepless.compiled.shuffle import random_order
 from stepless.data import Source
 from stepless.design import Design
+from stepless.intercept import Intercept
 from stepless.objective import FiniteSum, Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.tangents import found
-from stepless.solvers.online.updates import Memory
-from stepless.solvers.solver import Finding, touched
+from stepless.solvers.online.tangents import finding_of_pass
+from stepless.solvers.online.updates import Memory, Setting
+from stepless.solvers.solver import Finding, finding_at
 
 
-class Look(NamedTuple):
-    """How the early examples are looked at: by which of two costs, and how patiently."""
+class EarlySearch(NamedTuple):
+    """A search for the parameter on the early examples: its criterion and its patience."""
 
-    patience: int  # doublings of the knob without progress: a cost may rise before it falls
+    patience: int  # doublings of the parameter without progress: a cost may rise before it falls
     mistakes: bool  # where there are classes; ties are broken by the loss
 
 
 class Cost(NamedTuple):
-    """What a knob costs."""
+    """Mistakes and loss on the early examples with one parameter."""
 
     mistakes: float
     loss: float
 
 
-# After so many rounds. Few examples tell a loss better, many the mistakes (see docs/papers.md).
-_LOOKS = {100: Look(1, False), 400: Look(3, False), 4000: Look(2, True)}
-_LAST = _LOOKS[max(_LOOKS)]
+# By rounds. Few examples estimate a loss better, many the mistakes (see docs/papers.md).
+_SEARCHES = {100: EarlySearch(1, False), 400: EarlySearch(3, False), 4000: EarlySearch(2, True)}
+_LAST = _SEARCHES[max(_SEARCHES)]
 _HAIR = 0.9997
-_LEAST, _MOST = 1e-30, 1e30  # a knob beyond is none
+_LEAST, _MOST = 1e-30, 1e30  # the range of the parameter
 
 
 @dataclass(frozen=True)
-class Scale:
-    """How large examples are."""
+class ExampleSizes:
+    """The sizes of the examples, from which the first guess of the parameter is made."""
 
     length: float = 0.0  # root mean square of ‖x_i‖
     entry: float = 0.0  # max s_i |x_ij|
@@ -52,27 +54,27 @@ class Scale:
 
 
 @dataclass
-class Course:
-    """State of a learner: its memory, its knob, the early examples as long as they are needed."""
+class LearnerState:
+    """A learner's memory and parameter, and the early examples while they are needed."""
 
     start: tuple[Array, Array]
     memory: Memory
     scores: Array  # of the early examples, before learning
-    knob: float = math.nan
-    scale: Scale = Scale()
+    parameter: float = math.nan
+    sizes: ExampleSizes = ExampleSizes()
     early: Source | None = None
-    prepared: tuple[Any, Any] | None = None  # what the solver made of knob and scale, and of which
+    prepared: tuple[tuple[float, ExampleSizes], Setting] | None = None  # settings, and their source
 
 
 class Learner:
-    """Learns from one example a round; says what it would have predicted before.
+    """An online solver that learns one example per round, after predicting it.
 
-    Each solver has one number that nobody should have to choose, its *knob*. After 100, 400 and
-    4000 rounds the examples so far are learned anew, the knob doubled and halved for as long
-    as the progressive loss of their latter half falls (the last time: the mistakes, where there are
-    classes), and the best of these memories is kept. What has been learned after n rounds is thus a
-    function of the first n examples alone, however they were cut in chunks; and no score ever used
-    its own example.
+    Each solver has one number that is tuned automatically, its *parameter*. After 100, 400 and 4000
+    rounds the examples so far are learned anew, with the parameter doubled and halved for as long
+    as the progressive loss of their second half falls (in the last search: the number of mistakes,
+    for classes), and the best of these memories is kept. The state after n rounds is therefore a
+    function of the first n examples alone, however they were cut into chunks; and no prediction
+    ever used its own example.
     """
 
     name: ClassVar[str]
@@ -82,179 +84,172 @@ class Learner:
     def lacks(self, objective: Objective) -> str | None:
         raise NotImplementedError
 
-    # -- what a solver says of itself ----------------------------------------------------------
+    # -- defined by each solver ----------------------------------------------------------------
 
     def fixed(self, objective: Objective) -> float | None:
-        """Return the knob, where theory or the user says what it is."""
+        """Return the parameter if theory or the user determines it."""
         raise NotImplementedError
 
-    def first(self, objective: Objective, scale: Scale) -> float:
-        """Guess the knob from the size of examples: where the search begins."""
+    def first(self, objective: Objective, sizes: ExampleSizes) -> float:
+        """Return the first guess of the parameter, from the sizes of examples."""
         raise NotImplementedError
 
-    def fresh(self, objective: Objective, course: Course) -> Memory:
-        """Return a memory of nothing, at the course's start."""
+    def fresh(self, objective: Objective, state: LearnerState) -> Memory:
+        """Return an empty memory at the state's start."""
         raise NotImplementedError
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
-        """Learn the rows of an order, and write the predictions before each (m × K)."""
+        """Learn the rows in order; write to `z` the prediction before each (m × K)."""
         raise NotImplementedError
 
-    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
-        """Return the weights (d × K) and intercepts (K) of now."""
+    def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
+        """Return the current weights (d × K) and intercepts (K)."""
         raise NotImplementedError
 
-    # -- a pass ----------------------------------------------------------------------------------
+    # -- passes and chunks ---------------------------------------------------------------------
 
-    def start(self, risk: RowRisk, w: Array, b: Any) -> Course:
+    def start(self, risk: RowRisk, w: Array, b: Intercept) -> LearnerState:
         return self.begin_stream(risk.objective, w, b)
 
-    def begin_stream(self, objective: Objective, w: Array, b: Any) -> Course:
+    def begin_stream(self, objective: Objective, w: Array, b: Intercept) -> LearnerState:
         K = objective.outputs
         at = (w.reshape(-1, K).copy(), np.array(np.broadcast_to(b, K), dtype=float))
-        return Course(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
+        return LearnerState(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
-    def step(self, risk: RowRisk, course: Course, rng: np.random.Generator) -> Finding:
-        return self.walk(risk, course, random_order(risk.m, rng), rng)
+    def step(self, risk: RowRisk, state: LearnerState, rng: Generator) -> Finding:
+        return self.walk(risk, state, random_order(risk.m, rng), rng)
 
-    def walk(self, risk: RowRisk, course: Course, order: Indices, rng: Any = None) -> Finding:
+    def walk(
+        self, risk: RowRisk, state: LearnerState, order: Indices, rng: Generator | None = None
+    ) -> Finding:
         """Pass over the examples in a given order."""
-        scores = self.learn(risk, course, order)
-        w, b = self.weights(risk.objective, course)
-        if b.size > 1:  # planes that tilt in several intercepts are not easily levelled
-            return touched(risk, w.ravel(), risk.tangent(w.ravel(), b))
-        return found(risk, w.ravel(), b[0], order, scores[:, 0])
+        scores = self.learn(risk, state, order)
+        w, b = self.weights(risk.objective, state)
+        if b.size > 1:  # planes with a tilt in several intercepts are hard to level
+            return finding_at(risk, w.ravel(), risk.tangent(w.ravel(), b))
+        return finding_of_pass(risk, w.ravel(), b[0], order, scores[:, 0])
 
     def learn(
-        self,
-        risk: RowRisk,
-        course: Course,
-        order: Indices,
-        rng: np.random.Generator | None = None,
+        self, risk: RowRisk, state: LearnerState, order: Indices, rng: Generator | None = None
     ) -> Array:
         """Learn the examples in order; return the predictions before each was learned (m × K)."""
         objective = risk.objective
         scores = np.empty((order.size, objective.outputs))
-        if course.memory.kept.size == 0:
-            course.scale = self.scale_of(risk.source.take(order[:1]))
-            self._reset(objective, course, self._first(objective, course.scale))
+        if state.memory.kept.size == 0:
+            state.sizes = self.sizes_of(risk.source.take(order[:1]))
+            self._reset(objective, state, self._first(objective, state.sizes))
         done = 0
         while done < order.size:
-            clock = course.memory.clock
-            look = next((at for at in _LOOKS if at > clock), None)
-            stop = order.size if look is None else min(order.size, done + look - clock)
+            clock = state.memory.clock
+            due = next((at for at in _SEARCHES if at > clock), None)
+            stop = order.size if due is None else min(order.size, done + due - clock)
             part = np.ascontiguousarray(order[done:stop])
-            if look is not None:
+            if due is not None:
                 rows = risk.source.take(part)
-                course.early = course.early.join(rows) if course.early else rows
-            self._advance(risk.problem, objective, course, part, scores[done:stop])
-            if course.early is not None:
-                course.scores = np.concatenate([course.scores, scores[done:stop]])
-                if course.memory.clock == look:
-                    self._look(objective, course, course.early)
-                if course.memory.clock == max(_LOOKS):
-                    course.early, course.scores = None, course.scores[:0].copy()
+                state.early = state.early.join(rows) if state.early else rows
+            self.run(risk.problem, objective, state, part, scores[done:stop])
+            state.memory.clock += part.size
+            if state.early is not None:
+                state.scores = np.concatenate([state.scores, scores[done:stop]])
+                if state.memory.clock == due:
+                    self._tune(objective, state, state.early)
+                if state.memory.clock == max(_SEARCHES):
+                    state.early, state.scores = None, state.scores[:0].copy()
             done = stop
         return scores
 
-    def _advance(
-        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
-    ) -> None:
-        self.run(problem, objective, course, order, scores)
-        course.memory.clock += order.size
+    # -- the parameter -------------------------------------------------------------------------
 
-    # -- the early look --------------------------------------------------------------------------
-
-    def _first(self, objective: Objective, scale: Scale) -> float:
+    def _first(self, objective: Objective, sizes: ExampleSizes) -> float:
         fixed = self.fixed(objective)
-        return self.first(objective, scale) if fixed is None else fixed
+        return self.first(objective, sizes) if fixed is None else fixed
 
-    def _reset(self, objective: Objective, course: Course, knob: float) -> None:
-        course.knob = knob
-        course.memory = self.fresh(objective, course)
+    def _reset(self, objective: Objective, state: LearnerState, parameter: float) -> None:
+        state.parameter = parameter
+        state.memory = self.fresh(objective, state)
 
-    def _look(self, objective: Objective, course: Course, early: Source) -> None:
-        """Run the early examples again, with the knob that would have lost least on them."""
-        look, fixed = _LOOKS[early.shape[0]], self.fixed(objective)
-        if look is _LAST:  # the latter half was learned with the knob of now: it need not be again
-            cost = self.cost_of(objective, early, course.scores)
-            first, best, kept = course.knob, cost, (course.knob, course.memory)
+    def _tune(self, objective: Objective, state: LearnerState, early: Source) -> None:
+        """Learn the early examples again, with the parameter that loses least on them."""
+        search, fixed = _SEARCHES[early.shape[0]], self.fixed(objective)
+        if search is _LAST:  # their second half was learned with the present parameter
+            cost = self.cost_of(objective, early, state.scores)
+            first, best, kept = state.parameter, cost, (state.parameter, state.memory)
         else:
-            course.scale = self.scale_of(early)
-            guess = early.shape[0] == min(_LOOKS)  # the knob of now came from one example alone
-            first = self._first(objective, course.scale) if guess or fixed else course.knob
-            best, kept = self._replay(objective, course, early, first)
+            state.sizes = self.sizes_of(early)
+            guess = early.shape[0] == min(_SEARCHES)  # so far it came from a single example
+            first = self._first(objective, state.sizes) if guess or fixed else state.parameter
+            best, kept = self._replay(objective, state, early, first)
         for factor in (2.0, 0.5) if fixed is None else ():
-            knob, idle = first, 0
-            while idle < look.patience and _LEAST < knob < _MOST:
-                knob *= factor
-                cost, trial = self._replay(objective, course, early, knob)
+            parameter, idle = first, 0
+            while idle < search.patience and _LEAST < parameter < _MOST:
+                parameter *= factor
+                cost, trial = self._replay(objective, state, early, parameter)
                 if _better(cost, best):
                     best, kept, idle = cost, trial, 0
                 else:
                     idle += 1
-            if look.patience == 1 and kept[0] != first:
+            if search.patience == 1 and kept[0] != first:
                 break
-        course.knob, course.memory = kept
+        state.parameter, state.memory = kept
 
     def _replay(
-        self, objective: Objective, course: Course, early: Source, knob: float
+        self, objective: Objective, state: LearnerState, early: Source, parameter: float
     ) -> tuple[Cost, tuple[float, Memory]]:
-        """Return what this knob costs on the early examples, and what it leaves."""
-        self._reset(objective, course, knob)
+        """Return the cost of a parameter on the early examples, and the memory it leaves."""
+        self._reset(objective, state, parameter)
         scores = np.empty((early.shape[0], objective.outputs))
         order = np.arange(early.shape[0], dtype=np.uint32)
-        self._advance(self.problem_of(objective, early), objective, course, order, scores)
-        return self.cost_of(objective, early, scores), (knob, course.memory)
+        self.run(self.problem_of(objective, early), objective, state, order, scores)
+        state.memory.clock += order.size
+        return self.cost_of(objective, early, scores), (parameter, state.memory)
 
-    # -- what it is told of examples: another kind of them is described by these ----------------
+    # -- overridden for other kinds of examples than rows ---------------------------------------
 
-    def problem_of(self, objective: Objective, source: Source) -> Any:
-        """Return what `run` reads."""
+    def problem_of(self, objective: Objective, source: Source) -> FiniteSum:
+        """Return the examples as `run` reads them."""
         return FiniteSum(objective.loss, *source.whole)
 
-    def scale_of(self, source: Source) -> Scale:
-        """Return how large the examples are."""
-        return scale_of_rows(source.X, source.s)
+    def sizes_of(self, source: Source) -> ExampleSizes:
+        """Return the sizes of the examples."""
+        return sizes_of_rows(source.X, source.s)
 
     def cost_of(self, objective: Objective, early: Source, scores: Array) -> Cost:
-        """Return what the latter half of these scores cost.
+        """Return the cost of the second half of these scores.
 
-        What a large step costs at the beginning it will not cost again.
+        The first half is left out: what a large step costs at the beginning is paid only once.
         """
         m, loss = early.shape[0], objective.loss
         late, scores = early.whole.part(m // 2, m), scores[m // 2 :]
         lost = value(late, loss, scores, np.zeros(scores.shape[1]))
-        if not (_LOOKS[m].mistakes and loss.targets in ("signs", "classes")):
+        if not (_SEARCHES[m].mistakes and loss.targets in ("signs", "classes")):
             return Cost(0.0, lost)
         return Cost(float(late.s @ mistaken(scores, late.y)), lost)
 
 
 def _better(cost: Cost, best: Cost) -> bool:
-    """Whether it is fewer mistakes or, as many, a loss that is lower by more than a hair."""
+    """Return whether there are fewer mistakes, or as many and a loss that is clearly lower."""
     if cost.mistakes != best.mistakes:
         return cost.mistakes < best.mistakes
     return cost.loss < _HAIR * best.loss
 
 
 def mistaken(scores: Array, y: Array) -> Mask:
-    """Which examples are put in a wrong class: by sign, or by the highest of several scores."""
-    if scores.shape[1] == 1:
-        return scores[:, 0] * y <= 0.0
-    return scores.argmax(axis=1) != y
+    """Mark misclassified examples: by sign, or by the highest of several scores."""
+    wrong: Mask = scores[:, 0] * y <= 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1) != y
+    return wrong
 
 
-def scale_of_rows(X: Design, s: Array) -> Scale:
-    """Return how large the rows of a design are, by these weights."""
+def sizes_of_rows(X: Design, s: Array) -> ExampleSizes:
+    """Return the sizes of the rows of a design, with these sample weights."""
     square, entry, longest = extent(X, s)
-    # Where there is nothing to see, any size will do.
-    return Scale(math.sqrt(square / s.size) or 1.0, entry or 1.0, longest or 1.0)
+    # Where all entries are 0, any size will do.
+    return ExampleSizes(math.sqrt(square / s.size) or 1.0, entry or 1.0, longest or 1.0)
 
 
-def needs_nothing_else(objective: Objective) -> str | None:
-    """What is lacking if there is a penalty or a domain."""
+def needs_no_penalty(objective: Objective) -> str | None:
+    """Return what is lacking if there is a penalty or a domain."""
     if not objective.regularizer.zero:
         return "has no penalty; say penalty='none', or use solver='auto'"
     if not objective.domain.free:

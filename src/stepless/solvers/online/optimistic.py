@@ -8,19 +8,19 @@ from typing import ClassVar
 from stepless.compiled import descent
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent, Walk
+from stepless.solvers.online.descent import DataBounds, Descent, DescentState
 from stepless.solvers.online.iterates import Iterate
 
 
 class Optimistic(Descent):
     """Proximal descent in phases, each with a larger hypothesis of ‖w*‖.
 
-    Solves      min_w (λ/2)‖w‖² + R(w), one example (or batch) a round
+    Solves      min_w (λ/2)‖w‖² + R(w), one example (or batch) per round
     Algorithm   DLF Alg. 3, with δ̂ = δ/(3 − log₂ λ) for the printed δ: ρ from min(1, 1/√λ), times √2
                 whenever ‖w_{t+1}‖ ≥ ρ − √(2ε/λ); then a new phase, t and τ from 0 at the same w
     Guarantee   with probability 1 − δ an iterate drawn at random from the last phase is ε-optimal
                 (DLF Lemma 2), after Õ(G²/(δλε)) examples (Th. 4)
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss; λ > 0 for an ε > 0
     Differs     with ε = 0, as in DLF's experiments, phases do not end by themselves. Convergence is
                 declared at the end of the pass in which a phase becomes long enough. ρ begins at
@@ -63,18 +63,18 @@ class Optimistic(Descent):
             return "can promise an accuracy only for a Lipschitz loss; use accuracy=0"
         return super().lacks(objective)
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
         slack = math.sqrt(2 * self.accuracy / objective.strength) if self.accuracy else 0.0
-        return self._rule(objective, extent, balance=1.0, slack=slack, restart=1.0)
+        return self._rule(objective, bounds, balance=1.0, slack=slack, restart=1.0)
 
-    def finished(self, walk: Walk, rule: Rule) -> bool:
+    def finished(self, state: DescentState, rule: Rule) -> bool:
         if self.accuracy == 0.0:
             return False
-        T = walk.motion[descent.PHASE]
+        T = state.motion[descent.PHASE]
         if T < 1:
             return False
         G = rule.gradient
         delta = self.failure / (3 - math.log2(min(rule.strength, 1.0)))
         logarithmic = G * G * (1 + math.log(T)) / (delta * rule.strength * T)
-        root = 4 * walk.motion[descent.RADIUS] * G / (delta * math.sqrt(T))
-        return min(logarithmic, root) <= self.accuracy
+        root = 4 * state.motion[descent.RADIUS] * G / (delta * math.sqrt(T))
+        return bool(min(logarithmic, root) <= self.accuracy)

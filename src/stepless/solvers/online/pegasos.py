@@ -6,17 +6,18 @@ from typing import ClassVar
 
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent
+from stepless.solvers.online.descent import DataBounds, Descent
+from stepless.solvers.solver import needs_strong_convexity
 
 
 class Pegasos(Descent):
     """Primal estimated subgradient solver.
 
-    Solves      min_w (λ/2)‖w‖² + R(w), one example (or batch) a round
+    Solves      min_w (λ/2)‖w‖² + R(w), one example (or batch) per round
     Algorithm   DLF §3.3 (Shalev-Shwartz et al. 2007): Alg. 1 with f_t of eq. (8), S the ball of
                 radius √(R(0)/λ), in which the optimum lies (1/√λ for the hinge)
     Guarantee   regret ≤ G²(1 + log T)/(2λ), G = L max‖x_i‖ + √(λR(0)) (DLF Lemma 1)
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       λ > 0; a Lipschitz or a smooth loss
     Differs     examples come in a fresh random order each pass, so that it leaves a plane for the
                 certificate; the free intercept moves by Alg. 2's rule with λ = 0. In a stream G
@@ -36,10 +37,7 @@ class Pegasos(Descent):
     name: ClassVar[str] = "pegasos"
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = super().lacks(objective)
-        if lack is None and objective.strength == 0.0:
-            return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
-        return lack
+        return super().lacks(objective) or needs_strong_convexity(objective)
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
-        return self._rule(objective, extent)
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
+        return self._rule(objective, bounds)

@@ -15,9 +15,9 @@ from stepless.compiled.primal_gradient import Rule
 from stepless.compiled.rows import longest
 from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
 from stepless.risks.risk import RowRisk
-from stepless.solvers.online.iterates import Iterate, Iterates, Total, checked
-from stepless.solvers.online.stretches import first_intercept
-from stepless.solvers.online.walker import UNKNOWN, Walker
+from stepless.solvers.online.iterates import Iterate, Iterates, IterateSum, Point
+from stepless.solvers.online.pass_solver import UNKNOWN, PassSolver
+from stepless.solvers.online.segments import first_intercept
 from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
 _ROUNDS = 100  # that a pass has at least, whatever the batch
@@ -26,7 +26,7 @@ _HALVINGS = 200
 
 @dataclass
 class PGSState:
-    """Dual weights, motion, and what is kept of the iterates."""
+    """Dual weights, numbers of the compiled loop, and sums of the iterates."""
 
     kept: Array
     motion: Array
@@ -36,20 +36,20 @@ class PGSState:
     iterates: Iterates = field(default_factory=Iterates)
     picked: Array = field(default_factory=lambda: np.zeros(0))  # the iterate that is drawn
     clock: int = 0  # examples learned
-    rounds: int = 0  # of the pass, or the stretch of a stream, that is under way
+    rounds: int = 0  # of the segment that is under way
     lost: float = 0.0  # R(0) of a stream, as far as it is known
 
 
-class PGS(Walker):
-    """Gradients are added up in the dual, and each round's weights are what their sum means.
+class PGS(PassSolver[PGSState]):
+    """Dual averaging: gradients are summed, and ∇Ω* of their sum gives each round's weights.
 
-    Solves      min_w Ω(w) + R(w), one batch a round; ‖w‖_p ≤ B if asked
+    Solves      min_w Ω(w) + R(w), one batch per round; ‖w‖_p ≤ B if asked
     Algorithm   ZHU Fig. 1, 2, with the ball's ‖w‖_p (docs/papers.md): θ ← θ − mean of ∂ℓ over the
                 batch at w_{t−1}; w_t = ∇Ω*(θ/(t + 1)), scaled into the ball
     Guarantee   Σ_t c_t(w_{t−1}) − c_t(u) ≤ ½ Σ_t ‖λ_t‖_q²/(αt) for every u, c_t the objective on
                 batch t (ZHU Lemma 1 as mended); so E J(w̄) − J* ≤ L²(1 + log T)/(2αT) for the mean
                 w̄ of w_0, …, w_{T−1}, or one of them drawn, if batches are drawn independently
-    Cost        O(nnz) a round for every p, O(d) memory: w_j depends on θ_j and on Σ|θ_j|^q alone,
+    Cost        O(nnz) per round for every p, O(d) memory: w_j depends on θ_j and on Σ|θ_j|^q alone,
                 which is carried along; the paper's is O(nnz + d) for p < 2
     Needs       l2, lp(p), elasticnet, entropy, hyperbolic, or a penalty with a smooth conjugate; a
                 Lipschitz or a smooth loss; for domains l2 or lp(p), and a ball of the same norm
@@ -62,13 +62,13 @@ class PGS(Walker):
     Parameters
     ----------
     iterate
-        Which point a pass offers: the ``"last"`` one; one drawn uniformly at ``"random"`` from all
-        so far, as in the paper; the ``"average"`` of all; or the ``"suffix"`` average of at least
-        the last half.
+        The point that a pass offers: the ``"last"`` iterate; the ``"average"`` of all so far; the
+        ``"suffix"`` average of at least the last half; or one drawn uniformly at ``"random"`` from
+        all so far, as in the paper.
     batch
-        Examples a round. None: 1, but d over the mean number of non-zeros for p < 2 (ZHU §VII), so
-        that a power is taken but once for many entries; 1 in a stream. Larger ones end there with a
-        chunk: only batches of 1 make it the same however it is cut.
+        Examples per round. None: 1, but d over the mean number of non-zeros for p < 2 (ZHU §VII),
+        so that one power is taken for many entries; 1 in a stream. Larger ones end there with a
+        chunk: only with batches of 1 is the result independent of the cuts.
 
     Examples
     --------
@@ -81,8 +81,7 @@ class PGS(Walker):
     name: ClassVar[str] = "pgs"
 
     def __init__(self, iterate: Iterate = "last", batch: int | None = None) -> None:
-        checked(iterate, batch)
-        self.iterate = iterate
+        super().__init__(iterate, batch)
         self.batch = batch
 
     def lacks(self, objective: Objective) -> str | None:
@@ -118,7 +117,7 @@ class PGS(Walker):
         return state
 
     def _at(self, w: Array, b: float, objective: Objective, first: float, rounds: int) -> PGSState:
-        """A state as if these weights had been reached in so many rounds."""
+        """Return a state as if these weights had been reached in `rounds` rounds."""
         kept = np.zeros((w.size, 2 if self.iterate == "last" else 4))
         motion = np.zeros(primal_gradient.SIZE)
         motion[primal_gradient.UNIT] = motion[primal_gradient.REACH] = 1.0
@@ -132,12 +131,12 @@ class PGS(Walker):
 
     def begin_stream(self, objective: Objective, w: Array, b: float) -> PGSState:
         strength = objective.strength or 1.0
-        # so many rounds that the next has a step of 1: what was fitted before is not lost at once
+        # the next round then has a step of at most 1: what was fitted before is not lost at once
         state = self._at(w, b, objective, UNKNOWN, math.ceil(max(1.0 / strength, _ROUNDS)))
         state.motion[primal_gradient.STREAM] = 1.0
         return state
 
-    def _meet(self, risk: RowRisk, state: PGSState, first: Indices) -> bool:
+    def _take_first_example(self, risk: RowRisk, state: PGSState, first: Indices) -> bool:
         i, motion, (loss, _, y, s) = first[0], state.motion, risk.problem
         theta, b = state.kept[:, primal_gradient.THETA], motion[primal_gradient.BIAS]
         b, new = first_intercept(risk.objective, theta, b, y[i])
@@ -145,13 +144,13 @@ class PGS(Walker):
         state.lost = float(s[i] * loss.value(b, y[i]))
         return new
 
-    def _widen(self, objective: Objective, state: PGSState) -> None:
+    def _update_sizes(self, objective: Objective, state: PGSState) -> None:
         lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
         state.lost = max(state.lost, lost)
         state.first = state.lost or UNKNOWN
         primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
-    def _judged(self, risk: RowRisk, state: PGSState, finding: Finding) -> Finding:
+    def _reviewed(self, risk: RowRisk, state: PGSState, finding: Finding) -> Finding:
         assert finding.objective is not None
         nothing = np.zeros(risk.d)
         least = risk.objective.penalty(nothing) + state.first
@@ -159,7 +158,9 @@ class PGS(Walker):
             return replace(finding, w=nothing, b=state.level, objective=least)
         return finding
 
-    def _open(self, risk: RowRisk, state: PGSState, count: int, rng: np.random.Generator) -> None:
+    def _begin_segment(
+        self, risk: RowRisk, state: PGSState, count: int, rng: np.random.Generator
+    ) -> None:
         batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
         pick = rng.integers(-(-count // batch)) if self.iterate == "random" else -1
         state.motion[primal_gradient.PICK] = pick
@@ -178,23 +179,20 @@ class PGS(Walker):
         state.rounds += -(-order.size // batch)
         return scores
 
-    def _close(self, objective: Objective, state: PGSState, rng: np.random.Generator) -> None:
-        motion, kept = state.motion, state.kept
-        primal_gradient.settle(_link(objective, state.first), kept, motion)
-        if self.iterate != "last":
-            summed = kept[:, primal_gradient.SUM].copy(), float(motion[primal_gradient.BIASES])
-            drawn = state.picked.copy(), float(motion[primal_gradient.ITS_BIAS])
-            state.iterates.keep(self.iterate, summed, state.rounds, drawn, rng)
-        state.rounds = 0
+    def _settle(self, objective: Objective, state: PGSState) -> None:
+        primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
 
-    def _point(self, objective: Objective, state: PGSState) -> tuple[Array, float]:
-        if self.iterate != "last":
-            if state.rounds == 0:
-                return state.iterates.point()
-            _, psi, summed, since = state.kept.T
-            summed = summed + (state.motion[primal_gradient.PASSED] - since) * psi
-            biases = float(state.motion[primal_gradient.BIASES])
-            return state.iterates.point(Total(summed, biases, state.rounds))
+    def _take_segment(self, state: PGSState) -> tuple[IterateSum, Point]:
+        motion, w = state.motion, state.kept[:, primal_gradient.SUM].copy()
+        segment = IterateSum(w, float(motion[primal_gradient.BIASES]), state.rounds)
+        return segment, (state.picked.copy(), float(motion[primal_gradient.ITS_BIAS]))
+
+    def _unfinished_segment(self, state: PGSState) -> IterateSum:
+        _, psi, summed, since = state.kept.T
+        summed = summed + (state.motion[primal_gradient.PASSED] - since) * psi
+        return IterateSum(summed, float(state.motion[primal_gradient.BIASES]), state.rounds)
+
+    def _last(self, objective: Objective, state: PGSState) -> Point:
         w = np.empty(state.kept.shape[0])
         link, bound = _link(objective, state.first), _bound(objective, state.first)
         primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)

@@ -8,20 +8,20 @@ from typing import ClassVar, Literal
 from stepless.compiled import descent
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent, Walk
+from stepless.solvers.online.descent import DataBounds, Descent, DescentState
 from stepless.solvers.online.iterates import Iterate
 
 
 class Proximal(Descent):
     """Subgradient descent with curvature added around the current point: for small λ.
 
-    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) a round
+    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) per round
     Algorithm   DLF Alg. 2: τ_t = ½(−S + √(S² + G_t²/ρ²)), S = λt + τ_{1:t−1}; step
                 1/(λt + τ_{1:t}). ``strategy="balance"`` is Strategy 1 with G_t = ‖g_t‖.
                 ``strategy="bound"`` is Strategy 2: τ_1 = argmin B(τ) of Th. 2, the rest 0, in
-                phases of 1, 2, 4, … passes (in a stream, of so many examples)
+                phases of 1, 2, 4, … passes (in a stream, of 1, 2, 4, … examples)
     Guarantee   regret ≤ min_τ Σ_t 4τ_t ρ² + G_t²/(λt + τ_{1:t}) (DLF Th. 1), if ‖w_t‖, ‖u‖ ≤ ρ
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       a Lipschitz or a smooth loss
     Differs     ρ is not asked of the user: it begins at min(1, 1/max‖x‖, the ball's radius) and
                 grows by √2 when ‖w‖ reaches it, as in Alg. 3, but without a restart. Random order,
@@ -32,7 +32,7 @@ class Proximal(Descent):
     iterate, batch
         As in Pegasos.
     strategy
-        How τ is chosen.
+        The choice of τ.
     radius
         A bound on ‖w*‖, if one is known: ρ, as Alg. 2 is printed.
 
@@ -66,22 +66,22 @@ class Proximal(Descent):
             return "must know the gradients' size for strategy='bound'; use strategy='balance'"
         return super().lacks(objective)
 
-    def first_radius(self, objective: Objective, extent: Extent) -> float:
-        return self.radius or self._optimistic(objective, extent)
+    def first_radius(self, objective: Objective, bounds: DataBounds) -> float:
+        return self.radius or self._optimistic(objective, bounds)
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
         # A hypothesised radius grows, a known one does not. G_t = ‖g_t‖, except for Strategy 2,
         # which must know it beforehand.
         numbers = {} if self.radius else {"slack": 0.0}
         if self.strategy == "balance":
             numbers |= {"balance": 1.0, "gradient": 0.0}
-        return self._rule(objective, extent, **numbers)
+        return self._rule(objective, bounds, **numbers)
 
-    def begin(self, walk: Walk, rule: Rule, rounds: int) -> None:
-        if self.strategy == "bound" and walk.passes & (walk.passes - 1) == 0:
-            T = rounds * max(walk.passes, 1)
-            walk.motion[descent.CURVATURE] = best_bound(
-                rule.strength, rule.gradient, walk.motion[descent.RADIUS], T
+    def begin(self, state: DescentState, rule: Rule, rounds: int) -> None:
+        if self.strategy == "bound" and state.passes & (state.passes - 1) == 0:
+            T = rounds * max(state.passes, 1)
+            state.motion[descent.CURVATURE] = best_bound(
+                rule.strength, rule.gradient, state.motion[descent.RADIUS], T
             )
 
 

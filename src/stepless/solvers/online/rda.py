@@ -6,22 +6,22 @@ from typing import ClassVar
 
 from stepless.compiled.metrics import Clock
 from stepless.objective import Objective
-from stepless.solvers.online.learner import Course, Scale
-from stepless.solvers.online.subgradients import Subgradients, averaging
+from stepless.solvers.online.composite_learner import CompositeLearner, averaging
+from stepless.solvers.online.learner import ExampleSizes, LearnerState
 from stepless.solvers.online.updates import Setting, Update
 
 
-class RDA(Subgradients):
+class RDA(CompositeLearner):
     """Regularized dual averaging, not adaptive.
 
-    Solves      min_w∈S Ω(w) + R(w), one example a round
+    Solves      min_w∈S Ω(w) + R(w), one example per round
     Algorithm   Xiao 2009, as in DHS eq. (23): eq. (3) with H_t = √t I
     Guarantee   regret ≤ √T (‖x*‖²/(2η) + ηG²), G ≥ ‖g_t‖ (DHS eq. (9))
-    Cost        O(nnz) a round; O(dK) for penalties of groups and domains that couple weights;
-                two numbers a weight
+    Cost        O(nnz) per round; O(dK) for penalties of groups and domains that couple weights;
+                two numbers per weight
     Needs       any penalty and domain
-    Differs     η is found by an early look at the stream; the intercept is a feature as long as
-                the examples, which no penalty sees.
+    Differs     η is tuned on the first examples of the stream; the intercept is a feature as long
+                as the examples, without a penalty.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class RDA(Subgradients):
 
     name: ClassVar[str] = "rda"
 
-    def first(self, objective: Objective, scale: Scale) -> float:
-        return 1.0 / scale.length**2
+    def first(self, objective: Objective, sizes: ExampleSizes) -> float:
+        return 1.0 / sizes.length**2
 
-    def setting(self, objective: Objective, course: Course) -> Setting:
-        reach = course.scale.length**2 if objective.intercept else 0.0
+    def setting(self, objective: Objective, state: LearnerState) -> Setting:
+        reach = state.sizes.length**2 if objective.intercept else 0.0
         penalty = objective.regularizer, objective.domain
-        return Setting(penalty, (Clock(), Clock()), (course.knob, course.knob * reach))
+        return Setting(penalty, (Clock(), Clock()), (state.parameter, state.parameter * reach))
 
-    def engine(self, objective: Objective) -> Update:
+    def update_rule(self, objective: Objective) -> Update:
         return averaging(objective)

@@ -7,16 +7,17 @@ from typing import ClassVar
 
 from stepless.compiled.descent import Rule
 from stepless.objective import Objective
-from stepless.solvers.online.descent import Descent, Extent
+from stepless.solvers.online.descent import DataBounds, Descent
+from stepless.solvers.solver import needs_strong_convexity
 
 
 class Subgradient(Descent):
     """Projected subgradient descent with steps 1/(λt).
 
-    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) f_t a round
+    Solves      min_w∈S (λ/2)‖w‖² + R(w), one example (or batch) f_t per round
     Algorithm   DLF Alg. 1: w_{t+1} = Π_S(w_t − g_t/(λt)), g_t ∈ ∂f_t(w_t)
     Guarantee   regret ≤ ½ Σ_t G_t²/(λt) ≤ G²(1 + log T)/(2λ) (DLF Lemma 1)
-    Cost        O(nnz) a round, projection included; O(d) memory
+    Cost        O(nnz) per round, projection included; O(d) memory
     Needs       λ > 0; a Lipschitz loss, or a bounded domain
     Differs     examples come in a fresh random order each pass, not drawn anew each round, so that
                 every pass leaves a plane for the certificate. A free intercept, which has no
@@ -34,11 +35,8 @@ class Subgradient(Descent):
     name: ClassVar[str] = "subgradient"
 
     def lacks(self, objective: Objective) -> str | None:
-        lack = super().lacks(objective)
-        if lack is not None:
+        if lack := super().lacks(objective) or needs_strong_convexity(objective):
             return lack
-        if objective.strength == 0.0:
-            return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
         if math.isinf(objective.loss.lipschitz()) and math.isinf(objective.radius):
             return (
                 f"needs a Lipschitz loss, and {type(objective.loss).__name__} is none; "
@@ -46,5 +44,5 @@ class Subgradient(Descent):
             )
         return None
 
-    def rule(self, objective: Objective, extent: Extent) -> Rule:
-        return self._rule(objective, extent, ball=objective.radius)
+    def rule(self, objective: Objective, bounds: DataBounds) -> Rule:
+        return self._rule(objective, bounds, ball=objective.radius)

@@ -1,4 +1,4 @@
-"""The kernels that a stretch of rounds needs, where there are too many to keep all."""
+"""The part of the Gram matrix that some rounds need, where the whole is too large."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from stepless.data.gram import Gram
 
 
 class SupportTable:
-    """Kernels of the support vectors, and of the examples that come next, with one another.
+    """The Gram matrix of the support vectors and of the next examples.
 
-    Each has a place: a row and a column of the table. An example without a coefficient gives its
-    place up to those that come; the table grows when all are taken.
+    Each example has a place: a row and a column of the table. One without a coefficient gives up
+    its place to others; the table grows when all are taken.
     """
 
     def __init__(self, gram: Gram, beta: Array) -> None:
@@ -26,7 +26,7 @@ class SupportTable:
 
     def _make(self, places: int) -> None:
         self.examples = np.full(places, -1)
-        self.table = np.zeros((places, places))  # kernels meet coefficients of 0: all are numbers
+        self.table = np.zeros((places, places))  # finite also where coefficients are 0
         self.beta = np.zeros(places)
 
     def admit(self, coming: Indices) -> Indices:

@@ -1,4 +1,4 @@
-"""What a pass leaves: a point, and tangents where examples were before they were learned."""
+"""The finding of a pass: a point, and tangents at the predictions before learning."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 
-def found(risk: RowRisk, w: Array, b: float, order: Indices, scores: Array) -> Finding:
-    """The point (w, b), its objective, and the mean of the losses' tangents at these scores.
+def finding_of_pass(risk: RowRisk, w: Array, b: float, order: Indices, scores: Array) -> Finding:
+    """Return the point (w, b), its objective, and the mean of the losses' tangents at these scores.
 
-    They are what a pass predicted, in its order. A tangent lies under its loss wherever it is
-    taken: of examples that the pass left out, at 0.
+    The scores are the pass's predictions, in its order. A tangent lies under its loss wherever it
+    is taken; for examples that the pass left out it is taken at 0.
     """
     source, objective, z = risk.source, risk.objective, np.zeros(risk.m)
     if objective.regularizer.zero and objective.domain.free:  # a plane has no minimum there

@@ -15,16 +15,16 @@ from stepless.objective import Domain, FiniteSum, Regularizer
 
 @dataclass(frozen=True)
 class Setting:
-    """The numbers of a run: for metrics and η, those of the weights and of the intercept."""
+    """The penalty, and pairs of metrics and η: for the weights and for the intercept."""
 
     penalty: tuple[Regularizer, Domain]
     metrics: tuple[DiagonalMetric, DiagonalMetric]
     etas: tuple[float, float]
 
     def pulls(self, w: Array, b: Array) -> tuple[Array, Array]:
-        """Return the Σg with which dual averaging stands at these weights before the first round.
+        """Return the Σg that puts dual averaging at these weights before the first round.
 
-        They count the less the more curvature the examples add.
+        They count less as the examples add curvature.
         """
         heights = [metric.height(0.0, 0) for metric in self.metrics]
         bias_pull = heights[1] / self.etas[1] if self.etas[1] > 0.0 else 0.0
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass
 class Memory:
-    """What a learner has made of the examples so far; what the arrays hold is the update's."""
+    """The arrays of an update: each update defines what they hold."""
 
     kept: Array
     bias: Array
@@ -42,7 +42,7 @@ class Memory:
 
 
 class Update(Protocol):
-    """A memory of nothing; learning; the weights (d × K) and intercepts (K) of now."""
+    """An empty memory; learning; the current weights (d × K) and intercepts (K)."""
 
     def fresh(self, setting: Setting, w: Array, b: Array) -> Memory: ...
 
@@ -54,7 +54,7 @@ class Update(Protocol):
 
 
 class Averaging:
-    """Dual averaging, lazily: any penalty of rows, a domain that is a product of intervals."""
+    """Lazy dual averaging: any penalty of rows, a domain that is a product of intervals."""
 
     def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         memory = Memory(np.zeros((*w.shape, 2)), np.zeros((b.size, 2)))
@@ -80,7 +80,7 @@ class Averaging:
 
 
 class Mirror:
-    """Composite mirror descent, lazily: penalty and domain of each weight by itself."""
+    """Lazy composite mirror descent: a separable penalty and domain."""
 
     def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
         memory = Memory(np.zeros((*w.shape, 3)), np.zeros((b.size, 3)))
@@ -103,7 +103,7 @@ class Mirror:
 
 
 class Splitting:
-    """Forward-backward splitting with steps η/√t, lazily: Ω(w) = α‖w‖₁ + β‖w‖²/2."""
+    """Lazy forward-backward splitting with steps η/√t: Ω(w) = α‖w‖₁ + β‖w‖²/2."""
 
     def __init__(self, elastic: tuple[float, float]) -> None:
         self.elastic = elastic
@@ -125,7 +125,7 @@ class Splitting:
 
 
 class Eager:
-    """Both updates, all weights in every round: for any penalty and domain."""
+    """Both updates of all weights in every round: for any penalty and domain."""
 
     def __init__(self, averaging: bool) -> None:
         self.averaging = averaging

@@ -17,8 +17,8 @@ from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.rounding import UNIT
-from stepless.solvers.solver import Finding, needs_euclidean, touched
-from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Scale, Theorem
+from stepless.solvers.solver import Finding, finding_at, needs_euclidean_sum, needs_strong_convexity
+from stepless.solvers.stochastic.target_theorem import SHARE, SHRINK, Theorem, TheoremConstants
 
 Schedule = Literal["practical", "theory"]
 SCHEDULES: tuple[Schedule, ...] = ("practical", "theory")
@@ -28,7 +28,7 @@ SCHEDULES: tuple[Schedule, ...] = ("practical", "theory")
 class ClippedSGDState:
     """A stage under way, and what is known of the optimum."""
 
-    scale: Scale
+    constants: TheoremConstants
     centre: Array  # ŵ_k
     b: float
     reach: float  # Δ_k
@@ -44,13 +44,14 @@ class ClippedSGDState:
 
     @property
     def mean(self) -> Array:
-        """Mean of the stage's iterates so far."""
-        at, kernel = self.motion, clipped_descent
-        total = at[kernel.SHIFTS] * self.centre + at[kernel.SCALES] * self.v + self.total
-        return total / at[kernel.ROUNDS]
+        """The mean of the stage's iterates so far."""
+        at, loop = self.motion, clipped_descent
+        total = at[loop.SHIFTS] * self.centre + at[loop.SCALES] * self.v + self.total
+        mean: Array = total / at[loop.ROUNDS]
+        return mean
 
     def begin(self, centre: Array) -> None:
-        """Begin a stage there."""
+        """Begin a stage around a centre."""
         self.centre, self.passes = centre, 0
         self.v, self.total = np.zeros_like(centre), np.zeros_like(centre)
         self.motion = np.zeros(6)
@@ -60,7 +61,7 @@ class ClippedSGDState:
 class ClippedSGD:
     """Stages of gradient descent with clipped gradients, in balls that shrink to a target.
 
-    Solves      min_w∈S (λ/2)‖w‖² + R(w), R smooth, one example a round
+    Solves      min_w∈S (λ/2)‖w‖² + R(w), R smooth, one example per round
     Algorithm   MAH Alg. 1, mended: in stage k, w ← Π(w − η(λw + clip(γ_k, g))), each coordinate
                 clipped at γ_k = 2ξβΔ_k, Π on S and the ball of radius Δ_k around ŵ_k, the last
                 stage's mean; Δ²_{k+1} = εΔ_k² + (2τ/β) ε_prior
@@ -68,7 +69,8 @@ class ClippedSGD:
                 J(ŵ_{k+1}) ≤ (β/2)Δ_1² ε^k + (1 + τ/(1 − ε)) ε_prior (MAH Th. 3.2, mended: see
                 `Theorem`), without an intercept, if the optimum is inside S. ``"practical"``: none;
                 it is measured
-    Cost        O(nnz) a round, projection and mean included, and one tangent a pass; O(d) memory
+    Cost        O(nnz) per round, projection and mean included, and one tangent per pass; O(d)
+                memory
     Needs       λ > 0; a smooth loss
     Differs     the ridge's part of the gradient is known, not sampled, and not clipped. A free
                 intercept is fixed in a pass, and the best one at the pass's mean, where the plane
@@ -86,8 +88,8 @@ class ClippedSGD:
     Parameters
     ----------
     target
-        The objective (penalty and mean loss) that is hoped for, ε_prior; the run ends when it is
-        reached. None: whatever can be reached.
+        The objective (penalty and mean loss) to reach, ε_prior; the run ends there. None: the
+        optimum.
     schedule
         ``"practical"``, or ``"theory"``: the theorem's constants, whose stages are long: their
         length grows with (β/λ)⁴.
@@ -110,24 +112,22 @@ class ClippedSGD:
         if schedule not in SCHEDULES:
             raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
         if target is None and schedule == "theory":
-            raise ValueError("schedule='theory' needs target=, the objective that is hoped for")
+            raise ValueError("schedule='theory' needs target=, the objective to reach")
         if target is not None and not 0.0 < target < math.inf:
             raise ValueError(f"target must be a positive number, not {target}")
         self.target = target
         self.schedule = schedule
 
     def lacks(self, objective: Objective) -> str | None:
-        lack, loss = needs_euclidean(objective), objective.loss
-        if lack is not None:
+        loss = objective.loss
+        if lack := needs_euclidean_sum(objective):
             return lack
         if math.isinf(loss.smoothness()):
             return f"needs a smooth loss, and {type(loss).__name__} is none; use solver='auto'"
-        if objective.strength == 0.0:
-            return "needs a strongly convex penalty; use solver='proximal', or penalty='l2'"
-        return None
+        return needs_strong_convexity(objective)
 
     def remark(self, lower_bound: float) -> str | None:
-        """Say that the target lies below what is possible, if so."""
+        """Say that the target is below the optimum, if so."""
         if self.target is None or self.target >= lower_bound:
             return None
         return (
@@ -146,10 +146,10 @@ class ClippedSGD:
         excess = max(best - bound, UNIT * best)  # which rounding may have put below 0
         reach = math.sqrt(2.0 * excess / objective.strength)
         reach = min(reach, objective.radius + float(np.sqrt(w @ w)))
-        scale = Scale(objective.strength, smoothness, int(entries), reach)
+        constants = TheoremConstants(objective.strength, smoothness, int(entries), reach)
         none, steepness = np.zeros(0), 2.0 * smoothness * best  # (ℓ')² ≤ 2βℓ
         seen = best, best, bound, steepness
-        state = ClippedSGDState(scale, w, tangent.b, reach, *seen, none, none, none)
+        state = ClippedSGDState(constants, w, tangent.b, reach, *seen, none, none, none)
         state.begin(w.copy())
         return state
 
@@ -167,12 +167,12 @@ class ClippedSGD:
         state.best, state.bound = min(state.best, objective), max(state.bound, bound)
         if state.passes >= (1 if theorem is None else theorem.rounds / risk.m):
             self._shrink(state, w, objective, theorem)
-        return touched(risk, w, tangent, finished=self._finished(state, theorem))
+        return finding_at(risk, w, tangent, finished=self._finished(state, theorem))
 
     def _theorem(self, state: ClippedSGDState) -> Theorem | None:
         if self.schedule == "practical" or self.target is None:
             return None
-        return Theorem(state.scale, self.target)
+        return Theorem(state.constants, self.target)
 
     def _order(self, m: int, rng: np.random.Generator) -> Indices:
         if self.schedule == "theory":
@@ -180,15 +180,15 @@ class ClippedSGD:
         return random_order(m, rng)
 
     def _stage(self, risk: RowRisk, state: ClippedSGDState, theorem: Theorem | None) -> Stage:
-        reach, beta, ball = state.reach, state.scale.smoothness, risk.objective.radius
+        reach, beta, ball = state.reach, state.constants.smoothness, risk.objective.radius
         if theorem is not None:
             clip = 2.0 * theorem.clipping * beta * reach
-            return Stage(state.scale.strength, theorem.step, clip, reach, ball)
+            return Stage(state.constants.strength, theorem.step, clip, reach, ball)
         excess = self._excess(state)
         clip = 2.0 * beta * reach * max(4.0 * state.best / excess, 1.0) if excess else math.inf
         travel = math.sqrt(risk.m * state.steepness)
         step = min(reach / travel, 1.0 / beta) if travel else 1.0 / beta
-        return Stage(state.scale.strength, step, clip, reach, ball)
+        return Stage(state.constants.strength, step, clip, reach, ball)
 
     def _shrink(
         self, state: ClippedSGDState, w: Array, objective: float, theorem: Theorem | None
@@ -198,9 +198,9 @@ class ClippedSGD:
             state.reach = theorem.nearer(state.reach)
         else:
             if objective >= state.height:
-                floor = 2.0 * self._excess(state) / state.scale.smoothness
+                floor = 2.0 * self._excess(state) / state.constants.smoothness
                 state.reach = math.sqrt(SHRINK * state.reach**2 + (1.0 - SHRINK) * floor)
-            certain = 2.0 * (objective - state.bound) / state.scale.strength
+            certain = 2.0 * (objective - state.bound) / state.constants.strength
             state.reach = min(state.reach, math.sqrt(max(certain, 0.0)))
         at = state.motion
         state.steepness = float(at[clipped_descent.SQUARES] / at[clipped_descent.ROUNDS])
@@ -209,7 +209,7 @@ class ClippedSGD:
         state.begin(w.copy())
 
     def _excess(self, state: ClippedSGDState) -> float:
-        """The objective's distance from the optimum that a stage aims at."""
+        """Return the distance from the optimum that a stage aims at."""
         if self.target is None:
             return 0.5 * max(state.best - state.bound, 0.0)
         return self.target * SHARE / (1.0 - SHRINK)
@@ -221,6 +221,6 @@ class ClippedSGD:
 
 
 def _between(objective: Objective, w: Array, risk: float, plane: Plane) -> tuple[float, float]:
-    """Return J at w, and a number below all of J, from the plane there."""
+    """Return J at w, and a lower bound on J by the plane there."""
     slope = float(np.sqrt(plane.a @ plane.a))
     return objective.penalty(w) + risk, max(objective.floor(slope, plane.offset), 0.0)

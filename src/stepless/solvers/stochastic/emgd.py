@@ -10,11 +10,11 @@ import numpy as np
 from stepless.compiled.mixed import Epoch
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
-from stepless.solvers.stochastic.mixed import Mixed, MixedState, Plan, parts
+from stepless.solvers.stochastic.mixed import EpochPlan, Mixed, MixedState, parts
 
 
 class EMGD(Mixed):
-    """A full gradient an epoch, and stochastic steps whose variance it takes away.
+    """One full gradient per epoch, and stochastic steps whose variance it reduces.
 
     Solves      min_w∈S Ω(w) + R(w), R smooth, Ω strongly convex
     Algorithm   MAH Alg. 11: w_{t+1} = argmin over S, ‖w − w̄‖ ≤ Δ, of η⟨w, g̃⟩ + ‖w − w_t‖²/2,
@@ -23,11 +23,11 @@ class EMGD(Mixed):
                 ``schedule="practical"`` (MAH §8.4): T = m, η = 1/L̂, Δ = ‖∇F(w̄)‖/λ
     Guarantee   F(w̄) − F* ≤ λΔ₁²/2^{k+1} after k epochs with probability 1 − kδ (MAH Th. 8.1, as
                 mended in docs/papers.md), by the theory's schedule
-    Cost        a full gradient (on all threads) an epoch, O(nnz) a round for l2, l1 and
-                elasticnet; O(d) a round for other penalties and for domains
+    Cost        a full gradient (on all threads) per epoch, O(nnz) per round for l2, l1 and
+                elasticnet; O(d) per round for other penalties and for domains
     Needs       a smooth loss; the theory's schedule a strongly convex penalty and no intercept
     Differs     L̂ = Σ‖∇f_i(w_t) − ∇f_i(w̄)‖²/Σ⟨∇f_i(w_t) − ∇f_i(w̄), w_t − w̄⟩ over the last epoch:
-                the smoothness that was met, not the largest possible. An epoch that ends higher
+                the observed smoothness, not the largest possible. An epoch that ends higher
                 than it began is repeated with half the step. ‖w̄ − w*‖ ≤ ‖∇F(w̄)‖/λ, so that the
                 ball holds the optimum whatever happened before. Practical epochs visit the
                 examples in random order. Other penalties than l2 are part of the step (prox). A
@@ -56,17 +56,17 @@ class EMGD(Mixed):
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 
-    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> EpochPlan:
         strength, rest = parts(risk.objective)
         if self.schedule == "theory":
             L, delta = state.steepest + strength, min(self.delta, math.exp(-0.5))
             T = math.ceil(1152.0 * (L / strength) ** 2 * math.log(1.0 / delta))  # MAH (8.6)
             # λ‖w* − w̄‖²/2 ≤ F(w̄) − F* ≤ F(w̄), as no loss is negative
             radius = math.sqrt(2.0 * state.first / strength) / 2.0 ** (0.5 * state.epochs)
-            return Plan(Epoch(1.0 / (L * math.sqrt(T)), strength, radius, 0.0), T)
+            return EpochPlan(Epoch(1.0 / (L * math.sqrt(T)), strength, radius, 0.0), T)
         pull = state.centre.pull
         smooth = rest.zero and risk.objective.domain.free
         known = smooth and strength > 0.0
         radius = float(np.sqrt(pull @ pull)) / strength if known else math.inf
-        step = 0.5**state.rises / (state.met + strength)
-        return Plan(Epoch(step, strength, radius, state.lever), risk.m)
+        step = 0.5**state.rises / (state.observed + strength)
+        return EpochPlan(Epoch(step, strength, radius, state.lever), risk.m)

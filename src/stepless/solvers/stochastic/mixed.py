@@ -1,4 +1,4 @@
-"""What the methods of mixed optimisation share: epochs around a full gradient."""
+"""The base of mixed optimisation: epochs of stochastic steps around a full gradient."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stepless.solvers.batch.smoothness import needs_prox
 from stepless.solvers.solver import Finding, needs_one_output
 
 Schedule = Literal["practical", "theory"]
-_FLATTEST = 1e-12  # share of L below which what was met is rounding
+_FLATTEST = 1e-12  # share of L below which the observed smoothness is rounding
 _LEVER = 0.5  # an intercept is a feature half as large as the longest example
 
 
@@ -44,7 +44,7 @@ class Centre:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EpochPlan:
     """An epoch to come: its numbers, its rounds, and the ridge around 0 that it adds."""
 
     epoch: Epoch
@@ -53,8 +53,8 @@ class Plan:
 
 
 @dataclass
-class Walk:
-    """Where an epoch is: its numbers and the arrays of its kernel."""
+class EpochState:
+    """An epoch under way: its numbers, and the arrays of its compiled loop."""
 
     epoch: Epoch
     pull: Array  # the centre's, and that of the added ridge
@@ -64,15 +64,15 @@ class Walk:
 
 @dataclass
 class MixedState:
-    """A centre, and the walk around it."""
+    """A centre, and the epoch around it."""
 
     centre: Centre
     steepest: float  # L: the largest smoothness of an example's loss
-    met: float  # what the last epoch met of it
+    observed: float  # smoothness, in the last epoch
     lever: float  # size of the intercept's feature
     first: float  # the objective at the start
     left: int = 0  # rounds of the epoch; 0: between two of them
-    walk: Walk | None = None
+    epoch: EpochState | None = None
     epochs: int = 0  # done so far
     rises: int = 0  # how many of them, the last ones, ended higher than they began
 
@@ -105,7 +105,7 @@ class Mixed:
             return "has a theorem without a free intercept only; use fit_intercept=False"
         return needs_prox(objective)
 
-    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> EpochPlan:
         """Return the next epoch."""
         raise NotImplementedError
 
@@ -120,36 +120,39 @@ class Mixed:
         return MixedState(centre, steep, steep, lever, centre.objective)
 
     def step(self, risk: RowRisk, state: MixedState, rng: np.random.Generator) -> Finding:
-        if state.walk is None:
+        if state.epoch is None:
             plan = self.plan(risk, state)
-            state.walk, state.left = _set_out(risk, state.centre, plan), plan.rounds
+            state.epoch, state.left = _begin_epoch(risk, state.centre, plan), plan.rounds
         order = self._draw(risk.m, min(state.left, risk.m), rng)
-        _go_on(risk, state.centre, state.walk, order)
+        _continue_epoch(risk, state.centre, state.epoch, order)
         state.left -= order.size
-        w, b = _mean(risk, state.centre, state.walk)
-        return Finding(w, b) if state.left else self._arrive(risk, state, state.walk, w, b)
+        w, b = _mean(risk, state.centre, state.epoch)
+        return Finding(w, b) if state.left else self._end_epoch(risk, state, state.epoch, w, b)
 
     def _draw(self, m: int, count: int, rng: np.random.Generator) -> Indices:
         if self.schedule == "theory":
             return rng.integers(m, size=count, dtype=np.uint32)
         return random_order(m, rng)[:count]
 
-    def _arrive(self, risk: RowRisk, state: MixedState, walk: Walk, w: Array, b: float) -> Finding:
+    def _end_epoch(
+        self, risk: RowRisk, state: MixedState, under_way: EpochState, w: Array, b: float
+    ) -> Finding:
         """End an epoch at the mean of its iterates."""
         anchor = risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)
         if self.schedule == "theory" or arrived.objective <= state.centre.objective:
-            state.centre, state.met, state.rises = arrived, _met(walk, state.steepest), 0
+            state.centre, state.rises = arrived, 0
+            state.observed = _observed_smoothness(under_way, state.steepest)
         else:  # steps were too long: again from the old centre
             state.rises += 1
         state.epochs += 1
-        state.walk = None
-        found = _polished(risk, arrived, walk.epoch.step)
+        state.epoch = None
+        found = _polished(risk, arrived, under_way.epoch.step)
         return Finding(found.w, found.b, objective=found.objective, plane=anchor.tangent.plane)
 
 
 def _polished(risk: RowRisk, arrived: Centre, step: float) -> Centre:
-    """Return what a full step leads to, where there is a prox: a mean of sparse weights is not."""
+    """Return the point after a full step, where there is a prox: a mean is not sparse."""
     _, rest = parts(risk.objective)
     if rest.zero:
         return arrived
@@ -168,7 +171,7 @@ def parts(objective: Objective) -> tuple[float, Regularizer]:
     return 0.0, objective.regularizer
 
 
-def _set_out(risk: RowRisk, centre: Centre, plan: Plan) -> Walk:
+def _begin_epoch(risk: RowRisk, centre: Centre, plan: EpochPlan) -> EpochState:
     motion = np.zeros(9)
     pull = centre.pull + plan.fading * centre.w
     kind = _kind(risk.objective, plan.epoch)
@@ -183,11 +186,11 @@ def _set_out(risk: RowRisk, centre: Centre, plan: Plan) -> Walk:
     else:
         kept = np.zeros((2, risk.d))  # w, and Σ (w_t − w̄)
         kept[0] = centre.w
-    return Walk(plan.epoch, pull, kept, motion)
+    return EpochState(plan.epoch, pull, kept, motion)
 
 
 def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eager"]:
-    """Return how rounds are done: O(nnz) with a ball, O(nnz) with a lasso, or O(d)."""
+    """Return the loop for the rounds: O(nnz) with a ball, O(nnz) with a lasso, or O(d)."""
     _, rest = parts(objective)
     if not objective.domain.free:
         return "eager"
@@ -196,25 +199,27 @@ def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eag
     return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
 
 
-def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: Indices) -> None:
+def _continue_epoch(risk: RowRisk, centre: Centre, under_way: EpochState, order: Indices) -> None:
     anchor = centre.z, centre.a
-    kind, epoch, motion = _kind(risk.objective, walk.epoch), walk.epoch, walk.motion
+    kind, epoch, motion = _kind(risk.objective, under_way.epoch), under_way.epoch, under_way.motion
     _, rest = parts(risk.objective)
     if kind == "plain":
-        mixed.walk(risk.problem, epoch, order, anchor, walk.kept, motion)
+        mixed.walk(risk.problem, epoch, order, anchor, under_way.kept, motion)
     elif kind == "lagged":
         lasso = rest.alpha  # type: ignore[attr-defined]
-        mixed_lagged.walk(risk.problem, lasso, epoch, order, anchor, centre.w, walk.kept, motion)
+        mixed_lagged.walk(
+            risk.problem, lasso, epoch, order, anchor, centre.w, under_way.kept, motion
+        )
     else:
-        w, sums = walk.kept
-        around = anchor, centre.w, walk.pull
+        w, sums = under_way.kept
+        around = anchor, centre.w, under_way.pull
         penalty = rest, risk.objective.domain
         mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
 
 
-def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[Array, float]:
+def _mean(risk: RowRisk, centre: Centre, under_way: EpochState) -> tuple[Array, float]:
     """Return the mean of the epoch's iterates so far, the present one included."""
-    motion, kept, epoch = walk.motion, walk.kept, walk.epoch
+    motion, kept, epoch = under_way.motion, under_way.kept, under_way.epoch
     count = motion[mixed.COUNT] + 1.0
     b = centre.b + epoch.lever * float(motion[mixed.BIASES] + motion[mixed.BIAS]) / count
     kind = _kind(risk.objective, epoch)
@@ -231,9 +236,9 @@ def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[Array, float]:
     return (kept[:, mixed_lagged.SUM] + kept[:, mixed_lagged.VALUE]) / count, b
 
 
-def _met(walk: Walk, steepest: float) -> float:
-    """Σ‖Δg_i‖²/Σ⟨Δg_i, u⟩ of the epoch's rounds: by convexity at most the largest L."""
-    spread, bend = walk.motion[mixed.SPREAD], walk.motion[mixed.BEND]
+def _observed_smoothness(under_way: EpochState, steepest: float) -> float:
+    """Return Σ‖Δg_i‖²/Σ⟨Δg_i, u⟩ of the epoch's rounds: by convexity at most the largest L."""
+    spread, bend = under_way.motion[mixed.SPREAD], under_way.motion[mixed.BEND]
     if not (spread > 0.0 and bend > 0.0):  # slopes that no longer change, or only by rounding
         return steepest
     return float(min(max(spread / bend, _FLATTEST * steepest), steepest))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from stepless.compiled.mixed import Epoch
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.risk import RowRisk
-from stepless.solvers.stochastic.mixed import Mixed, MixedState, Plan, parts
+from stepless.solvers.stochastic.mixed import EpochPlan, Mixed, MixedState, parts
 
 _EPOCHS = (
     20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
@@ -18,7 +18,7 @@ _SETTLED = 8.0  # λ_k η_k T_k, the same in every epoch; 8√(T₁/3) in the th
 
 
 class MixedGrad(Mixed):
-    """Mixed gradients with a ridge of their own that fades: for smooth losses without a penalty.
+    """Mixed gradients with an added ridge that fades: for smooth losses without a penalty.
 
     Solves      min_w∈S Ω(w) + R(w), R smooth
     Algorithm   MAH Alg. 10 (step 11 is an argmin, step 13's T is T_k): around w̄_k, with
@@ -31,8 +31,8 @@ class MixedGrad(Mixed):
                 minimisers move (docs/papers.md). Mended, for a λ-strongly convex F and the
                 theory's schedule: F(w̄) − F* ≤ (25/64)λΔ₁²/4^{k−1} after k epochs with
                 probability 1 − δ
-    Cost        a full gradient (on all threads) an epoch, O(nnz) a round for l2, l1 and
-                elasticnet; O(d) a round for other penalties and for domains
+    Cost        a full gradient (on all threads) per epoch, O(nnz) per round for l2, l1 and
+                elasticnet; O(d) per round for other penalties and for domains
     Needs       a smooth loss; the theory's schedule the penalty l2, no domain and no intercept
     Differs     as in EMGD: L̂, repeated epochs, random order, prox, intercept. The number n of
                 epochs in the theorem is taken as 20.
@@ -60,7 +60,7 @@ class MixedGrad(Mixed):
             )
         return super().lacks(objective)
 
-    def plan(self, risk: RowRisk, state: MixedState) -> Plan:
+    def plan(self, risk: RowRisk, state: MixedState) -> EpochPlan:
         (strength, _), k = parts(risk.objective), state.epochs
         if self.schedule == "theory":
             beta, fading, delta = state.steepest + strength, strength / 2.0, min(self.delta, _LEAST)
@@ -71,6 +71,6 @@ class MixedGrad(Mixed):
             T = math.ceil(first) * 4**k
         else:
             T = risk.m * 2**k
-            step = 0.5**state.rises / (state.met + strength)
+            step = 0.5**state.rises / (state.observed + strength)
             fading, radius = _SETTLED / (step * T), math.inf
-        return Plan(Epoch(step, strength + fading, radius, state.lever), T, fading)
+        return EpochPlan(Epoch(step, strength + fading, radius, state.lever), T, fading)

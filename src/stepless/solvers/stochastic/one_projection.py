@@ -1,15 +1,15 @@
-"""What the solvers of one projection share: phases of a known length, and their means."""
+"""The base of the solvers with one projection: phases of a known length, and their means."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import one_projection as kernel
+from stepless.compiled import one_projection as loop
 from stepless.compiled.one_projection import Rule
 from stepless.compiled.rows import longest
 from stepless.compiled.shuffle import random_order
@@ -18,12 +18,12 @@ from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding, needs_one_output, needs_steps
 
-_LEAST = 1e-30  # where nothing is to be gained the ball is a point, and steps are measured by it
+_LEAST = 1e-30  # where the ball is a point; steps are in proportion to its radius
 
 
 @dataclass
-class Scale:
-    """How large things are: what steps are made of, so that nobody has to choose them."""
+class ProblemScale:
+    """The sizes from which steps are computed: none is to be chosen."""
 
     ball: float  # radius of a ball around the optimum
     gradient: float  # G₁: of ‖g_t‖, at first a bound, then the root mean square of the last phase
@@ -37,15 +37,15 @@ class Scale:
 
 
 @dataclass
-class Phases:
-    """State: the iterate and its motion, the sum of a phase's iterates, and what was offered."""
+class OneProjectionState:
+    """The iterate, numbers of the compiled loop, the sum of a phase's iterates, the last point."""
 
     w: Array
     total: Array
     motion: Array
-    scale: Scale
+    scale: ProblemScale
     rule: Rule
-    offered: tuple[Array, Any, float]  # weights, intercept, objective
+    offered: tuple[Array, float, float]  # weights, intercept, objective
     rounds: int  # of this phase, planned
     ceiling: float = 0.0  # λ₀
     projections: int = 0  # of means, and of a start outside
@@ -58,8 +58,8 @@ class OneProjection:
     Parameters
     ----------
     rounds
-        How many rounds the whole run has, if that is known: it is then a single phase, as in the
-        paper, its mean projected once, at the end; until then the start is all there is. None for
+        The number of rounds of the whole run, if it is known: the run is then a single phase, as in
+        the paper, its mean projected once, at the end; until then the start is offered. None for
         phases of one pass, two, four, …, whose means are offered after every pass.
     """
 
@@ -87,11 +87,11 @@ class OneProjection:
             return "needs a penalty or a bounded domain; say penalty='l2'"
         return needs_steps(loss, "; use solver='auto'")
 
-    def rule(self, objective: Objective, phases: Phases) -> Rule:
-        """The numbers of a phase."""
+    def rule(self, objective: Objective, state: OneProjectionState) -> Rule:
+        """Return the numbers of a phase."""
         raise NotImplementedError
 
-    def start(self, risk: RowRisk, w: Array, b: Any) -> Phases:
+    def start(self, risk: RowRisk, w: Array, b: float) -> OneProjectionState:
         objective, domain, home = risk.objective, risk.objective.domain, w.copy()
         outside = domain.excess(home) > 0.0
         if outside:
@@ -100,8 +100,8 @@ class OneProjection:
         value = objective.penalty(home) + tangent.value
         scale = self._scale(risk, home, tangent.b, value, tangent.plane.a)
         motion = np.zeros(9)
-        motion[kernel.BIAS] = tangent.b
-        phases = Phases(
+        motion[loop.BIAS] = tangent.b
+        state = OneProjectionState(
             home.copy(),
             np.zeros(risk.d),
             motion,
@@ -112,10 +112,10 @@ class OneProjection:
             projections=int(outside),
             plane=tangent.plane,
         )
-        phases.rule = self.rule(objective, phases)
-        return phases
+        state.rule = self.rule(objective, state)
+        return state
 
-    def _scale(self, risk: RowRisk, w: Array, b: float, value: float, slope: Array) -> Scale:
+    def _scale(self, risk: RowRisk, w: Array, b: float, value: float, slope: Array) -> ProblemScale:
         objective, domain, strength = risk.objective, risk.objective.domain, risk.objective.strength
         # λ‖w*‖²/2 ≤ J(w*) ≤ J at the start
         within = math.sqrt(2.0 * value / strength) if strength else math.inf
@@ -124,7 +124,7 @@ class OneProjection:
         farthest, heaviest = longest(risk.source.X, risk.source.s)
         wide = objective.intercept * (farthest or 1.0)
         z = risk.source.predictions(w)
-        steepest, squares = kernel.survey(risk.problem, z, b, ball, wide)
+        steepest, squares = loop.survey(risk.problem, z, b, ball, wide)
         a = slope + strength * w
         pull = float(np.linalg.norm(a))
         # Where descent alone would leave the ball: as far outside as a run can come.
@@ -133,7 +133,7 @@ class OneProjection:
         excess, depth = domain.outward(far, g), -domain.excess(w)
         curved = objective.loss.smoothness() * (farthest**2 + wide**2) * max(heaviest, 1.0)
         typical = math.sqrt(squares)
-        return Scale(
+        return ProblemScale(
             ball=ball,
             gradient=float(steepest + strength * ball) or 1.0,
             slant=float(np.linalg.norm(g)) or 1.0,
@@ -145,37 +145,37 @@ class OneProjection:
             bias=float(min(wide * ball, value / typical if typical else math.inf)),
         )
 
-    def step(self, risk: RowRisk, phases: Phases, rng: np.random.Generator) -> Finding:
-        motion, objective = phases.motion, risk.objective
-        if motion[kernel.ROUNDS] >= phases.rounds:
-            self._renew(objective, phases)
-        order = random_order(risk.m, rng)[: phases.rounds - int(motion[kernel.ROUNDS])]
-        setting = objective.strength, phases.scale.ball, phases.scale.bias
-        terms = risk.problem, objective.domain, phases.rule
-        kernel.descend(*terms, setting, order, phases.w, phases.total, motion)
-        finished = self.rounds is not None and motion[kernel.ROUNDS] >= self.rounds
+    def step(self, risk: RowRisk, state: OneProjectionState, rng: np.random.Generator) -> Finding:
+        motion, objective = state.motion, risk.objective
+        if motion[loop.ROUNDS] >= state.rounds:
+            self._renew(objective, state)
+        order = random_order(risk.m, rng)[: state.rounds - int(motion[loop.ROUNDS])]
+        setting = objective.strength, state.scale.ball, state.scale.bias
+        terms = risk.problem, objective.domain, state.rule
+        loop.descend(*terms, setting, order, state.w, state.total, motion)
+        finished = self.rounds is not None and motion[loop.ROUNDS] >= self.rounds
         if self.rounds is None or finished:
-            self._offer(risk, phases)
-        w, b, value = phases.offered
-        return Finding(w.copy(), b, objective=value, plane=phases.plane, finished=finished)
+            self._offer(risk, state)
+        w, b, value = state.offered
+        return Finding(w.copy(), b, objective=value, plane=state.plane, finished=finished)
 
-    def _offer(self, risk: RowRisk, phases: Phases) -> None:
+    def _offer(self, risk: RowRisk, state: OneProjectionState) -> None:
         """Project the mean of the phase's iterates."""
-        w = phases.total / phases.motion[kernel.ROUNDS]
+        w = state.total / state.motion[loop.ROUNDS]
         risk.objective.domain.project(w)
-        phases.projections += 1
-        tangent = risk.tangent(w, phases.motion[kernel.BIAS])
-        phases.offered = w, tangent.b, risk.objective.penalty(w) + tangent.value
-        phases.plane = tangent.plane
+        state.projections += 1
+        tangent = risk.tangent(w, state.motion[loop.BIAS])
+        state.offered = w, tangent.b, risk.objective.penalty(w) + tangent.value
+        state.plane = tangent.plane
 
-    def _renew(self, objective: Objective, phases: Phases) -> None:
-        """Begin a phase of twice the length where the last one ended, knowing more."""
-        motion, scale = phases.motion, phases.scale
-        count = motion[kernel.ROUNDS]
-        scale.gradient = math.sqrt(max(motion[kernel.GRADIENTS], 0.0) / count) or scale.gradient
-        scale.excess = math.sqrt(motion[kernel.EXCESSES] / count)
-        scale.slant = max(scale.slant, math.sqrt(motion[kernel.STEEPEST]))
-        phases.rounds *= 2
-        phases.rule = self.rule(objective, phases)
-        motion[kernel.ROUNDS :] = 0.0
-        phases.total[:] = 0.0
+    def _renew(self, objective: Objective, state: OneProjectionState) -> None:
+        """Begin a phase of twice the length where the last one ended, with measured sizes."""
+        motion, scale = state.motion, state.scale
+        count = motion[loop.ROUNDS]
+        scale.gradient = math.sqrt(max(motion[loop.GRADIENTS], 0.0) / count) or scale.gradient
+        scale.excess = math.sqrt(motion[loop.EXCESSES] / count)
+        scale.slant = max(scale.slant, math.sqrt(motion[loop.STEEPEST]))
+        state.rounds *= 2
+        state.rule = self.rule(objective, state)
+        motion[loop.ROUNDS :] = 0.0
+        state.total[:] = 0.0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from stepless.compiled.one_projection import PrimalDual, Rule
 from stepless.objective import Objective
-from stepless.solvers.stochastic.one_projection import OneProjection, Phases
+from stepless.solvers.stochastic.one_projection import OneProjection, OneProjectionState
 
 
 class SGDPD(OneProjection):
@@ -21,7 +21,7 @@ class SGDPD(OneProjection):
                 J(ŵ) − J* + √T [c(ŵ)]₊²/C ≤ 2√(V/T), C = 2(G₂²/√V + 2√V) (Lemma 9.11); where c
                 grows by ρ or more for each unit of distance from the domain, its projection is
                 within O(1/√T) of J* (Th. 9.7)
-    Cost        O(d + nnz) a round and one subgradient of c: for a matrix X ⪰ 0 one eigenvector,
+    Cost        O(d + nnz) per round and one subgradient of c: for a matrix X ⪰ 0 one eigenvector,
                 where a projection takes all of them
     Needs       a domain with `excess` and `outward`; penalty l2 or none; λ > 0 or a bounded domain;
                 a Lipschitz or a smooth loss
@@ -30,15 +30,15 @@ class SGDPD(OneProjection):
                 (G₁/G₂)² times the paper's. T is not asked for: phases are of 1, 2, 4, … passes,
                 each from where the last one ended, with its root mean squares for G₁ and C₂ (the
                 first: bounds); η ≤ 1/β for a β-smooth loss. After every pass the phase's mean is
-                projected, to be told what it is worth: one projection a pass (`projections` counts
-                them), none of which the iterates see; with `rounds` exactly one. Examples come
+                projected and evaluated: one projection per pass (`projections` counts them), none
+                of which changes the iterates; with `rounds` exactly one. Examples come
                 in random order, not drawn. The certificate is the tangent plane at the mean. A
                 free intercept has AdaGrad's steps, and is made exact at the mean.
 
     Parameters
     ----------
     rounds
-        T, if the whole run is to be one phase with one projection; None for phases.
+        T, if the whole run is to be one phase with one projection; None for state.
 
     Examples
     --------
@@ -54,12 +54,12 @@ class SGDPD(OneProjection):
 
     name: ClassVar[str] = "sgd-pd"
 
-    def rule(self, objective: Objective, phases: Phases) -> Rule:
-        scale = phases.scale
+    def rule(self, objective: Objective, state: OneProjectionState) -> Rule:
+        scale = state.scale
         kappa = scale.gradient / scale.slant
         # in a unit ball, c counted κ times: G₁ ← r G₁, C₂ ← κ C₂, G₂ ← κ r G₂
         deviation = math.hypot(scale.ball * scale.gradient, kappa * scale.excess)
-        eta = 0.5 / (deviation * math.sqrt(phases.rounds))  # Th. 9.7
+        eta = 0.5 / (deviation * math.sqrt(state.rounds))  # Th. 9.7
         eta = min(eta, scale.cap / scale.ball**2)
         step = scale.ball**2 * eta
         return PrimalDual(step, kappa**2 * eta, 2.0 * step * scale.slant**2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from stepless.compiled import one_projection as kernel
+from stepless.compiled import one_projection as loop
 from stepless.compiled.one_projection import Rule, Smoothed
 from stepless.objective import Objective
-from stepless.solvers.stochastic.one_projection import OneProjection, Phases
+from stepless.solvers.stochastic.one_projection import OneProjection, OneProjectionState
 
 
 class SGDST(OneProjection):
@@ -33,7 +33,7 @@ class SGDST(OneProjection):
     Parameters
     ----------
     rounds
-        T, if the whole run is to be one phase with one projection; None for phases.
+        T, if the whole run is to be one phase with one projection; None for state.
 
     Examples
     --------
@@ -52,16 +52,16 @@ class SGDST(OneProjection):
             return "needs penalty='l2'; use solver='sgd-pd'"
         return lack
 
-    def rule(self, objective: Objective, phases: Phases) -> Rule:
-        motion, scale = phases.motion, phases.scale
-        if motion[kernel.ROUNDS]:
-            average = motion[kernel.MULTIPLIERS] / motion[kernel.ROUNDS]
-            phases.ceiling = max(phases.ceiling, 2.0 * average)
+    def rule(self, objective: Objective, state: OneProjectionState) -> Rule:
+        motion, scale = state.motion, state.scale
+        if motion[loop.ROUNDS]:
+            average = motion[loop.MULTIPLIERS] / motion[loop.ROUNDS]
+            state.ceiling = max(state.ceiling, 2.0 * average)
         elif self.rounds is not None and scale.depth > 0.0:
             # c falls by `depth` on the way from the boundary to the start: ρ ≥ depth/(2r)
-            phases.ceiling = 4.0 * scale.gradient * scale.ball / scale.depth
+            state.ceiling = 4.0 * scale.gradient * scale.ball / scale.depth
         else:
-            phases.ceiling = 2.0 * (scale.pull or scale.gradient) / scale.slant
-        T = motion[kernel.CLOCK] + phases.rounds
+            state.ceiling = 2.0 * (scale.pull or scale.gradient) / scale.slant
+        T = motion[loop.CLOCK] + state.rounds
         gamma = scale.value * math.log(max(T, 2.0)) / T  # Th. 9.9
-        return Smoothed(objective.strength, phases.ceiling, gamma)
+        return Smoothed(objective.strength, state.ceiling, gamma)

@@ -1,4 +1,4 @@
-"""Solvers that take turns, and which ones `auto` takes."""
+"""Solvers that take sequence, and which ones `auto` takes."""
 
 import math
 
@@ -10,7 +10,7 @@ from stepless.minimize import minimize
 from stepless.objective import L1, Hinge, L1Ball, L2Ball, Logistic, Loss, SquaredL2, Zero
 from stepless.solvers import Bundle, Finding, ProximalBundle
 from stepless.solvers.auto import choose
-from stepless.solvers.turns import Turns
+from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
 
 
@@ -39,21 +39,21 @@ class Stuck:
 
 
 def test_a_stalled_solver_hands_over_and_the_result_says_so():
-    turns = Turns((Stuck(), 5), (Bundle(), 100))
-    result = minimize(risk(), turns, Stopping(gap=1e-3, passes=200))
+    sequence = SolverSequence((Stuck(), 5), (Bundle(), 100))
+    result = minimize(risk(), sequence, Stopping(gap=1e-3, passes=200))
     assert result.stopped_by == "gap"
     assert result.solver == "stuck, bundle"
     assert [event.solver for event in result.trace[:6]] == ["stuck"] * 5 + ["bundle"]
 
 
 def test_a_solver_on_its_way_is_not_disturbed():
-    turns = Turns((Bundle(), 3), (Stuck(), 5))
-    result = minimize(risk(), turns, Stopping(gap=1e-3, passes=200))
+    sequence = SolverSequence((Bundle(), 3), (Stuck(), 5))
+    result = minimize(risk(), sequence, Stopping(gap=1e-3, passes=200))
     assert result.solver == "bundle"
 
 
 def test_what_a_member_lacks_the_list_lacks():
-    assert "needs a penalty" in Turns((Bundle(), 1)).lacks(Objective(Hinge(), Zero()))
+    assert "needs a penalty" in SolverSequence((Bundle(), 1)).lacks(Objective(Hinge(), Zero()))
 
 
 class Own(Loss):
@@ -115,8 +115,9 @@ def test_the_estimator_tells_who_worked():
 
 
 @pytest.mark.parametrize(
-    "legs", [(), (Bundle(),), ((Bundle(), 0),), ((Bundle(), 2.5),), ((Turns((Bundle(), 1)), 1),)]
+    "legs",
+    [(), (Bundle(),), ((Bundle(), 0),), ((Bundle(), 2.5),), ((SolverSequence((Bundle(), 1)), 1),)],
 )
 def test_what_is_no_turn_is_said(legs):
     with pytest.raises(ValueError, match="turn"):
-        Turns(*legs)
+        SolverSequence(*legs)

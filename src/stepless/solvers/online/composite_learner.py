@@ -1,14 +1,13 @@
-"""What AdaGrad, dual averaging and forward-backward splitting share: updates in a metric."""
+"""The base of AdaGrad, dual averaging and forward-backward splitting: updates in a metric."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from stepless.arrays import Array, Indices
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import Objective
-from stepless.solvers.online.learner import Course, Learner
+from stepless.objective import FiniteSum, Objective
+from stepless.solvers.online.learner import Learner, LearnerState
 from stepless.solvers.online.updates import (
     Averaging,
     Eager,
@@ -20,8 +19,8 @@ from stepless.solvers.online.updates import (
 )
 
 
-class Subgradients(Learner):
-    """One example a round, by an update that suits penalty and domain; the knob is η."""
+class CompositeLearner(Learner):
+    """A learner by updates that suit the penalty and the domain; its parameter is η."""
 
     def __init__(self, eta: float | None = None) -> None:
         if eta is not None and not 0.0 < eta < math.inf:
@@ -42,51 +41,51 @@ class Subgradients(Learner):
             )
         return None
 
-    def setting(self, objective: Objective, course: Course) -> Setting:
-        """Metrics and η."""
+    def setting(self, objective: Objective, state: LearnerState) -> Setting:
+        """Return the metrics and η."""
         raise NotImplementedError
 
-    def engine(self, objective: Objective) -> Update:
-        """The cheapest way to do it."""
+    def update_rule(self, objective: Objective) -> Update:
+        """Return the cheapest update for this objective."""
         raise NotImplementedError
 
     def fixed(self, objective: Objective) -> float | None:
         return self.eta
 
-    def _prepared(self, objective: Objective, course: Course) -> Setting:
-        # Terms that a kernel has seen need not be typed again.
-        key = course.knob, course.scale
-        if course.prepared is None or course.prepared[0] != key:
-            course.prepared = key, self.setting(objective, course)
-        return course.prepared[1]
+    def _prepared(self, objective: Objective, state: LearnerState) -> Setting:
+        # Terms that a compiled loop has seen need not be typed again.
+        key = state.parameter, state.sizes
+        if state.prepared is None or state.prepared[0] != key:
+            state.prepared = key, self.setting(objective, state)
+        return state.prepared[1]
 
-    def fresh(self, objective: Objective, course: Course) -> Memory:
-        return self.engine(objective).fresh(self._prepared(objective, course), *course.start)
+    def fresh(self, objective: Objective, state: LearnerState) -> Memory:
+        return self.update_rule(objective).fresh(self._prepared(objective, state), *state.start)
 
     def run(
-        self, problem: Any, objective: Objective, course: Course, order: Indices, scores: Array
+        self, rows: FiniteSum, objective: Objective, state: LearnerState, order: Indices, z: Array
     ) -> None:
-        setting = self._prepared(objective, course)
-        self.engine(objective).run(problem, setting, course.memory, order, scores)
+        setting = self._prepared(objective, state)
+        self.update_rule(objective).run(rows, setting, state.memory, order, z)
 
-    def weights(self, objective: Objective, course: Course) -> tuple[Array, Array]:
-        return self.engine(objective).weights(self._prepared(objective, course), course.memory)
+    def weights(self, objective: Objective, state: LearnerState) -> tuple[Array, Array]:
+        return self.update_rule(objective).weights(self._prepared(objective, state), state.memory)
 
 
 def averaging(objective: Objective) -> Update:
-    """Dual averaging, lazily where that is possible."""
+    """Return dual averaging, with lazy updates where possible."""
     lazy = objective.domain.separable and objective.regularizer.by_rows
     return Averaging() if lazy else Eager(averaging=True)
 
 
 def mirror(objective: Objective) -> Update:
-    """Composite mirror descent, lazily where that is possible."""
+    """Return composite mirror descent, with lazy updates where possible."""
     lazy = objective.domain.separable and objective.regularizer.separable
     return Mirror() if lazy else Eager(averaging=False)
 
 
 def splitting(objective: Objective) -> Update:
-    """Composite mirror descent with one step size for all weights, lazily where possible."""
+    """Return composite mirror descent with one step size, with lazy updates where possible."""
     elastic = elastic_shares(objective.regularizer)
     lazy = objective.domain.separable and elastic is not None
     return Splitting(elastic) if lazy and elastic else Eager(averaging=False)
