@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
+
+from stepless.arrays import Array
 from stepless.objective.domains.domain import Domain
 
 
@@ -55,3 +58,7 @@ class Box(Domain):
 
     def width(self):
         return self.high - self.low
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        ends = np.append(np.full(d, self.high), np.full(d, -self.low))
+        return np.vstack([np.eye(d), -np.eye(d)]), ends

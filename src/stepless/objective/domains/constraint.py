@@ -1,8 +1,9 @@
-"""Weights that obey an inequality of the user's own."""
+"""Weights that obey a user-defined inequality."""
 
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +17,7 @@ _MOST_CUTS = 20_000  # a few for each weight are enough where the set is not ver
 
 
 class Constraint(Domain):
-    """S = {w : c(w) ≤ 0} for a convex function c of one's own.
+    """S = {w : c(w) ≤ 0} for a user-defined convex function c.
 
     A subclass has `excess`, which returns c(w), and `outward`, which writes a subgradient and
     returns c(w) as well; both are compiled. `project` comes of itself; c(0) < 0 keeps it inside. A
@@ -38,6 +39,12 @@ class Constraint(Domain):
     >>> w.round(4), bool(abs(Ellipse().excess(w)) < 1e-9)
     (array([0.9333, 0.1795]), True)
     """
+
+    checked_by: ClassVar[str] = "check_constraint"
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        return "excess", "outward"
 
     def project(self, w):
         approach(self, w)

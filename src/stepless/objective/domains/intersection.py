@@ -56,12 +56,19 @@ class Intersection(Domain):
             )
 
     @property
-    def thin(self) -> bool:  # type: ignore[override]
-        """Whether its domain is."""
+    def thin(self) -> bool:
         return self.domain.thin
 
+    @property
+    def nonnegative(self) -> bool:
+        return self.domain.nonnegative
+
+    @property
+    def lasso_first(self) -> bool:
+        return self.domain.lasso_first
+
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
-        """Whether it has these optional methods: those of a constraint only if its domain has."""
+        """Return whether it has these methods: those of a constraint only if its domain has."""
         constraint = [name for name in methods if name in ("excess", "outward")]
         return super().offers(*methods) and self.domain.offers(*constraint)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class L1Ball(Bounded):
     >>> w
     array([ 0.5, -1.5,  0. ])
     """
+
+    ball_exponent: ClassVar[float] = 1.0
 
     def project(self, w):
         project_l1(w, np.ones(w.size), self.bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
@@ -20,6 +21,8 @@ class L2Ball(Bounded):
     >>> w
     array([0.6, 0.8])
     """
+
+    ball_exponent: ClassVar[float] = 2.0
 
     def project(self, w):
         shorten(w, self.bound)

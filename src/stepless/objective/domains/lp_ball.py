@@ -34,6 +34,10 @@ class LpBall(Bounded):
                 f"a ball of the p-norm needs 1 < p ≤ 2, not {self.p:g}; p = 1 is l1_ball"
             )
 
+    @property
+    def ball_exponent(self) -> float:
+        return self.p
+
     def project(self, w):
         project_lp(w, np.ones(w.size), self.bound, self.p)
 

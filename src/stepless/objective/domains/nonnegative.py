@@ -40,6 +40,9 @@ class Nonnegative(Domain):
                 raise ValueError("a linear function that falls has no minimum over all w ≥ 0")
             w[j] = 0.0
 
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        return -np.eye(d), np.zeros(d)
+
     def floor(self, a: Array) -> float:
         return -math.inf if (a < 0.0).any() else 0.0
 

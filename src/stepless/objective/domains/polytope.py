@@ -119,6 +119,9 @@ class Polytope(Domain):
     def reach(self):
         return self.largest
 
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        return self.A, self.b
+
     def floor(self, a: Array) -> float:
         return self.floor_within(a, self.bound)
 

@@ -61,9 +61,13 @@ class Shrunk(Domain):
     def _key(self) -> tuple[Any, ...]:
         return self.domain, self.share, self.center.tobytes()
 
+    @property
+    def nonnegative(self) -> bool:
+        return self.domain.nonnegative
+
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
-        """Whether it has these optional methods: those that its domain has."""
-        return self.domain.offers(*methods)
+        """Return whether it has these optional methods: those that its domain has."""
+        return "inequalities" not in methods and self.domain.offers(*methods)
 
     def admit(self, d: int) -> None:
         if self.center.size != d:

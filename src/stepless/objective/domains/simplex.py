@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
@@ -25,6 +26,8 @@ class Simplex(Bounded):
     array([0.7, 0.3, 0. ])
     """
 
+    simplex: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
     wanted: ClassVar[str] = "a simplex needs a positive sum"
 
     def project(self, w):
@@ -43,6 +46,10 @@ class Simplex(Bounded):
 
     def width(self):
         return self.bound
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        rows = np.vstack([-np.eye(d), np.ones(d), -np.ones(d)])
+        return rows, np.append(np.zeros(d), [self.bound, -self.bound])
 
 
 @compiled("w[d] h[d]")

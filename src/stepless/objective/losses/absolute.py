@@ -23,6 +23,7 @@ class Absolute(Loss):
     """
 
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
     def value(self, z, y):
         return abs(z - y)

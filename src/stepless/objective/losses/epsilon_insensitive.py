@@ -24,6 +24,7 @@ class EpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
     def _check(self) -> None:
         if not 0.0 <= self.epsilon < math.inf:

@@ -24,6 +24,7 @@ class Hinge(Loss):
 
     targets: ClassVar[Targets] = "signs"
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
     def value(self, z, y):
         return max(0.0, 1.0 - y * z)

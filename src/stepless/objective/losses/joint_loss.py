@@ -1,4 +1,4 @@
-"""What every loss of several predictions answers."""
+"""The protocol of losses of several predictions."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""What every loss answers."""
+"""The protocol of losses."""
 
 from __future__ import annotations
 
 import math
 from typing import ClassVar, Literal
 
-from stepless.term import Term
+from stepless.objective.declared import Declared
 
 Targets = Literal["signs", "reals", "counts", "classes"]
 
 
-class Loss(Term):
+class Loss(Declared):
     """A convex, non-negative function ℓ(z, y) of a prediction z, for each target y.
 
-    A loss of one's own is a subclass with `value` and `slope`, and, where they are finite, the
+    A user-defined loss is a subclass with `value` and `slope`, and, where they are finite, the
     constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at
     native speed. Newton's method asks for `curvature` too, or, of a piecewise-linear loss, for its
     `corners`; dual ascent for `implicit_slope` and `conjugate`.
@@ -25,12 +25,15 @@ class Loss(Term):
         What y may be: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
         `JointLoss`, ``"classes"`` (0, 1, …).
     linked
-        Whether `mean` turns a prediction into an expectation: P(y = +1), or E(y).
+        True if `mean` turns a prediction into an expectation: P(y = +1), or E(y).
     ulps
         By how much `value` and `conjugate` may be off at most, in units of 2⁻⁵³ of `value_size`
         and `conjugate_size`.
     unimodal
-        Whether `curvature` nowhere falls and then rises: on an interval it is least at an end.
+        True if `curvature` nowhere falls and then rises: on an interval it is least at an end.
+    unit_slopes
+        True if ℓ(·, y) is linear wherever it is positive, with slopes of ±1 (of a joint loss: of
+        two of its predictions), so that a step of a passive-aggressive method can bring it to 0.
 
     Examples
     --------
@@ -50,6 +53,12 @@ class Loss(Term):
     linked: ClassVar[bool] = False
     ulps: ClassVar[float] = 64.0
     unimodal: ClassVar[bool] = False
+    unit_slopes: ClassVar[bool] = False
+    checked_by: ClassVar[str] = "check_loss"
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        return "value", "slope"
 
     def value(self, z, y):
         """ℓ(z, y)."""
@@ -110,8 +119,3 @@ class Loss(Term):
     def smoothness(self):
         """Return the least β with |ℓ'(z, y) − ℓ'(z', y)| ≤ β |z − z'|, or infinity."""
         return math.inf
-
-    @classmethod
-    def offers(cls, *methods: str) -> bool:
-        """Whether this loss has all of these optional methods."""
-        return all(getattr(cls, name) is not getattr(Loss, name) for name in methods)

@@ -22,6 +22,7 @@ class MulticlassHinge(JointLoss):
     """
 
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
     def slopes(self, z, y, a):
         own = int(y)

@@ -37,6 +37,10 @@ class ElasticNet(Regularizer):
         if not 0.0 <= self.ratio <= 1.0:
             raise ValueError(f"the lasso's share must lie between 0 and 1, not be {self.ratio:g}")
 
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return self.alpha * self.ratio, self.alpha * (1.0 - self.ratio)
+
     def value(self, wj):
         return self.alpha * (self.ratio * abs(wj) + 0.5 * (1.0 - self.ratio) * wj * wj)
 

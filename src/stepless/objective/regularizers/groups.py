@@ -20,7 +20,7 @@ def _frozen(indices: ArrayLike) -> Indices:
 
 
 class Groups(Regularizer):
-    """What the penalties of groups share: which features belong together.
+    """A penalty of groups: it knows which features belong together.
 
     Parameters
     ----------

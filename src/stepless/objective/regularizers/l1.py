@@ -26,6 +26,10 @@ class L1(Regularizer):
     def _check(self) -> None:
         positive(self.alpha)
 
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return self.alpha, 0.0
+
     def value(self, wj):
         return self.alpha * abs(wj)
 

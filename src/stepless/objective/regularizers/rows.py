@@ -9,7 +9,7 @@ from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
 class Rows(Regularizer):
-    """What the penalties of rows share: with a single output each is the lasso."""
+    """A penalty of rows; with a single output it is the lasso."""
 
     separable: ClassVar[bool] = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,10 +20,16 @@ class SquaredL2(Regularizer):
     (1.0, 1.0)
     """
 
+    norm_exponent: ClassVar[float] = 2.0
+
     alpha: float = 1.0
 
     def _check(self) -> None:
         positive(self.alpha)
+
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return 0.0, self.alpha
 
     def value(self, wj):
         return 0.5 * self.alpha * wj * wj

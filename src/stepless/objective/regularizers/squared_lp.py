@@ -54,6 +54,10 @@ class SquaredLp(Regularizer):
                 "for p = 1 use penalty='l1'"
             )
 
+    @property
+    def norm_exponent(self) -> float:
+        return self.p
+
     def total(self, w):
         size = norm(w.reshape(w.size), self.p)
         return 0.5 * self.alpha / (self.p - 1.0) * size * size

@@ -19,6 +19,7 @@ class Zero(Regularizer):
     """
 
     zero: ClassVar[bool] = True
+    elastic_shares: ClassVar[tuple[float, float]] = (0.0, 0.0)
 
     def value(self, wj):
         return 0.0
