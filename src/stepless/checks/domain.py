@@ -98,14 +98,19 @@ def _check_plain(domain: Domain, d: int, draws: int, vertices: bool) -> _Tried:
     q = _in_a_metric(domain, w, metric, p, unit) if domain.offers("project_in") else p
     v = _vertices(domain, g, p, unit) if vertices else p
     _floored(domain, g, np.concatenate([p, q, v]))
+    _declared(domain, p, unit)
     return _Tried(w, p, metric, q, g, v)
 
 
 def _sized(domain: Domain, p: Array) -> None:
     """Compare points of the domain with the sizes that it tells."""
     name = type(domain).__name__
-    lengths, largest = np.linalg.norm(p, axis=1), np.abs(p).max(axis=1)
-    for method, what, found in (("radius", "length", lengths), ("reach", "a weight of", largest)):
+    sizes = (
+        ("radius", "length", np.linalg.norm(p, axis=1)),
+        ("reach", "a weight of", np.abs(p).max(axis=1)),
+        ("l1_radius", "an ℓ₁ norm of", np.abs(p).sum(axis=1)),
+    )
+    for method, what, found in sizes:
         told = constant(domain, method)
         refuse(
             found > told * (1 + SLACK),
@@ -122,6 +127,27 @@ def _sized(domain: Domain, p: Array) -> None:
             f"both of the domain, are {p[high[j], j] - p[low[j], j]:.6g} apart"
         ),
     )
+
+
+def _declared(domain: Domain, p: Array, unit: float) -> None:
+    """Compare points of the domain with what its attributes say of them."""
+    bound, exponent = constant(domain, "radius"), domain.ball_exponent
+    outside = {}
+    if exponent is not None:
+        norms = np.sum(np.abs(p) ** exponent, axis=1) ** (1.0 / exponent)
+        outside["ball_exponent"] = norms > bound * (1 + SLACK)
+    if domain.nonnegative or domain.simplex:
+        outside["nonnegative"] = p.min(axis=1) < -SLACK * unit
+    if domain.simplex:
+        outside["simplex"] = np.abs(p.sum(axis=1) - bound) > SLACK * bound
+    for name, wrong in outside.items():
+        refuse(
+            wrong,
+            lambda i, name=name: (  # type: ignore[misc]
+                f"{type(domain).__name__}.{name} is {getattr(domain, name)}, and radius() is "
+                f"{bound:.6g}, but project leads to {point(p[i])}"
+            ),
+        )
 
 
 def _nearest(
