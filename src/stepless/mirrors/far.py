@@ -6,9 +6,8 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import enter
-from stepless.objective import Box, Domain, Free, L1Ball, L2Ball, LpBall, Nonnegative, Simplex
+from stepless.objective import Domain
 
-_FORMULA = (Free, L2Ball, L1Ball, LpBall, Box, Simplex, Nonnegative)  # as exact from anywhere
 _FAR = 2.0**10  # times the domain's size: from there on rounding can be seen
 _STILL = 1e-13  # of the domain's size: a move by rounding
 _LENGTHS = 16  # a step is up to 2^15 sizes long
@@ -31,8 +30,8 @@ def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
     >>> w.round(12) + 0.0
     array([1., 0.])
     """
-    if isinstance(domain, _FORMULA):
-        return enter(domain, w)
+    if domain.separable or domain.simplex or domain.ball_exponent is not None:
+        return enter(domain, w)  # by a formula, as exact from anywhere
     aim = w.copy()
     enter(domain, w)
     for k in range(_TRIALS):

@@ -1,4 +1,4 @@
-"""A point deep inside of a domain, and how much room there is around it."""
+"""A point deep inside a domain, and the room around it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _HALVINGS = 60
 
 
 def interior(domain: Domain, d: int) -> tuple[Array, float, Array | None]:
-    """A point c of S, a radius r, and a basis of the directions that S extends in, or None for all.
+    """Return a point c of S, a radius r, a basis of the directions that S extends in, or None.
 
-    S contains c + v for all v of those directions with ‖v‖ ≤ r. The basis is orthonormal, a column
-    a direction.
+    S contains c + v for all v of those directions with ‖v‖ ≤ r. The basis is orthonormal, one
+    column per direction; None stands for all directions.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _in_ball(domain: Intersection, d: int) -> tuple[Array, float, Array | None]:
     c, r, basis = interior(domain.domain, d)
     if math.isinf(r):
         return np.zeros(d), domain.bound, None
-    if isinstance(domain.domain, Nonnegative):
+    if domain.domain.separable and math.isinf(domain.domain.reach()):  # a cone
         c, r = domain.bound * c, domain.bound * r
     shortest = np.zeros(d)
     enter(domain.domain, shortest)

@@ -185,5 +185,5 @@ class Pair(Mirror):
     def square(self, v: Array) -> float:
         return self.one.square(v[: self.d]) + self.two.square(v[self.d :])
 
-    def dual_square(self, g: Array) -> float:
+    def dual_square(self, g: Array, w: Array | None = None) -> float:
         return self.one.dual_square(g[: self.d]) + self.two.dual_square(g[self.d :])
