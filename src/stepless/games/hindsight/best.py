@@ -16,9 +16,8 @@ from stepless.games.hindsight.constrained import refuse_unknown, within
 from stepless.games.hindsight.cutting import cut
 from stepless.games.hindsight.newton import newton
 from stepless.games.hindsight.task import Task, total_of
-from stepless.objective import Box, Domain, L2Ball, Nonnegative, Polytope, Regularizer, Simplex
+from stepless.objective import Domain, Regularizer
 
-_METRIC = (L2Ball, Box, Simplex, Nonnegative, Polytope)  # with projections in any metric
 _GOAL = 1e-10  # of what adds up to the sum: where the search ends
 _CORNERED = 100.0  # so many times, where costs have corners;
 _ROUGH = 1e6  # and if nothing but planes will do, where they have none
@@ -76,6 +75,7 @@ def best_fixed(
 
     Examples
     --------
+    >>> from stepless import Simplex
     >>> from stepless.games import Linear
     >>> best = best_fixed([Linear([1.0, 2.0]), Linear([3.0, 1.0])], Simplex(), 2)
     >>> best.w, best.losses, best.gap < 1e-12
@@ -98,6 +98,7 @@ def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
 
     Examples
     --------
+    >>> from stepless.objective import L2Ball, Simplex
     >>> refuse_empty(Simplex(), [L2Ball(0.1)], 2)
     Traceback (most recent call last):
     ...
@@ -119,7 +120,8 @@ def _solve(task: Task) -> tuple[Array, float]:
         lowest(task.domain, task.slope(w), w)
         return w, task.lower_bound(w)
     goal = _GOAL * task.extent(w)
-    if task.penalty is None and isinstance(task.domain, _METRIC) and task.hessian(w) is not None:
+    in_metric = task.domain.offers("inequalities") or task.domain.ball_exponent == 2.0
+    if task.penalty is None and in_metric and task.hessian(w) is not None:
         w = newton(task, w)
     value, bound = task.value(w), task.lower_bound(w)
     if value - bound > goal and task.smooth:

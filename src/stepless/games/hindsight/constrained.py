@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.mirrors.inequalities import inequalities
-from stepless.objective import Box, Domain, Intersection, L2Ball, Nonnegative, Polytope, Simplex
+from stepless.objective import Domain, Intersection, L2Ball, Polytope
 
-_FLAT = (Box, Simplex, Nonnegative, Polytope)  # by linear inequalities
 _MOST_CUTS = 300
 _TIGHT = 1e-11  # of the domain's extent: as near as cuts come to a constraint
 
@@ -27,8 +25,8 @@ def within(
     end is taken away by a step towards a point inside, if one is known.
     """
     sets = (domain, *constraints)
-    balls = [S.bound for S in sets if isinstance(S, L2Ball)]
-    flat = [inequalities(S, d) for S in sets if isinstance(S, _FLAT)]
+    balls = [S.radius() for S in sets if S.ball_exponent == 2.0]
+    flat = [S.inequalities(d) for S in sets if S.offers("inequalities")]
     others = refuse_unknown(sets)
     radius = min(domain.radius(), math.sqrt(d) * domain.reach(), *balls)
     A = np.vstack([np.empty((0, d)), *(rows for rows, _ in flat)])
@@ -46,7 +44,7 @@ def within(
 
 def refuse_unknown(sets: Sequence[Domain]) -> list[Domain]:
     """The sets that are neither balls nor flat; ValueError where one of them cannot be cut."""
-    others = [S for S in sets if not isinstance(S, (L2Ball, *_FLAT))]
+    others = [S for S in sets if not (S.ball_exponent == 2.0 or S.offers("inequalities"))]
     for S in others:
         if not S.offers("excess", "outward"):
             raise ValueError(

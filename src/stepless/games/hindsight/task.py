@@ -14,7 +14,7 @@ from stepless.jit import compiled
 from stepless.mirrors import Euclidean
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.signs import nonnegative
-from stepless.objective import Domain, L1Ball, Objective, Regularizer, Simplex, Squared, Zero
+from stepless.objective import Domain, Objective, Regularizer, Squared, Zero
 from stepless.rounding import UNIT
 
 _ULP = UNIT
@@ -41,7 +41,7 @@ class Task:
         self.rounding = (d + _PAIRS + math.log2(self.T + 1)) * _ULP
         self.lift, self.bowl, self.penalty = 0.0, 0.0, penalty
         shares = elastic_shares(penalty, self.T)
-        if shares is not None and (shares[0] == 0.0 or nonnegative(domain)):
+        if shares is not None and (shares[0] == 0.0 or nonnegative(domain, d)):
             (self.lift, self.bowl), self.penalty = shares, None
         self.objective = Objective(Squared(), self.penalty or Zero(), domain, intercept=False)
         if self.penalty is not None:
@@ -61,8 +61,8 @@ class Task:
 
     def start(self) -> Array:
         """A point of S: its middle, where that is known."""
-        if isinstance(self.domain, Simplex):
-            return np.full(self.d, self.domain.bound / self.d)
+        if self.domain.simplex:
+            return np.full(self.d, self.domain.radius() / self.d)
         return self.mirror.first()
 
     def f(self, w: Array) -> float:
@@ -95,7 +95,7 @@ class Task:
 
     def extent(self, w: Array) -> float:
         """The same, and all that f can change by in S."""
-        return self.size(w) + self._support(self._slope_sizes(w))
+        return self.size(w) + self.domain.support(self._slope_sizes(w))
 
     def _slope_sizes(self, w: Array) -> Array:
         return self.whole.sizes(w)[1] + self.lift + self.bowl * np.abs(w)
@@ -120,8 +120,9 @@ class Task:
             return -math.inf
         least = self._least(w, g) if penalized else self._floor(g)
         f, errors = self.f(w), self.slope_errors(w)
-        slack = self._support(errors) + float(errors @ np.abs(w)) + self.rounding * self.size(w)
-        slack += 4.0 * self.d * _ULP * (self._support(np.abs(g)) + abs(f))
+        slack = self.domain.support(errors) + float(errors @ np.abs(w))
+        slack += self.rounding * self.size(w)
+        slack += 4.0 * self.d * _ULP * (self.domain.support(np.abs(g)) + abs(f))
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
 
@@ -144,12 +145,6 @@ class Task:
         """A number below ⟨a, v⟩ for all v of S; linear programmes like slopes of size 1."""
         scale = float(np.abs(a).max())
         return scale * self.domain.floor(a / scale) if scale > 0.0 else 0.0
-
-    def _support(self, errors: Array) -> float:
-        """A number above ⟨errors, |v|⟩ for all v of S."""
-        if isinstance(self.domain, Simplex | L1Ball):
-            return float(errors.max()) * self.domain.bound
-        return self.domain.support(errors)
 
 
 @compiled("w[_,_]")

@@ -12,7 +12,6 @@ from stepless.games.players.player import Player, Run
 from stepless.games.players.proximal import added_curvature
 from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
-from stepless.objective import Simplex
 
 
 class Adaptive(Player):
@@ -79,8 +78,8 @@ class Adaptive(Player):
 
     def _reach(self) -> float:
         """ρ ≥ ‖u − w_1‖ for all u of S."""
-        if isinstance(self.domain, Simplex):
-            return self.domain.bound * math.sqrt(1.0 - 1.0 / self.d)
+        if self.domain.simplex:
+            return self.domain.radius() * math.sqrt(1.0 - 1.0 / self.d)
         if not self.first.any():
             return float(min(self.domain.radius(), self.domain.reach() * math.sqrt(self.d)))
         return self.diameter

@@ -9,7 +9,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import simplex_of
+from stepless.games.players.refusals import sum_of_simplex
 
 _SAFE = -0.5  # above it, log(1 + x) keeps all digits of x
 
@@ -43,7 +43,7 @@ class Hedge(Player):
     takes_penalty = False
 
     def begin(self) -> None:
-        self.bulk = simplex_of(self, "ftrl").bound
+        self.bulk = sum_of_simplex(self, "ftrl")
         self.w = self.center()
         self.lost = np.zeros(self.d)  # L_t, less its least
         self.height = 0.0

@@ -15,7 +15,6 @@ from stepless.games.players.refusals import nonnegative
 from stepless.games.players.span import along
 from stepless.jit import FAST, compiled
 from stepless.mirrors import project_metric
-from stepless.objective import Box, L1Ball, L2Ball, Simplex
 
 _BALANCED = 1e-9  # relative: both halves of a bound as equal as anyone will notice
 
@@ -109,16 +108,15 @@ class ONS(Player):
 
     def _mean_square(self) -> float:
         """Return the mean of ‖u − v‖² for two points of S drawn uniformly, or more."""
-        d = self.d
-        match self.domain:
-            case Simplex(bound=bound) if d > 1:
-                return 2.0 * bound**2 * (d - 1.0) / (d * (d + 1.0))
-            case L1Ball(bound=bound):
-                return 4.0 * bound**2 * d / ((d + 1.0) * (d + 2.0))
-            case L2Ball(bound=bound):
-                return 2.0 * bound**2 * d / (d + 2.0)
-            case Box(low=low, high=high):
-                return d * (high - low) ** 2 / 6.0
+        d, domain, bound = self.d, self.domain, self.domain.radius()
+        if domain.simplex and d > 1:
+            return 2.0 * bound**2 * (d - 1.0) / (d * (d + 1.0))
+        if domain.ball_exponent == 1.0:
+            return 4.0 * bound**2 * d / ((d + 1.0) * (d + 2.0))
+        if domain.ball_exponent == 2.0:
+            return 2.0 * bound**2 * d / (d + 2.0)
+        if domain.separable:
+            return d * domain.width() ** 2 / 6.0
         return self.diameter**2
 
     def bound(self, run: Run, u: Array) -> Array:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from stepless.games.players.player import Player
-from stepless.objective import Simplex
 
 
 def refuse_nobody(player: Any) -> None:
@@ -44,10 +43,10 @@ def nonnegative(**given: float | None) -> None:
             raise ValueError(f"{name} must be at least 0, not {value:g}")
 
 
-def simplex_of(player: Player, other: str) -> Simplex:
-    """The player's domain, if it is a simplex; `other` is who plays where it is none."""
-    if not isinstance(player.domain, Simplex):
+def sum_of_simplex(player: Player, other: str) -> float:
+    """Return the sum of weights in the player's simplex; `other` plays where it is none."""
+    if not player.domain.simplex:
         raise ValueError(
             f"{player.name} plays in a simplex, not in {type(player.domain).__name__}; use {other}"
         )
-    return player.domain
+    return player.domain.radius()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepless.arrays import Array
 from stepless.jit import compiled
-from stepless.objective import Domain, Simplex
+from stepless.objective import Domain
 
 
 def along(domain: Domain, g: Array) -> Array:
@@ -17,10 +17,11 @@ def along(domain: Domain, g: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from stepless.objective import Simplex
     >>> along(Simplex(), np.array([3.0, 5.0]))
     array([-1.,  1.])
     """
-    if not isinstance(domain, Simplex):
+    if not domain.simplex:
         return g
     return _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
 
