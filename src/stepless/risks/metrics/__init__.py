@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from stepless.given import shown
@@ -21,18 +22,15 @@ def metric_of(name: str, k: float | None = None) -> Metric:
     >>> metric_of("fbeta(2)"), metric_of("precision_at_k", 10)
     (FMeasure(beta=2.0), AtTop(k=10, recall=False))
     """
-    metric: Metric = named(
-        "metric",
-        name,
-        {
-            "f1": partial(FMeasure, 1.0),
-            "fbeta": FMeasure,
-            "roc_auc": RocArea,
-            "precision_at_k": lambda: AtTop(k),
-            "recall_at_k": lambda: AtTop(k, recall=True),
-            "prbep": lambda: AtTop(None),
-        },
-    )
+    metrics: dict[str, Callable[..., Metric]] = {
+        "f1": partial(FMeasure, 1.0),
+        "fbeta": FMeasure,
+        "roc_auc": RocArea,
+        "precision_at_k": lambda: AtTop(k),
+        "recall_at_k": lambda: AtTop(k, recall=True),
+        "prbep": lambda: AtTop(None),
+    }
+    metric = named("metric", name, metrics)
     at_k = name.strip().endswith("_at_k")
     if at_k and k is None:
         raise ValueError(
