@@ -27,11 +27,11 @@ class Kernel(Term):
 
     ulps: ClassVar[float] = 64.0
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         """k(x, s) from ⟨x, s⟩, ‖x‖² and ‖s‖²."""
         raise NotImplementedError
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         """Bound |∂k/∂⟨x, s⟩| + |∂k/∂‖x‖²| + |∂k/∂‖s‖²| for ‖x‖², ‖s‖² ≤ square, or infinity.
 
         The rounding of products moves a kernel by so many times as much; a certificate counts it.

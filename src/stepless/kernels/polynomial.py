@@ -33,9 +33,9 @@ class Polynomial(Kernel):
         """A power is a product of so many numbers, each rounded twice."""
         return 64.0 + 4.0 * self.degree
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         return (self.gamma * product + self.offset) ** self.degree
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         base = self.gamma * square + self.offset
         return self.degree * self.gamma * base ** (self.degree - 1)

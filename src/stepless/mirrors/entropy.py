@@ -166,7 +166,8 @@ class Entropy(Mirror):
         if ridge == 0.0:
             return self.scale * np.exp(np.minimum(theta / self.mass, _MOST_POWER))
         unit = self.mass / ridge
-        return unit * wrightomega(theta / self.mass + math.log(self.scale / unit))
+        shares: Array = wrightomega(theta / self.mass + math.log(self.scale / unit))
+        return unit * shares
 
 
 PRIOR = 0.1  # share of the first point in a start, for the entropy never leaves a weight of 0

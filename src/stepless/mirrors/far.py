@@ -31,7 +31,8 @@ def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
     array([1., 0.])
     """
     if domain.separable or domain.simplex or domain.ball_exponent is not None:
-        return enter(domain, w)  # by a formula, as exact from anywhere
+        enter(domain, w)  # by a formula, as exact from anywhere
+        return
     aim = w.copy()
     enter(domain, w)
     for k in range(_TRIALS):

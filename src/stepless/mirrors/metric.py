@@ -76,7 +76,7 @@ def _active_set(domain: Domain, w: Array, H: Array) -> Array:
     if (A @ w <= b).all():
         return w.copy()
     L = np.linalg.cholesky(H)
-    inverse = _invert(L, lower=1)[0]
+    inverse: Array = _invert(L, lower=1)[0]
     rows = A @ inverse.T
     lengths = np.sqrt(np.einsum("kj,kj->k", rows, rows))
     u = L.T @ w
@@ -103,10 +103,11 @@ def _secular(bound: float, w: Array, H: Array) -> Array:
 
 
 def _factor(H: Array, mu: float) -> tuple[Array, bool]:
-    """Cholesky's, of H + μI."""
+    """Return Cholesky's factor of H + μI."""
     heavier = H.copy()
     heavier.flat[:: H.shape[0] + 1] += mu
-    return cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
+    factor, lower = cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
+    return factor, lower
 
 
 def _cut(domain: Domain, w: Array, H: Array) -> Array:

@@ -85,7 +85,7 @@ class PNorm(Mirror):
             return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
         if float(np.abs(w).sum()) <= bound:
             return w
-        return np.copysign(of_sum(np.abs(theta), bound, self.q), theta)
+        return _signed(of_sum(np.abs(theta), bound, self.q), theta)
 
     def value(self, w: Array) -> float:
         return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
@@ -114,7 +114,7 @@ class PNorm(Mirror):
         w = self.primal(theta)
         if (np.abs(w) <= limits).all():
             return w
-        return np.copysign(between_limits(np.abs(theta), limits, self.q), theta)
+        return _signed(between_limits(np.abs(theta), limits, self.q), theta)
 
 
 def _ball_exponent(domain: Domain) -> float | None:
@@ -129,4 +129,9 @@ def _default_exponent(domain: Domain, d: int) -> float:
 
 
 def _cut(theta: Array, cut: float) -> Array:
-    return np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
+    return _signed(np.maximum(np.abs(theta) - cut, 0.0), theta)
+
+
+def _signed(sizes: Array, signs: Array) -> Array:
+    w: Array = np.copysign(sizes, signs)
+    return w

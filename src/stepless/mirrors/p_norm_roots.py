@@ -32,7 +32,7 @@ def of_sum(theta: Array, bound: float, q: float) -> Array:
     differences t are exact where they matter, however large θ is. ‖w‖_p = ‖(t + x)₊‖_q/(q − 1) is
     between 1 and d^(1/q) times x/(q − 1), and Σw between 1 and d^(1/q) times ‖w‖_p.
     """
-    w = theta - theta.max()
+    w: Array = theta - theta.max()
     high = bound * (q - 1.0)
     low = high / w.size ** (2.0 / q)
     x = high
@@ -52,7 +52,7 @@ def of_sum(theta: Array, bound: float, q: float) -> Array:
     total = 0.0
     for j in range(w.size):
         w[j] = max(w[j] / x + 1.0, 0.0) ** (q - 1.0)
-        total += w[j]
+        total += float(w[j])
     return w * (bound / total)
 
 

@@ -118,4 +118,4 @@ def _positive(a: Array, b: Array, shift: float) -> bool:
 def _lowest_of_all(X: Array, u: Array) -> float:
     values, vectors = np.linalg.eigh(X)
     assign(u, vectors[:, 0])
-    return values[0]
+    return float(values[0])

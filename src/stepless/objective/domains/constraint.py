@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.assigning import assign, assign_multiple
@@ -46,12 +47,12 @@ class Constraint(Domain):
     def required(cls) -> tuple[str, ...]:
         return "excess", "outward"
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         approach(self, w)
 
 
 @compiled("w[_]")
-def approach(domain, w):
+def approach(domain: Domain, w: Array) -> None:
     """Move w to the nearest point with c ≤ 0, by cuts.
 
     v is nearest to w in the polytope of all cuts ⟨g, v − v_t⟩ + c(v_t) ≤ 0 that hold it (Kelley's
@@ -96,10 +97,10 @@ def approach(domain, w):
 
 # A method that is called twice in one kernel would be inlined twice.
 @compiled()
-def _excess(domain, w):
+def _excess(domain: Domain, w: Array) -> float:
     return domain.excess(w)
 
 
 @compiled()
-def _outward(domain, w, g):
+def _outward(domain: Domain, w: Array, g: Array) -> float:
     return domain.outward(w, g)

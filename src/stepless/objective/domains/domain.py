@@ -79,47 +79,47 @@ class Domain(Declared):
     def required(cls) -> tuple[str, ...]:
         return ("clip",) if cls.separable else ("project",)
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         """Move w, in place, to the nearest point of S."""
         for j in range(w.size):
             w[j] = self.clip(w[j])
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         """Move w, in place, to the point v of S with the least Σ h_j (v_j − w_j)², all h_j > 0."""
         for j in range(w.size):
             w[j] = self.clip(w[j])
 
-    def clip(self, wj):
+    def clip(self, wj: float) -> float:
         """Return the nearest point of a weight's interval."""
         raise NotImplementedError
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         """Return c(w) of a convex function c, for w of the span: at most 0 exactly inside of S."""
         raise NotImplementedError
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         """Write into g a subgradient of c at w, a point of the span; return c(w).
 
         On entry g may hold that of a point nearby, from which a search can start.
         """
         raise NotImplementedError
 
-    def into_span(self, w):
+    def into_span(self, w: Array) -> None:
         """Move w, in place, to the nearest point of the subspace that S lies in."""
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         """Write into w a minimiser of ⟨g, ·⟩ over S."""
         raise NotImplementedError
 
-    def radius(self):
+    def radius(self) -> float:
         """Return the largest norm in S, or infinity."""
         return math.inf
 
-    def reach(self):
+    def reach(self) -> float:
         """Return the largest |w_j| in S, or infinity."""
         return math.inf
 
-    def width(self):
+    def width(self) -> float:
         """Return the largest |w_j − v_j| of two points of S, or infinity."""
         return 2.0 * self.reach()
 
@@ -181,8 +181,8 @@ class Bounded(Domain):
         if not 0.0 < self.bound < math.inf:
             raise ValueError(f"{self.wanted}, not {self.bound:g}")
 
-    def radius(self):
+    def radius(self) -> float:
         return self.bound
 
-    def reach(self):
+    def reach(self) -> float:
         return self.bound

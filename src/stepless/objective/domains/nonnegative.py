@@ -22,19 +22,19 @@ class Nonnegative(Domain):
 
     separable: ClassVar[bool] = True
 
-    def clip(self, wj):
+    def clip(self, wj: float) -> float:
         return 0.0 if wj < 0.0 else wj
 
-    def excess(self, w):
-        return -w.min()
+    def excess(self, w: Array) -> float:
+        return -float(w.min())
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         least = w.argmin()
         g[:] = 0.0
         g[least] = -1.0
-        return -w[least]
+        return -float(w[least])
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         for j in range(g.size):
             if g[j] < 0.0:
                 raise ValueError("a linear function that falls has no minimum over all w ≥ 0")

@@ -95,28 +95,28 @@ class Polytope(Domain):
                 "give A a column for each"
             )
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         if not nearest(w, self.A, self.b, np.zeros(self.b.size, dtype=np.bool_)):
             raise ValueError(_EMPTY)
 
-    def excess(self, w):
-        return (self.A @ w - self.b).max()
+    def excess(self, w: Array) -> float:
+        return float((self.A @ w - self.b).max())
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         heights = self.A @ w - self.b
         worst = heights.argmax()
         assign(g, self.A[worst])
-        return heights[worst]
+        return float(heights[worst])
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         if math.isinf(self.bound):
             raise ValueError("a linear function need not have a minimum over an unbounded polytope")
         descend(g, w, self.A, self.b, self.bound)
 
-    def radius(self):
+    def radius(self) -> float:
         return self.bound
 
-    def reach(self):
+    def reach(self) -> float:
         return self.largest
 
     def inequalities(self, d: int) -> tuple[Array, Array]:
@@ -163,7 +163,7 @@ def _always(*_: object) -> bool:
 
 
 @compiled("A[n,d] b[n] g[d] w[d]", plain=_always)
-def descend(g, w, A, b, bound):
+def descend(g: Array, w: Array, A: Array, b: Array, bound: float) -> None:
     """Write into w a minimiser of ⟨g, ·⟩ over the polytope.
 
     Proximal steps, each an exact projection: on a linear function they end after a few.

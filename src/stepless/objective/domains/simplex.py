@@ -30,13 +30,13 @@ class Simplex(Bounded):
     nonnegative: ClassVar[bool] = True
     wanted: ClassVar[str] = "a simplex needs a positive sum"
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         project_simplex(w, np.ones(w.size), self.bound)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         project_simplex(w, h, self.bound)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         least = 0
         for j in range(g.size):
             w[j] = 0.0
@@ -44,7 +44,7 @@ class Simplex(Bounded):
                 least = j
         w[least] = self.bound
 
-    def width(self):
+    def width(self) -> float:
         return self.bound
 
     def inequalities(self, d: int) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ class Simplex(Bounded):
 
 
 @compiled("w[d] h[d]")
-def project_simplex(w, h, bound):
+def project_simplex(w: Array, h: Array, bound: float) -> None:
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over v ≥ 0, Σ v = bound.
 
     v_j = (w_j − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j w_j.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal
 
+from stepless.arrays import Array
 from stepless.objective.declared import Declared
 
 Targets = Literal["signs", "reals", "counts", "classes"]
@@ -60,19 +61,19 @@ class Loss(Declared):
     def required(cls) -> tuple[str, ...]:
         return "value", "slope"
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         """ℓ(z, y)."""
         raise NotImplementedError
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         """One element of the subdifferential of ℓ(·, y) at z."""
         raise NotImplementedError
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         """ℓ''(z, y), of a loss without corners."""
         raise NotImplementedError
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         """Return the a with a ∈ ∂ℓ(z − step·a, y): the slope where a step of this length lands.
 
         It is also the slope at z of the loss smoothed by that step, its Moreau envelope
@@ -80,42 +81,42 @@ class Loss(Declared):
         """
         raise NotImplementedError
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         """Return a piecewise-linear loss's slope left of all corners, their places, their rises.
 
         For an array y of m targets: arrays of shape m, (corners, m) and (corners, m).
         """
         raise NotImplementedError
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
         raise NotImplementedError
 
-    def value_size(self, value, z, y):
+    def value_size(self, value: float, z: float, y: float) -> float:
         """Return what the rounding of a `value` is relative to: itself, unless terms cancel."""
         return value
 
-    def conjugate_size(self, conjugate, a, y):
+    def conjugate_size(self, conjugate: float, a: float, y: float) -> float:
         """Return what the rounding of a `conjugate` is relative to."""
         return abs(conjugate) + abs(a * y) + abs(a)
 
-    def outputs(self):
+    def outputs(self) -> int:
         """Return how many predictions an example has: 1 but for a `JointLoss`."""
         return 1
 
-    def slopes(self, z, y, a):
+    def slopes(self, z: Array, y: float, a: Array) -> float:
         """Write into a the slopes at the predictions z, an array; return the value there."""
         a[0] = self.slope(z[0], y)
         return self.value(z[0], y)
 
-    def mean(self, z):
+    def mean(self, z: float) -> float:
         """Return the expectation at prediction z; without a link, z itself."""
         return z
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         """Return the least L with |ℓ(z, y) − ℓ(z', y)| ≤ L |z − z'|, or infinity."""
         return math.inf
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         """Return the least β with |ℓ'(z, y) − ℓ'(z', y)| ≤ β |z − z'|, or infinity."""
         return math.inf

@@ -72,15 +72,15 @@ class Regularizer(Declared):
         of_one = "value", "prox", "conjugate", "conjugate_gradient"
         return of_one if cls.separable else ()
 
-    def value(self, wj):
+    def value(self, wj: float) -> float:
         """ω(w_j)."""
         raise NotImplementedError
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         """argmin_v ω(v) + (v − w_j)²/(2 step)."""
         raise NotImplementedError
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         """Return the prox applied `times` times."""
         for _ in range(times):
             before = wj
@@ -89,19 +89,19 @@ class Regularizer(Declared):
                 break
         return wj
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         """ω*(u_j) = max_v u_j v − ω(v), or infinity."""
         raise NotImplementedError
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         """Return a maximiser v of u_j v − ω(v); anything where there is none."""
         raise NotImplementedError
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         """Return the largest μ for which Ω − μ‖·‖²/2 is convex."""
         return 0.0
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         """Ω(w)."""
         sum_ = 0.0
         for j in range(w.shape[0]):
@@ -109,11 +109,11 @@ class Regularizer(Declared):
                 sum_ += self.value(w[j, c])
         return sum_
 
-    def shrink_row(self, v, steps):
+    def shrink_row(self, v: Array, steps: Array) -> None:
         """Replace one row of weights by its prox."""
         shrink_each(self, v, steps)
 
-    def shrink(self, w, steps):
+    def shrink(self, w: Array, steps: Array) -> None:
         """Replace w by argmin_v Ω(v) + Σ (v − w)²/(2 step), each weight with a step of its own."""
         for j in range(w.shape[0]):
             self.shrink_row(w[j], steps[j])
@@ -126,7 +126,7 @@ class Regularizer(Declared):
         """
         return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
 
-    def smooth_conjugate(self):
+    def smooth_conjugate(self) -> bool:
         """Return whether Ω* is finite and differentiable everywhere: the methods below exist."""
         return self.strong_convexity() > 0.0
 
@@ -146,14 +146,14 @@ class Regularizer(Declared):
 
 
 @compiled("v[d] steps[d]")
-def shrink_each(regularizer, v, steps):
+def shrink_each(regularizer: Regularizer, v: Array, steps: Array) -> None:
     """Replace each weight by its prox."""
     for c in range(v.size):
         v[c] = regularizer.prox(v[c], steps[c])
 
 
 @compiled("u[_]")
-def _link_each(regularizer, u):
+def _link_each(regularizer: Regularizer, u: Array) -> None:
     """Replace each dual weight by its weight."""
     for j in range(u.size):
         u[j] = regularizer.conjugate_gradient(u[j])

@@ -18,6 +18,6 @@ class Rows(Regularizer):
     def _check(self) -> None:
         positive(self.alpha)
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         cut = step * self.alpha
         return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)

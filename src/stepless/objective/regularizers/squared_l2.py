@@ -31,22 +31,22 @@ class SquaredL2(Regularizer):
     def elastic_shares(self) -> tuple[float, float]:
         return 0.0, self.alpha
 
-    def value(self, wj):
+    def value(self, wj: float) -> float:
         return 0.5 * self.alpha * wj * wj
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         return wj / (1.0 + step * self.alpha)
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         return wj * math.exp(-times * math.log1p(step * self.alpha))
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         return 0.5 * uj * uj / self.alpha
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return uj / self.alpha
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         return self.alpha
 
     def conjugate_total(self, u: Array) -> float:

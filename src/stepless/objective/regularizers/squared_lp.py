@@ -58,14 +58,14 @@ class SquaredLp(Regularizer):
     def norm_exponent(self) -> float:
         return self.p
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         size = norm(w.reshape(w.size), self.p)
         return 0.5 * self.alpha / (self.p - 1.0) * size * size
 
-    def shrink(self, w, steps):
+    def shrink(self, w: Array, steps: Array) -> None:
         shrink_lp(w, steps, self.alpha / (self.p - 1.0), self.p)
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         return self.alpha
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -95,7 +95,7 @@ class SquaredLp(Regularizer):
 
 
 @compiled("w[d,K] steps[d,K]")
-def shrink_lp(w, steps, curvature, p):
+def shrink_lp(w: Array, steps: Array, curvature: float, p: float) -> None:
     """Replace w by argmin_v (curvature/2)‖v‖_p² + Σ (v − w)²/(2 step).
 
     With n = ‖v‖_p and x = |v|/n: x + k x^{p−1} = |w|/n, k = curvature·step, where Σ x^p = 1. Every
