@@ -6,7 +6,7 @@ from stepless.objective import Regularizer
 
 
 def elastic_shares(penalty: Regularizer | None, weight: float = 1.0) -> tuple[float, float] | None:
-    """α and β of weight·Ω(w) = α‖w‖₁ + β‖w‖²/2; None where Ω is no such penalty.
+    """Return α and β of weight·Ω(w) = α‖w‖₁ + β‖w‖²/2; None where Ω is no such penalty.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Entropy(Mirror):
     --------
     >>> from stepless.objective import Simplex
     >>> mirror = Entropy(Simplex(1.0), 2)
-    >>> mirror.nearest(np.log([3.0, 1.0])), round(mirror.spread, 4)
+    >>> mirror.nearest(np.log([3.0, 1.0])), round(mirror.value_range, 4)
     (array([0.75, 0.25]), 0.6931)
     """
 
@@ -68,7 +68,7 @@ class Entropy(Mirror):
         fixed = self._limits is not None and self._limits.total is not None
         self.scale = self.mass / d / (1.0 if fixed else math.e)
         self._first = self.nearest(np.zeros(d))
-        self.spread = max(self._top() - self.value(self._first), 0.0)
+        self.value_range = max(self._top() - self.value(self._first), 0.0)
 
     def inside(self, w: Array) -> Array:
         return self._first + (1.0 - PRIOR) * (super().inside(w) - self._first) * w.any()

@@ -14,6 +14,7 @@ from stepless.objective.active_set import nearest
 _ROUNDS = 200
 _INSIDE = 0.9  # of the way to where a weight would be 0
 _ENOUGH = 1e-26  # Newton's decrement, relative: it is squared at every step
+_CERTAIN = 1e-3  # share of a weight: shorter moves need no search, in which rounding would decide
 _FALL = 1e-4  # of what the slope promises, which a step must keep
 
 
@@ -49,7 +50,7 @@ class Inequalities:
             entropy = mass * float(w @ np.log(w / scale) - w.sum())
             return entropy + float(w @ (0.5 * ridge * w - theta))
 
-        w, here = self.start, value(self.start)
+        w, here, last = self.start, value(self.start), math.inf
         for _ in range(_ROUNDS):
             g = mass * np.log(w / scale) + ridge * w - theta
             h = mass / w + ridge
@@ -57,6 +58,12 @@ class Inequalities:
             decrement = float(move @ (h * move))
             if decrement <= _ENOUGH * mass * mass:
                 break
+            if float(np.abs(move / w).max()) <= _CERTAIN:
+                if decrement >= last:  # rounding is left
+                    break
+                w, last = w + move, decrement
+                here = value(w)
+                continue
             falling = move < 0.0
             step = min(1.0, _INSIDE * float((w[falling] / -move[falling]).min(initial=math.inf)))
             slope = float(g @ move)

@@ -11,8 +11,8 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import proximal_step
+from stepless.mirrors.distant import project_distant
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.far import enter_from_afar
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.signs import nonnegative
 from stepless.objective import Regularizer
@@ -28,7 +28,7 @@ class Euclidean(Mirror):
     --------
     >>> from stepless.objective import L2Ball
     >>> mirror = Euclidean(L2Ball(1.0), 2)
-    >>> mirror.nearest(np.array([3.0, 4.0])), mirror.spread
+    >>> mirror.nearest(np.array([3.0, 4.0])), mirror.value_range
     (array([0.6, 0.8]), 0.5)
     """
 
@@ -44,7 +44,7 @@ class Euclidean(Mirror):
         self._first = self.nearest(np.zeros(self.d))
         longest = min(self.domain.radius(), math.sqrt(self.d) * self.size)
         highest = 1.0 if self.h is None else float(self.h.max())
-        self.spread = max(0.5 * highest * longest**2 - self.value(self._first), 0.0)
+        self.value_range = max(0.5 * highest * longest**2 - self.value(self._first), 0.0)
 
     def dual(self, w: Array) -> Array:
         return w.copy() if self.h is None else self.h * w
@@ -62,7 +62,7 @@ class Euclidean(Mirror):
         if self.h is not None and self.domain.offers("project_in"):
             proximal_step.enter(self.domain, w, self.h + ridge)
         else:
-            enter_from_afar(self.domain, w, self.size)
+            project_distant(self.domain, w, self.size)
         return w
 
     def value(self, w: Array) -> float:

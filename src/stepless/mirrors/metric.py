@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
 from stepless.arrays import AnyArray, Array
 from stepless.compiled.vertices import enter
-from stepless.mirrors.diamond import in_diamond
+from stepless.mirrors.l1_ball_path import project_l1_ball
 from stepless.mirrors.roots import falling_root
 from stepless.objective import Constraint, Domain, Intersection, Shrunk
 from stepless.objective.active_set import nearest
@@ -62,7 +61,7 @@ def _projected(domain: Domain, w: Array, H: Array) -> Array:
 def _in_l1_ball(domain: Domain, w: Array, H: Array) -> Array:
     if np.abs(w).sum() <= domain.radius():
         return w.copy()
-    found = in_diamond(domain.radius(), w, H)
+    found = project_l1_ball(domain.radius(), w, H)
     return _cut(domain, w, H) if found is None else found
 
 
@@ -121,15 +120,13 @@ def _cut(domain: Domain, w: Array, H: Array) -> Array:
 class _Skewed(Constraint):
     """S = {u : Tu of the domain}, T a square matrix: the domain offers `excess` and `outward`."""
 
-    _coerce: ClassVar[dict[str, Any]] = {}
-
     domain: Domain
     T: Array
 
-    def excess(self, u: Any) -> Any:
+    def excess(self, u: Array) -> float:
         return self.domain.excess(self.T @ u)
 
-    def outward(self, u: Any, g: Any) -> Any:
+    def outward(self, u: Array, g: Array) -> float:
         inner = g.copy()
         c = self.domain.outward(self.T @ u, inner)
         g[:] = inner @ self.T

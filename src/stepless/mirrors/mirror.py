@@ -20,7 +20,7 @@ class Mirror:
 
     domain: Domain  # S
     d: int
-    spread: float = field(init=False)  # max_S Φ − min_S Φ, or a number above it, or infinity
+    value_range: float = field(init=False)  # max_S Φ − min_S Φ, or a number above it, or infinity
     _first: Array = field(init=False, repr=False)
 
     name: ClassVar[str]

@@ -55,7 +55,7 @@ class PNorm(Mirror):
         else:
             self.q = self.p / (self.p - 1.0)
         self._first = self.nearest(np.zeros(d))
-        self.spread = self._top() - self.value(self._first)
+        self.value_range = self._top() - self.value(self._first)
 
     def dual(self, w: Array) -> Array:
         return link(w, self.q / (self.q - 1.0), self.q - 1.0)

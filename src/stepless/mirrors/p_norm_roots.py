@@ -1,4 +1,4 @@
-"""Nearest points of p-norms that hang on one unknown number, compiled."""
+"""Nearest points of p-norms as roots of one unknown, compiled."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def between_limits(theta: Array, limits: Array, q: float) -> Array:
 
 @compiled("")
 def between(low: float, high: float, x: float, step: float) -> float:
-    """Newton's next trial, from x by this step of log x; the middle if it has passed an end.
+    """Return Newton's next trial, from x by this step of log x; the middle if that passes an end.
 
     An end was tried before: between the kinks, Newton alone could go round and round.
     """

@@ -37,7 +37,7 @@ class UnboundedEntropy(Mirror):
         if not (self.domain.separable and self.domain.interval() == (0.0, math.inf)):
             raise ValueError(f"the entropy without a bound does not know {self.domain!r}")
         self._first = np.ones(self.d)
-        self.spread = math.inf
+        self.value_range = math.inf
 
     def inside(self, w: Array) -> Array:
         w = np.maximum(w, 0.0)

@@ -53,7 +53,7 @@ class FTRL(Player):
 
     def begin(self) -> None:
         self.map: Mirror = mirror_of(self.mirror, self.domain, self.d)
-        if math.isinf(self.map.spread):
+        if math.isinf(self.map.value_range):
             raise ValueError(
                 f"{self.name} needs a mirror map that is bounded over the domain, and "
                 f"{self.map.name} is not; use mirror='euclidean'"
@@ -71,7 +71,7 @@ class FTRL(Player):
         square = self.square(g)
         before = self.height
         self.energy += square
-        self.height = math.sqrt(self.energy / (self.map.spread or 1.0))  # Γ = 0: S is one point
+        self.height = math.sqrt(self.energy / (self.map.value_range or 1.0))  # 0: S is a point
         self.heights.append(self.height)
         self.squares.append(square)
         if self.height > 0.0:

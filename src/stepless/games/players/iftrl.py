@@ -59,8 +59,8 @@ class IFTRL(Paced):
 
     def begin(self) -> None:
         self.map = mirror_of(self.mirror, self.domain, self.d)
-        self.spread = self.map.spread or 1.0  # a single point has none
-        slope = 1.0 / math.sqrt(2.0 * self.spread)
+        self.value_range = self.map.value_range or 1.0  # a single point has none
+        slope = 1.0 / math.sqrt(2.0 * self.value_range)
         self.pace = Pace(self.smoothness or 0.0, slope, self.variation, doubling=True)
         self.height = self.pace.height
         self.w = self.z = self.map.first()
@@ -103,4 +103,4 @@ class IFTRL(Paced):
         if self.smoothness is not None:
             return self.pace.height
         self.paid += max(drift, 0.0)
-        return max(self.height, self.paid / self.spread)
+        return max(self.height, self.paid / self.value_range)

@@ -75,7 +75,7 @@ class MirrorProx(Paced):
 
     def begin(self) -> None:
         mirror = mirror_of(self.mirror, self.domain, self.d)
-        pace = prox_pace(mirror.spread, self.smoothness, self.variation)
+        pace = prox_pace(mirror.value_range, self.smoothness, self.variation)
         self.prox = Prox(
             mirror,
             pace,

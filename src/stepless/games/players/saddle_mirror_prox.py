@@ -98,8 +98,8 @@ class SaddleMirrorProx(Paced):
         """What Th. 6.3 allows for Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s); None: for all w, or all u."""
         assert self.prox is not None
         down, up = self.downhill, self.uphill
-        share = down.spread if w is None else down.divergence(w, down.first())
-        share += up.spread if u is None else up.divergence(u, up.first())
+        share = down.value_range if w is None else down.divergence(w, down.first())
+        share += up.value_range if u is None else up.divergence(u, up.first())
         return self.prox.allowed(share)
 
     def bound(self, run: Run, u: Array) -> Array:
@@ -118,7 +118,7 @@ class SaddleMirrorProx(Paced):
         self.over = cost.over
         self.uphill = mirror_of(None, cost.over, cost.m)
         pair = Pair(self.downhill, self.uphill, self.d)
-        pace = prox_pace(pair.spread, self.smoothness, self.variation)
+        pace = prox_pace(pair.value_range, self.smoothness, self.variation)
         self.prox = Prox(pair, pace)
         self.before = self.prox.w
         self.lift = np.zeros(cost.m)
@@ -157,7 +157,7 @@ class Pair(Mirror):
     def __init__(self, one: Mirror, two: Mirror, d: int) -> None:
         self.one, self.two, self.d = one, two, d
         self.domain = one.domain
-        self.spread = one.spread + two.spread
+        self.value_range = one.value_range + two.value_range
 
     def first(self) -> Array:
         return np.concatenate([self.one.first(), self.two.first()])

@@ -65,7 +65,7 @@ def needs_mirror(objective: Penalized, name: MirrorName | None) -> str | None:
             f"needs weights that are not negative for the entropy, and {domain} lets them be; "
             "use domain='simplex' or 'nonnegative', or mirror='euclidean'"
         )
-    if name == "p-norm" and not (objective.domain.free or _diamond(objective)):
+    if name == "p-norm" and not (objective.domain.free or _p_norm_ball(objective)):
         return (
             f"does not know {domain} in its p-norm geometry; "
             "use domain='free', 'l1_ball' or 'lp_ball', or mirror='euclidean'"
@@ -77,7 +77,7 @@ def _default(objective: Penalized) -> MirrorName:
     if objective.regularizer.elastic_shares is not None:
         if _multiplies(objective):
             return "entropy"
-        if _diamond(objective):
+        if _p_norm_ball(objective):
             return "p-norm"
     return "euclidean"
 
@@ -88,7 +88,7 @@ def _multiplies(objective: Penalized) -> bool:
     return domain.simplex or (domain.separable and domain.interval() == (0.0, math.inf))
 
 
-def _diamond(objective: Penalized) -> bool:
+def _p_norm_ball(objective: Penalized) -> bool:
     """Return whether the domain is a ball of a p-norm, p < 2."""
     p = objective.domain.ball_exponent
     return p is not None and p < 2.0

@@ -1,4 +1,4 @@
-"""Nearest points to those that are far away."""
+"""Projections of distant points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LENGTHS = 16  # a step is up to 2^15 sizes long
 _TRIALS = 20 * _LENGTHS
 
 
-def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
+def project_distant(domain: Domain, w: Array, size: float) -> None:
     """Move w to the nearest point of a domain, no weight of which is above `size`.
 
     From far away a method that goes from face to face cannot tell in which of them it is. But the
@@ -26,7 +26,7 @@ def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
     --------
     >>> from stepless.objective import Polytope
     >>> w = np.array([3e17, 1e17])
-    >>> enter_from_afar(Polytope.of([[1, 1], [-1, 0], [0, -1]], [1, 0, 0]), w, 1.0)
+    >>> project_distant(Polytope.of([[1, 1], [-1, 0], [0, -1]], [1, 0, 0]), w, 1.0)
     >>> w.round(12) + 0.0
     array([1., 0.])
     """
