@@ -30,7 +30,7 @@ class Polynomial(Kernel):
 
     @property
     def ulps(self) -> float:  # type: ignore[override]
-        """A power is a product of so many numbers, each rounded twice."""
+        """64, and 4 more for each factor of the power."""
         return 64.0 + 4.0 * self.degree
 
     def value(self, product: float, x_square: float, s_square: float) -> float:

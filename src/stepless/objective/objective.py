@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -197,12 +196,14 @@ class OracleObjective(Penalized):
 
 
 @compiled("w[_,_]")
-def _total(regularizer: Any, w: Any) -> Any:
+def _total(regularizer: Regularizer, w: Array) -> float:
     return regularizer.total(w)
 
 
 @compiled("a[d] b[d]")
-def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
+def _boxed(
+    regularizer: Regularizer, low: float, high: float, a: Array, b: Array
+) -> tuple[float, float]:
     """Return the minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b.
 
     And the sum of its terms' sizes. It is concave in the slopes.
@@ -217,7 +218,7 @@ def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
 
 
 @compiled()
-def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
+def _lowest(regularizer: Regularizer, low: float, high: float, a: float) -> tuple[float, float]:
     # where Ω has no minimum above this slope, it lies at an end of the interval
     at = min(max(regularizer.conjugate_gradient(-a), low), high)
     least = regularizer.value(at) + a * at

@@ -95,7 +95,7 @@ def approach(domain: Domain, w: Array) -> None:
     assign(w, v)
 
 
-# A method that is called twice in one kernel would be inlined twice.
+# A method that is called twice in one loop would be inlined twice.
 @compiled()
 def _excess(domain: Domain, w: Array) -> float:
     return domain.excess(w)

@@ -16,7 +16,7 @@ _ULP = 2.0 * UNIT
 
 
 def frozen(values: ArrayLike) -> Array:
-    """Return numbers as an array that nobody can change."""
+    """Return numbers as a read-only array."""
     values = np.array(values, dtype=np.float64, order="C")
     values.flags.writeable = False
     return values
@@ -172,7 +172,7 @@ def is_thin(domain: Domain, *_: object) -> bool:
 
 
 class Bounded(Domain):
-    """A domain of which no point is farther from 0 than a bound R, nor any weight larger."""
+    """A domain whose radius and reach are a bound R."""
 
     bound: float = 1.0
     wanted: ClassVar[str] = "a ball needs a positive radius"

@@ -214,7 +214,7 @@ def search(domain: Domain, y: Array, low: float, high: float, w: Array, bound: f
     return low
 
 
-# A method that is called twice in one kernel would be inlined twice.
+# A method that is called twice in one loop would be inlined twice.
 @compiled("w[_]", plain=is_thin)
 def _enter(domain: Domain, w: Array) -> None:
     domain.project(w)

@@ -64,7 +64,7 @@ class PSDCone(Domain):
 
 
 def eigenvalues(a: Array) -> Array:
-    """All eigenvalues of a matrix's symmetric part, from below: less what rounding adds."""
+    """Return lower bounds on the eigenvalues of a matrix's symmetric part, rounding counted."""
     n = side(a.size)
     X = a.reshape(n, n)
     values = np.linalg.eigvalsh((X + X.T) / 2.0).astype(np.float64)
@@ -72,7 +72,7 @@ def eigenvalues(a: Array) -> Array:
 
 
 def admit_square(d: int) -> None:
-    """Refuse a number of weights that is no square."""
+    """Refuse a number of weights that is not a square."""
     if math.isqrt(d) ** 2 != d:
         raise ValueError(
             f"{d} weights are no square matrix, of which a positive semidefinite one is made; "
@@ -82,7 +82,7 @@ def admit_square(d: int) -> None:
 
 @compiled("")
 def side(d: int) -> int:
-    """Return how many rows a square matrix of d entries has."""
+    """Return the number of rows of a square matrix of d entries."""
     n = int(math.sqrt(d) + 0.5)
     if n * n != d:
         raise ValueError("a positive semidefinite matrix needs a square number of weights")

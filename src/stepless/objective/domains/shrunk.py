@@ -58,7 +58,7 @@ class Shrunk(Domain):
         if np.abs(near - self.center).max() > 1e-9 * (1e-300 + np.abs(self.center).max()):
             raise ValueError("the center of a shrunk domain must be one of the domain's points")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.domain, self.share, self.center.tobytes()
 
     @property

@@ -9,7 +9,7 @@ from stepless.objective.losses.loss import Loss, Targets
 
 
 class JointLoss(Loss):
-    """A convex loss ℓ(z, y) ≥ 0 of K predictions at once, one a class; y is the class, 0 … K − 1.
+    """A convex loss ℓ(z, y) ≥ 0 of K predictions at once, one per class; y is the class, 0 … K − 1.
 
     Its slopes are a = p − e_y with p a distribution over the classes, so that *every* distribution
     p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). A value may be off by ulps + 4K

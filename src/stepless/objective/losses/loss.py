@@ -23,13 +23,13 @@ class Loss(Declared):
     Attributes
     ----------
     targets
-        What y may be: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
+        Values of y: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
         `JointLoss`, ``"classes"`` (0, 1, …).
     linked
         True if `mean` turns a prediction into an expectation: P(y = +1), or E(y).
     ulps
-        By how much `value` and `conjugate` may be off at most, in units of 2⁻⁵³ of `value_size`
-        and `conjugate_size`.
+        Bound on the errors of `value` and `conjugate`, in units of 2⁻⁵³ of `value_size` and
+        `conjugate_size`.
     unimodal
         True if `curvature` nowhere falls and then rises: on an interval it is least at an end.
     unit_slopes
@@ -101,7 +101,7 @@ class Loss(Declared):
         return abs(conjugate) + abs(a * y) + abs(a)
 
     def outputs(self) -> int:
-        """Return how many predictions an example has: 1 but for a `JointLoss`."""
+        """Return the number of predictions per example: 1 except for a `JointLoss`."""
         return 1
 
     def slopes(self, z: Array, y: float, a: Array) -> float:

@@ -66,7 +66,7 @@ class Softmax(JointLoss):
         for c in range(self.classes):
             if c != int(y):
                 others += p[c]
-        # (1 − o) log(1 − o) changes by so much where o does by a rounding
+        # by this factor (1 − o) log(1 − o) changes where o does by a rounding
         steep = 1.0 - math.log1p(-others) if others < 1.0 else 1.0
         return self.base(p, y) + others * steep
 

@@ -41,7 +41,7 @@ class Groups(Regularizer):
     starts: Indices
 
     @classmethod
-    def of(cls, alpha: float, groups: Sequence[Any] | AnyArray) -> Self:
+    def of(cls, alpha: float, groups: Sequence[object] | AnyArray) -> Self:
         """Name the group of every feature, by a number or a word each."""
         names = np.asarray(groups)
         if names.ndim != 1:
@@ -58,7 +58,7 @@ class Groups(Regularizer):
         if not bounds or (np.diff(starts) <= 0).any() or (starts[0], starts[-1]) != (0, order.size):
             raise ValueError("starts must rise from 0 to the number of features; use `of`")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.alpha, self.order.tobytes(), self.starts.tobytes()
 
     def __repr__(self) -> str:

@@ -160,7 +160,7 @@ def _link_each(regularizer: Regularizer, u: Array) -> None:
 
 
 def capped_floor(regularizer: Regularizer, a: Array, ceiling: float) -> float:
-    """Minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling, of a regularizer with a smooth conjugate.
+    """Return the minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling; Ω* must be smooth.
 
     It is the maximum over τ ≥ 1 of −τΩ*(−a/τ) − (τ − 1)·ceiling, where Ω(∇Ω*(−a/τ)) = ceiling if
     the ceiling binds. *Any* τ gives a number below, so an inexact one costs tightness, never truth.
@@ -201,5 +201,5 @@ def positive(alpha: float) -> None:
 
 
 def norm_floor(alpha: float, dual: float, ceiling: float) -> float:
-    """Minimum of α‖w‖ + ⟨a, w⟩, for a norm, over α‖w‖ ≤ ceiling; a has the dual norm `dual`."""
+    """Return the minimum of α‖w‖ + ⟨a, w⟩ over α‖w‖ ≤ ceiling; a has the dual norm `dual`."""
     return 0.0 if dual <= alpha else ceiling * (1.0 - dual / alpha)

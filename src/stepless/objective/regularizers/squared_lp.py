@@ -115,15 +115,7 @@ def shrink_lp(w: Array, steps: Array, curvature: float, p: float) -> None:
     for _ in range(_MOST_STEPS):
         if not low < high:
             break
-        sum_, slope = 0.0, 0.0
-        for j in range(w.shape[0]):
-            for c in range(w.shape[1]):
-                k = curvature * steps[j, c]
-                _, x = root(abs(w[j, c]) / n, k, p)
-                if x > 0.0:
-                    power, bent = x**p, k * x ** (p - 1.0)
-                    sum_ += power
-                    slope += p * power * (x + bent) / (x + (p - 1.0) * bent)
+        sum_, slope = _powers(w, steps, curvature, p, n)
         if sum_ >= 1.0:
             low = n
         else:
@@ -137,3 +129,18 @@ def shrink_lp(w: Array, steps: Array, curvature: float, p: float) -> None:
             size = abs(w[j, c]) / n if n > 0.0 else 0.0
             _, x = root(size, curvature * steps[j, c], p)
             w[j, c] = math.copysign(n * x, w[j, c]) if x > 0.0 else 0.0
+
+
+@compiled()
+def _powers(w: Array, steps: Array, curvature: float, p: float, n: float) -> tuple[float, float]:
+    """Return Σ x^p for the norm n, and how fast it falls as log n rises."""
+    sum_, slope = 0.0, 0.0
+    for j in range(w.shape[0]):
+        for c in range(w.shape[1]):
+            k = curvature * steps[j, c]
+            _, x = root(abs(w[j, c]) / n, k, p)
+            if x > 0.0:
+                power, bent = x**p, k * x ** (p - 1.0)
+                sum_ += power
+                slope += p * power * (x + bent) / (x + (p - 1.0) * bent)
+    return sum_, slope
