@@ -8,6 +8,7 @@ from numba.core.errors import NumbaError
 
 from stepless import Constraint, ContractError, Domain, LinearRegressor, Loss, Regularizer
 from stepless.objective.domains.l1_ball import project_l1
+from stepless.objective.regularizers.regularizer import norm_floor
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(30, 3))
@@ -130,6 +131,9 @@ class DeclaredLasso(Regularizer):
 
     def conjugate_gradient(self, uj):
         return 0.0
+
+    def floor(self, a, ceiling=math.inf):
+        return norm_floor(self.weight, float(np.abs(a).max(initial=0.0)), ceiling)
 
 
 class DeclaredBall(Domain):
