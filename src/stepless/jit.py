@@ -8,7 +8,7 @@ calls is a *fragment*, typed and lowered, and optimised only as a part of its ca
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from numba.core import config, types, typing
 from numba.core.codegen import JITCodeLibrary
@@ -23,6 +23,9 @@ from numba.core.utils import pysignature
 from stepless.cached import cached_property
 from stepless.code_cache import CodeCache
 from stepless.lengths import checked, covered
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Sums may be reordered and fused, so that they use the processor's vectors; infinities and NaN keep
 # their meaning, because certificates and checks rely on it.
@@ -45,7 +48,7 @@ def compiled(
     fastmath: set[str] | None = None,
     inline: bool = True,
     plain: Callable[..., bool] | None = None,
-) -> Callable[[Callable[..., Any]], Loop]:
+) -> Callable[[Callable[P, R]], Loop[P, R]]:
     """Compile a function when it is first called, for the types that it is called with.
 
     It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
@@ -82,12 +85,12 @@ def compiled(
     return decorate
 
 
-class Loop:
+class Loop(Generic[P, R]):
     """A compiled function: to Python a callable that looks at lengths, to compiled code a part."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         lengths: str | None,
         fastmath: set[str] | None,
         inline: bool,
@@ -99,17 +102,23 @@ class Loop:
         self._options = _OPTIONS | {"fastmath": fastmath or False}
         self._lengths, self._inline, self._plain = lengths, inline, plain
 
-    def __call__(self, *args: Any) -> Any:
-        return self._entry(*args)
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    else:  # a call with keywords costs more, and no loop has any
+
+        def __call__(self, *args):
+            return self._entry(*args)
 
     def __reduce__(self) -> str:
         return self.__qualname__  # where to find it, as pickle does with functions
 
     @cached_property
-    def _entry(self) -> Callable[..., Any]:
-        run, plain, function = self.dispatcher, self._plain, self.py_func
+    def _entry(self) -> Callable[P, R]:
+        run, plain = self.dispatcher, self._plain
+        function: Callable[..., R] = self.py_func
 
-        def either(*args: Any) -> Any:
+        def either(*args: Any) -> R:
             return function(*args) if plain and plain(*args) else run(*args)
 
         return checked(function, self._lengths, either if plain else run)

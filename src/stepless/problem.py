@@ -13,7 +13,6 @@ from stepless.objective import (
     JOINT,
     LOSSES,
     Domain,
-    JointLoss,
     Loss,
     Objective,
     Regularizer,
@@ -128,17 +127,17 @@ class Problem:
     @property
     def strength(self) -> float:
         """α of the penalty: 0 without one, NaN for one of the user's own that has none."""
-        none = 0.0 if isinstance(self.regularizer, Zero) else math.nan
+        none = 0.0 if self.regularizer.zero else math.nan
         return float(getattr(self.regularizer, "alpha", none))
 
     def of_classes(self, count: int, multi_class: str) -> Self:
         """The problem of so many classes: of all at once, if asked for, or of two."""
         if multi_class not in ("ovr", "joint"):
             raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(multi_class)}")
-        if isinstance(self.loss, JointLoss):
+        if self.loss.outputs() > 1:
             if count == 2:
                 raise ValueError("two classes need no joint loss: use loss='hinge' or 'logistic'")
-            if self.loss.classes != count:
+            if self.loss.outputs() != count:
                 raise ValueError(f"{self.loss} is not for {count} classes, which y holds")
         elif multi_class == "joint" and count > 2:
             if type(self.loss) not in JOINT:

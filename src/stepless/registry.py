@@ -7,9 +7,11 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from stepless.given import shown
+
+T = TypeVar("T")
 
 # What numbers in brackets cannot describe, and how it is given in Python.
 _OBJECTS = {("domain", "polytope"): "Polytope.of(A, b)"}
@@ -31,7 +33,7 @@ class UnknownName(ValueError):
         return type(self), self._parts
 
 
-def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:
+def named(kind: str, name: str, registry: Mapping[str, Callable[..., T]]) -> T:
     """Build the member of a registry that `name` names, with parameters in brackets if any.
 
     Examples

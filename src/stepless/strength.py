@@ -16,7 +16,7 @@ from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
 from stepless.data import Block, Column, Source, apply_numpy
 from stepless.minimize import Result, minimize
-from stepless.objective import Loss, Objective, SquaredL2, SquaredLp
+from stepless.objective import Loss, Objective
 from stepless.problem import Problem
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
@@ -126,10 +126,11 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
 
 def lacks(objective: Objective) -> str | None:
     """Say what of this objective keeps its strength from being chosen, with a remedy."""
-    if not isinstance(objective.regularizer, SquaredL2 | SquaredLp):
+    penalty = objective.regularizer
+    if penalty.norm_exponent is None or "alpha" not in penalty._fields:
         return (
             "alpha='auto' knows the penalties l2 and lp(p), not "
-            f"{type(objective.regularizer).__name__}; choose one of them, or give alpha a number"
+            f"{type(penalty).__name__}; choose one of them, or give alpha a number"
         )
     if objective.outputs > 1:
         return (
@@ -142,7 +143,8 @@ def lacks(objective: Objective) -> str | None:
 def with_strength(objective: Objective, strength: float) -> Objective:
     """Return the objective with its penalty at another strength."""
     penalty = objective.regularizer
-    return replace(objective, regularizer=type(penalty)(strength, *penalty[1:]))
+    fields = dict(zip(penalty._fields, penalty, strict=True)) | {"alpha": strength}
+    return replace(objective, regularizer=type(penalty)(**fields))
 
 
 def _unit(risk: LinearRisk) -> float:

@@ -148,6 +148,25 @@ class HalfVertex(Box):
         w[0] = -self.side
 
 
+class FalseDiamond(L2Ball):
+    ball_exponent = 1.0
+
+
+class FalseBall(TrueBox):
+    ball_exponent = 1.5
+
+    def radius(self):
+        return 2.0
+
+
+class FalseSigns(L1Ball):
+    nonnegative = True
+
+
+class FalseSimplex(L1Ball):
+    simplex = True
+
+
 class NoVertex(L2Ball):
     def vertex(self, g, w):
         raise NotImplementedError
@@ -214,6 +233,10 @@ class UncompilableMetric(L2Ball):
 
 
 BROKEN = [
+    (FalseDiamond(), r"^FalseDiamond\.l1_radius\(\) is 1, but .*, has an ℓ₁ norm of"),
+    (FalseBall(), r"^FalseBall\.ball_exponent is 1\.5, and radius\(\) is 2, but project leads to"),
+    (FalseSigns(), r"^FalseSigns\.nonnegative is True, and radius\(\) is 1, but project leads to"),
+    (FalseSimplex(), r"^FalseSimplex\.(simplex|nonnegative) is (True|False), and radius"),
     (
         IgnoresTheMetric(),
         r"^IgnoresTheMetric\.project_in takes .* in the metric .*, but nearer ones",

@@ -212,6 +212,19 @@ class WrongGradient(SquaredL2):
         return uj
 
 
+class FalseShares(L1):
+    elastic_shares = (0.3, 0.0)
+
+
+class FalseRidge(SquaredL2):
+    def strong_convexity(self):
+        return 0.5 * self.alpha
+
+
+class FalseExponent(SquaredL2):
+    norm_exponent = 1.5
+
+
 class NoProx(SquaredL2):
     def prox(self, wj, step):
         raise NotImplementedError
@@ -316,6 +329,9 @@ class UncompilableRows(RowsL2):
 
 
 BROKEN = [
+    (FalseShares(), r"^FalseShares\.elastic_shares is \(0\.3, 0\.0\), of which total would be"),
+    (FalseRidge(), r"^FalseRidge\.elastic_shares is \(0\.0, 1\.0\), .*strong_convexity\(\) 0\.5$"),
+    (FalseExponent(), r"^FalseExponent\.norm_exponent is 1\.5, of which total would be"),
     (OnceIsEnough(), r"^OnceIsEnough\.prox_times\(.*, 0\) is .*, but prox repeated as often is"),
     (CountsHalf(), r"^CountsHalf\.total\(.*\) is .*, but the values of its weights add up to"),
     (RowsOfOneStep(), r"^RowsOfOneStep\.shrink takes \(.*\) to \(.*\), but .* falls from there"),

@@ -70,7 +70,7 @@ def test_simplices_extend_in_all_directions_but_one():
         (Polytope.of([[1.0, 0.0]], [1.0]), "without end has no center"),
         (Polytope.of([[1, 0], [-1, 0], [0, 1], [0, -1]], [1, -1, 1, 1]), "the polytope is flat"),
         (Intersection(np.sqrt(0.5), Simplex(1.0)), "leaves no room in Simplex"),
-        (PSDCone(), "no point inside of PSDCone is known"),
+        (PSDCone(), "no point inside PSDCone is known"),
     ],
 )
 def test_what_has_no_inside_is_said_in_a_sentence(domain, sentence):

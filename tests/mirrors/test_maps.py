@@ -1,4 +1,4 @@
-"""Every mirror map over every domain: argmins, strong convexity, spreads, inverses."""
+"""Every mirror map over every domain: argmins, strong convexity, ranges of values, inverses."""
 
 import math
 import pickle
@@ -139,15 +139,17 @@ def test_penalised_minima(mirror):
         )
 
 
-def test_strong_convexity_spread_and_norms(mirror):
+def test_strong_convexity_range_and_norms(mirror):
     rng = np.random.default_rng(2)
     first, low = mirror.first(), mirror.value(mirror.first())
     here = list(points(mirror, rng))
     for w in here:
         assert (
-            low - 1e-12 * abs(low) <= mirror.value(w) <= low + mirror.spread * (1 + 1e-12) + 1e-12
+            low - 1e-12 * abs(low)
+            <= mirror.value(w)
+            <= low + mirror.value_range * (1 + 1e-12) + 1e-12
         )
-        assert mirror.divergence(w, first) <= mirror.spread * (1 + 1e-12) + 1e-12
+        assert mirror.divergence(w, first) <= mirror.value_range * (1 + 1e-12) + 1e-12
         g = rng.normal(size=D)
         for z in here:
             if mirror.name == "entropy" and z.min() <= 0.0:  # no gradient there
@@ -182,13 +184,15 @@ def test_maps_travel_and_bear_extremes(mirror):
     assert again.name == mirror.name
 
 
-def test_the_spread_of_the_usual_ones():
-    assert mirror_of(None, Simplex(3.0), 10).spread == pytest.approx(9.0 * math.log(10))
-    assert mirror_of(None, L2Ball(3.0), 10).spread == pytest.approx(4.5)
-    assert mirror_of("euclidean", Simplex(1.0), 10).spread == pytest.approx(0.5 * (1 - 0.1))
-    assert mirror_of(None, L1Ball(2.0), 100).spread == pytest.approx(2.0 * (2 * math.log(100) - 1))
-    assert mirror_of(None, Box(-1.0, 2.0), 10).spread == pytest.approx(20.0)
-    assert math.isinf(mirror_of(None, Free(), 3).spread)
+def test_the_range_of_the_usual_ones():
+    assert mirror_of(None, Simplex(3.0), 10).value_range == pytest.approx(9.0 * math.log(10))
+    assert mirror_of(None, L2Ball(3.0), 10).value_range == pytest.approx(4.5)
+    assert mirror_of("euclidean", Simplex(1.0), 10).value_range == pytest.approx(0.5 * (1 - 0.1))
+    assert mirror_of(None, L1Ball(2.0), 100).value_range == pytest.approx(
+        2.0 * (2 * math.log(100) - 1)
+    )
+    assert mirror_of(None, Box(-1.0, 2.0), 10).value_range == pytest.approx(20.0)
+    assert math.isinf(mirror_of(None, Free(), 3).value_range)
 
 
 def test_hedge_is_the_entropys_nearest_point():

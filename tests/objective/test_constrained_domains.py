@@ -302,7 +302,11 @@ def test_a_constraint_that_nothing_obeys_is_told():
             lambda: Objective(Logistic(), SquaredLp(1.0, 1.5), LpBall(1.0, 1.2)),
             "same p in both, not 1.5 and 1.2",
         ),
-        (lambda: Objective(Logistic(), SquaredLp(1.0, 1.5), L2Ball()), "couples weights"),
+        (
+            lambda: Objective(Logistic(), SquaredLp(1.0, 1.5), L2Ball()),
+            "same p in both, not 1.5 and 2",
+        ),
+        (lambda: Objective(Logistic(), SquaredLp(1.0, 1.5), Simplex()), "couples weights"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(make, message):

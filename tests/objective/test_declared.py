@@ -1,10 +1,14 @@
 """A loss, a regularizer or a domain of one's own that lacks a method, or has one that is broken."""
 
+import math
+
 import numpy as np
 import pytest
 from numba.core.errors import NumbaError
 
 from stepless import Constraint, ContractError, Domain, LinearRegressor, Loss, Regularizer
+from stepless.objective.domains.l1_ball import project_l1
+from stepless.objective.regularizers.regularizer import norm_floor
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(30, 3))
@@ -105,3 +109,61 @@ def test_a_method_that_cannot_be_compiled_is_told_in_one_sentence(solver):
     assert "\n" not in str(told.value)
     assert "check_loss" in str(told.value)
     assert isinstance(told.value.__cause__, NumbaError)
+
+
+class DeclaredLasso(Regularizer):
+    """The lasso under another name: what it declares opens the lasso's solvers to it."""
+
+    weight: float = 0.05
+
+    @property
+    def elastic_shares(self):
+        return self.weight, 0.0
+
+    def value(self, wj):
+        return self.weight * abs(wj)
+
+    def prox(self, wj, step):
+        return math.copysign(max(abs(wj) - step * self.weight, 0.0), wj)
+
+    def conjugate(self, uj):
+        return 0.0 if abs(uj) <= self.weight else math.inf
+
+    def conjugate_gradient(self, uj):
+        return 0.0
+
+    def floor(self, a, ceiling=math.inf):
+        return norm_floor(self.weight, float(np.abs(a).max(initial=0.0)), ceiling)
+
+
+class DeclaredBall(Domain):
+    """The ℓ₁ ball under another name."""
+
+    ball_exponent = 1.0
+
+    def project(self, w):
+        project_l1(w, np.ones(w.size), 0.5)
+
+    def radius(self):
+        return 0.5
+
+    def reach(self):
+        return 0.5
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "emgd", "bundle", "fobos", "mirror-prox"])
+def test_a_penalty_gets_the_solvers_of_what_it_declares(solver):
+    given = {"solver": solver, "gap": 1e-2 if solver == "fobos" else 1e-4, "random_state": 0}
+    ours = LinearRegressor("squared", penalty=DeclaredLasso(), **given).fit(X, Y)
+    theirs = LinearRegressor("squared", penalty="l1", alpha=0.05, **given).fit(X, Y)
+    assert ours.stopped_by_ == theirs.stopped_by_ == "gap"
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["bundle", "mirror-prox"])
+def test_a_domain_gets_the_solvers_of_what_it_declares(solver):
+    given = {"penalty": "none", "solver": solver, "gap": 1e-4}
+    ours = LinearRegressor("squared", domain=DeclaredBall(), **given).fit(X, Y)
+    theirs = LinearRegressor("squared", domain="l1_ball(0.5)", **given).fit(X, Y)
+    assert ours.stopped_by_ == theirs.stopped_by_ == "gap"
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)

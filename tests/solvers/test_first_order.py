@@ -15,7 +15,7 @@ from sklearn.linear_model import ElasticNet as SklearnElasticNet, Lasso, Logisti
 from stepless import LinearClassifier, LinearRisk, Objective, Source, Stopping
 from stepless.certificates import Certifier
 from stepless.minimize import minimize
-from stepless.mirrors import PNorm
+from stepless.mirrors import Entropy, Euclidean, PNorm, UnboundedEntropy
 from stepless.objective import (
     L1,
     Absolute,
@@ -41,7 +41,7 @@ from stepless.objective import (
 from stepless.risks.joint_risk import JointRisk
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.solvers import Accelerated, FrankWolfe, Gradient, MirrorDescent, MirrorProx, Newton
-from stepless.solvers.batch.mirror_maps import Entropy, Euclidean, Reflected, mirror_map
+from stepless.solvers.batch.mirror_steps import MirrorSteps
 from stepless.solvers.batch.smoothness import FeatureMetric
 
 SMOOTH = [Gradient(), Accelerated(), MirrorProx()]
@@ -477,7 +477,7 @@ def test_the_rate_of_mirror_descent(domain):
     state = solver.start(risk, np.zeros(risk.d), 0.0)
     lowest, farthest = math.inf, 0.0
     for T in range(1, 300):
-        farthest = max(farthest, state.map.divergence(best.w, state.w))
+        farthest = max(farthest, state.steps.mirror.divergence(best.w, state.w))
         lowest = min(lowest, solver.step(risk, state, RNG).objective)
         bound = (farthest / state.reach + state.reach) * math.sqrt(state.steepness) / T
         assert lowest - best.objective <= bound
@@ -521,18 +521,18 @@ def numerical(function, w, bounds, sum_, equal):
 def test_mirror_steps_are_minima(penalty, domain):
     if isinstance(domain, Simplex) and isinstance(penalty, L1):
         return  # refused: it is the same all over a simplex
-    objective = Objective(Squared(), penalty, domain, intercept=False)
     rng, d = np.random.default_rng(0), 5
     alpha = penalty.alpha if isinstance(penalty, L1) else 0.0
     for _ in range(6):
         w, g, step = 0.3 * rng.normal(size=d), rng.normal(size=d), rng.uniform(0.1, 0.9)
         if isinstance(domain, Free | L1Ball):
             q = 2.0 * math.log(20)
-            mirror = Reflected(objective, PNorm(domain, d, q / (q - 1.0)))
+            mirror = PNorm(domain, d, q / (q - 1.0))
         else:
-            mirror = Entropy(objective, 0.2)
-        w = mirror.enter(w)
-        v = mirror.move(w, g, step)
+            simplex = isinstance(domain, Simplex)
+            mirror = Entropy(domain, d) if simplex else UnboundedEntropy(domain, d, 0.2)
+        w = mirror.inside(w)
+        v = mirror.move(w, g, step, penalty)
 
         def goal(v, w=w, g=g, step=step, mirror=mirror):
             return step * (g @ v + alpha * np.abs(v).sum()) + mirror.divergence(v, w)
@@ -557,11 +557,11 @@ def test_mirror_steps_are_minima(penalty, domain):
 
 def test_euclidean_steps_are_minima():
     risk = risk_of(ElasticNet(0.2, 0.5), Box(-0.2, 0.3), intercept=False)
-    mirror = Euclidean(risk.objective, FeatureMetric.of(risk))
+    mirror = Euclidean(risk.objective.domain, risk.d, FeatureMetric.of(risk).h)
     rng = np.random.default_rng(0)
     for _ in range(5):
-        w, g = mirror.enter(rng.normal(size=risk.d)), rng.normal(size=risk.d)
-        v = mirror.move(w, g, 0.3)
+        w, g = mirror.inside(rng.normal(size=risk.d)), rng.normal(size=risk.d)
+        v = mirror.move(w, g, 0.3, risk.objective.regularizer)
 
         def goal(v, w=w, g=g):
             return 0.3 * (g @ v + risk.objective.penalty(v)) + mirror.divergence(v, w)
@@ -574,12 +574,13 @@ def test_euclidean_steps_are_minima():
 @pytest.mark.parametrize("penalty", [Zero(), L1(0.2)], ids=str)
 def test_steps_in_a_p_norm_ball_are_minima(penalty):
     risk = risk_of(penalty, LpBall(0.5, 1.4), intercept=False)
-    mirror, rng = mirror_map(risk, None), np.random.default_rng(0)
-    assert isinstance(mirror, Reflected)
-    assert mirror.mirror.p == pytest.approx(1.4)
+    steps, rng = MirrorSteps.of(risk, None), np.random.default_rng(0)
+    mirror = steps.mirror
+    assert isinstance(mirror, PNorm)
+    assert mirror.p == pytest.approx(1.4)
     for _ in range(5):
-        w, g = mirror.enter(rng.normal(size=risk.d)), 3.0 * rng.normal(size=risk.d)
-        v = mirror.move(w, g, 0.3)
+        w, g = mirror.inside(rng.normal(size=risk.d)), 3.0 * rng.normal(size=risk.d)
+        v = steps.move(w, g, 0.3)
 
         def goal(v, w=w, g=g):
             return 0.3 * (g @ v + risk.objective.penalty(v)) + mirror.divergence(v, w)
@@ -656,8 +657,7 @@ def test_the_estimator_takes_them():
 
 def test_a_step_in_a_simplex_from_weights_that_have_become_0():
     """The steepest slope is that of a weight of 0: what is left shares the rest."""
-    objective = Objective(Logistic(), Zero(), Simplex(2.0), intercept=False)
-    v = Entropy(objective, 1.0).move(np.array([0.0, 1.5, 0.5]), np.array([-1e4, 0.0, 0.0]), 1.0)
+    v = Entropy(Simplex(2.0), 3).move(np.array([0.0, 1.5, 0.5]), np.array([-1e4, 0.0, 0.0]), 1.0)
     np.testing.assert_allclose(v, [0.0, 1.5, 0.5])
 
 

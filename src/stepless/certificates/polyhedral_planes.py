@@ -9,34 +9,15 @@ from scipy.optimize import linprog
 
 from stepless.arrays import Array
 from stepless.certificates.general_planes import GeneralPlanes
-from stepless.objective import (
-    L1,
-    Box,
-    ElasticNet,
-    Free,
-    L1Ball,
-    Nonnegative,
-    Penalized,
-    Simplex,
-    Zero,
-)
-
-_DOMAINS = (Free, Box, Nonnegative, L1Ball, Simplex)
+from stepless.objective import Penalized
 
 
 def lasso(objective: Penalized) -> float | None:
     """Return the α of Ω(w) = α‖w‖₁, 0 for none, where domain and penalty are polyhedral."""
-    regularizer = objective.regularizer
-    if not isinstance(objective.domain, _DOMAINS):
+    shares, domain = objective.regularizer.elastic_shares, objective.domain
+    if not (domain.separable or domain.simplex or domain.ball_exponent == 1.0):
         return None
-    match regularizer:
-        case Zero():
-            return 0.0
-        case L1():
-            return regularizer.alpha
-        case ElasticNet() if regularizer.ratio == 1.0:
-            return regularizer.alpha
-    return None
+    return None if shares is None or shares[1] > 0.0 else shares[0]
 
 
 class PolyhedralPlanes(GeneralPlanes):
@@ -54,22 +35,22 @@ class PolyhedralPlanes(GeneralPlanes):
         assert strength is not None
         n, d = self.A.shape
         reach = min(domain.reach(), ceiling / strength if strength > 0.0 else math.inf)
-        up = domain.high if isinstance(domain, Box) else reach
-        down = -domain.low if isinstance(domain, Box) else reach
-        if isinstance(domain, Nonnegative | Simplex):
+        low, high = domain.interval() if domain.separable else (-math.inf, math.inf)
+        up, down = (end if end < math.inf else reach for end in (high, -low))
+        if domain.nonnegative:
             down = 0.0
         bounds = np.zeros((2 * d + 1, 2))
         bounds[:, 1] = np.concatenate([np.full(d, up), np.full(d, down), [math.inf]])
         sums = np.append(np.ones(2 * d), 0.0)[None]
         rows, right = np.column_stack([self.A, -self.A, -np.ones(n)]), -self.b
-        if isinstance(domain, L1Ball):
-            rows, right = np.vstack([rows, sums]), np.append(right, domain.bound)
+        if domain.ball_exponent == 1.0:
+            rows, right = np.vstack([rows, sums]), np.append(right, domain.radius())
         found = linprog(
             np.append(np.full(2 * d, strength), 1.0),
             A_ub=rows,
             b_ub=right,
-            A_eq=sums if isinstance(domain, Simplex) else None,
-            b_eq=[domain.bound] if isinstance(domain, Simplex) else None,
+            A_eq=sums if domain.simplex else None,
+            b_eq=[domain.radius()] if domain.simplex else None,
             bounds=bounds,
             method="highs",
         )

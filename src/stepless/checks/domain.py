@@ -84,6 +84,7 @@ def _check_plain(domain: Subject[Domain], d: int, draws: int) -> _Tried:
     if size < math.inf and domain.term.offers("vertex"):
         v = _vertices(domain, g, p, unit)
     _floored(domain, g, np.concatenate([points for points in (p, q, v) if points is not None]))
+    _declared(domain, p, unit)
     return _Tried(w, p, metric, q, g, v)
 
 
@@ -91,6 +92,7 @@ def _sized(domain: Subject[Domain], p: Array) -> None:
     """Compare points of the domain with the sizes that it states."""
     _within(domain, "radius", "length", p, np.linalg.norm(p, axis=1))
     _within(domain, "reach", "a weight of", p, np.abs(p).max(axis=1))
+    _within(domain, "l1_radius", "an ℓ₁ norm of", p, np.abs(p).sum(axis=1))
     low, high, width = p.argmin(axis=0), p.argmax(axis=0), domain.constant("width")
     refuse(
         p.max(axis=0) - p.min(axis=0) > width * (1 + SLACK),
@@ -110,6 +112,28 @@ def _within(domain: Subject[Domain], method: str, measure: str, p: Array, sizes:
             f"which is in the domain, has {measure} {sizes[i]:.6g}"
         ),
     )
+
+
+def _declared(subject: Subject[Domain], p: Array, unit: float) -> None:
+    """Compare points of the domain with what its attributes say of them."""
+    domain, bound = subject.term, subject.constant("radius")
+    exponent = domain.ball_exponent
+    outside = {}
+    if exponent is not None:
+        norms = np.sum(np.abs(p) ** exponent, axis=1) ** (1.0 / exponent)
+        outside["ball_exponent"] = norms > bound * (1 + SLACK)
+    if domain.nonnegative or domain.simplex:
+        outside["nonnegative"] = p.min(axis=1) < -SLACK * unit
+    if domain.simplex:
+        outside["simplex"] = np.abs(p.sum(axis=1) - bound) > SLACK * bound
+    for name, wrong in outside.items():
+        refuse(
+            wrong,
+            lambda i, name=name: (
+                f"{subject.name}.{name} is {getattr(domain, name)}, and radius() is "
+                f"{bound:.6g}, but project leads to {point(p[i])}"
+            ),
+        )
 
 
 def _nearest(

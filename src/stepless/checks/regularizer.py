@@ -29,8 +29,9 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     `conjugate_gradient` fit the value (Fenchel-Young); `prox` minimises what it should, and fits
     the conjugate (Moreau); `prox_times` is prox repeated; compiled code computes the same numbers.
     Of all weights, for every regularizer: Ω ≥ 0 is convex with the minimum 0, `shrink` and
-    `shrink_row` minimise what they should, `floor` is not above what it bounds; and, where the
-    conjugate is smooth, its value, gradient and curvature fit Ω.
+    `shrink_row` minimise what they should, `floor` is not above what it bounds; where the
+    conjugate is smooth, its value, gradient and curvature fit Ω; and Ω is what `elastic_shares` and
+    `norm_exponent` say.
 
     Parameters
     ----------
@@ -55,6 +56,7 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     _check_of_all(subject, _of_all(subject, features, _OUTPUTS, 24))
     if regularizer.separable:
         _check_compiled(subject, np.concatenate([w, u]))
+    _check_declared(subject)
 
 
 def check_regularizer_quickly(regularizer: Regularizer, features: int, outputs: int) -> None:
@@ -67,6 +69,33 @@ def check_regularizer_quickly(regularizer: Regularizer, features: int, outputs: 
     if not regularizer.separable or _overrides(subject, *_OF_ALL, "floor"):
         rows = min(features, 5) if regularizer.separable else features
         _of_all(subject, rows, outputs, 6)
+    _check_declared(subject)
+
+
+def _check_declared(subject: Subject[Regularizer]) -> None:
+    """Compare Ω with the formulas that `elastic_shares` and `norm_exponent` stand for."""
+    regularizer = subject.term
+    shares, p = regularizer.elastic_shares, regularizer.norm_exponent
+    if shares is None and p is None:
+        return
+    strength = subject.constant("strong_convexity")
+    for w in np.array([[0.1], [3.0]]) * np.random.default_rng(0).normal(size=(2, 5)):
+        sizes, total = np.abs(w), subject.number("total", w[:, None])
+        formulas = []
+        if shares is not None:
+            ridge = 0.5 * float(w @ w)
+            formulas.append(("elastic_shares", shares[0] * float(sizes.sum()) + shares[1] * ridge))
+            formulas.append(("elastic_shares", total + (strength - shares[1]) * ridge))
+        if p is not None:
+            square = float(np.sum(sizes**p)) ** (2.0 / p)
+            formulas.append(("norm_exponent", strength * square / (2.0 * (p - 1.0))))
+        for name, formula in formulas:
+            if not abs(total - formula) <= slack(total, formula):
+                subject.fail(
+                    f"{subject.name}.{name} is {getattr(regularizer, name)}, of "
+                    f"which total would be {formula:.6g} at {point(w)}, not {total:.6g}, with "
+                    f"strong_convexity() {strength:.6g}"
+                )
 
 
 def _check_of_one(

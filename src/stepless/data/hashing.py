@@ -55,7 +55,7 @@ def murmur3(data: Bytes, start: int, stop: int, seed: int) -> np.int64:
 
 
 @compiled("")
-def split_mix(index: int, seed: int) -> np.int64:
+def split_mix(index: int | np.uint64, seed: int) -> np.int64:
     """Return a 32-bit hash of an integer (SplitMix64; Steele, Lea, Flood 2014)."""
     z = np.uint64(index) + (np.uint64(seed) + _U1) * _GOLDEN
     z = (z ^ z >> _U30) * _S1
@@ -143,7 +143,7 @@ class Hashing:
         """Return column and sign of a feature, or of a category of it, "name=value"."""
         name = name if value is None else f"{name}={value}"
         key = name.encode()
-        h = hash_name(key, 0, len(key), self.seed)
+        h = int(hash_name(key, 0, len(key), self.seed))
         index = h & self.width - 1
         if self.remember:
             self.note({name: index})

@@ -1,8 +1,7 @@
-"""Kernel functions: inner products of examples in spaces of features, one a file."""
+"""Kernel functions: inner products of examples in feature spaces, one per file."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from stepless.given import real
 from stepless.kernels.gaussian import Gaussian
@@ -38,8 +37,8 @@ def kernel_of(name: str, gamma: float) -> Kernel:
     return named("kernel", name, kinds)
 
 
-def refuse_gamma(kernel: Any, gamma: Any) -> None:
-    """Refuse what is neither a kernel nor a name, and a gamma (or None) that it has no use for."""
+def refuse_gamma(kernel: object, gamma: object) -> None:
+    """Refuse a kernel that is neither a Kernel nor a name, and a gamma that it has no use for."""
     if not isinstance(kernel, (Kernel, str)):
         raise TypeError(f"kernel must be a name or a Kernel, not {type(kernel).__name__}")
     if gamma is None:

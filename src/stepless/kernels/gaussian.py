@@ -22,8 +22,8 @@ class Gaussian(Kernel):
         if not 0.0 < self.gamma < math.inf:
             raise ValueError(f"gamma must be positive, not {self.gamma:g}")
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         return math.exp(-self.gamma * max(x_square + s_square - 2.0 * product, 0.0))
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         return 4.0 * self.gamma

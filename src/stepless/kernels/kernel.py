@@ -1,4 +1,4 @@
-"""What every kernel function answers."""
+"""The protocol of kernel functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Kernel(Term):
     """A symmetric, positive semidefinite function k(x, s) of two examples.
 
     It sees them through ⟨x, s⟩, ‖x‖² and ‖s‖² alone, so that dense and sparse rows are alike to it.
-    A kernel of one's own is a subclass with `value`; for a certificate it says its `steepness` too,
+    A user-defined kernel is a subclass with `value`; for a certificate it says its `steepness` too,
     and `value` may be off by `ulps` roundings (2⁻⁵³) of the largest k(x, x), beside what it owes to
     its arguments.
 
@@ -27,13 +27,13 @@ class Kernel(Term):
 
     ulps: ClassVar[float] = 64.0
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         """k(x, s) from ⟨x, s⟩, ‖x‖² and ‖s‖²."""
         raise NotImplementedError
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         """Bound |∂k/∂⟨x, s⟩| + |∂k/∂‖x‖²| + |∂k/∂‖s‖²| for ‖x‖², ‖s‖² ≤ square, or infinity.
 
-        The rounding of products moves a kernel by so many times as much; a certificate counts it.
+        A certificate counts by it how far the rounding of products moves a kernel.
         """
         return math.inf

@@ -14,8 +14,8 @@ class LinearKernel(Kernel):
     1.0
     """
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         return product
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         return 1.0

@@ -30,12 +30,12 @@ class Polynomial(Kernel):
 
     @property
     def ulps(self) -> float:  # type: ignore[override]
-        """A power is a product of so many numbers, each rounded twice."""
+        """64, and 4 more for each factor of the power."""
         return 64.0 + 4.0 * self.degree
 
-    def value(self, product, x_square, s_square):
+    def value(self, product: float, x_square: float, s_square: float) -> float:
         return (self.gamma * product + self.offset) ** self.degree
 
-    def steepness(self, square):
+    def steepness(self, square: float) -> float:
         base = self.gamma * square + self.offset
         return self.degree * self.gamma * base ** (self.degree - 1)

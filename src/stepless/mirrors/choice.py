@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from stepless.mirrors.entropy import Entropy
 from stepless.mirrors.euclidean import Euclidean
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.p_norm import PNorm
-from stepless.objective import Domain, L1Ball, Simplex
+from stepless.objective import Domain
 from stepless.registry import UnknownName
+
+MirrorName = Literal["euclidean", "entropy", "p-norm"]
 
 MIRRORS: dict[str, Callable[[Domain, int], Mirror]] = {
     "euclidean": Euclidean,
@@ -26,20 +29,13 @@ def mirror_of(name: str | None, domain: Domain, d: int) -> Mirror:
 
     Examples
     --------
+    >>> from stepless.objective import Simplex
     >>> mirror_of(None, Simplex(1.0), 3).name
     'entropy'
     """
     if name is None:
-        name = _own(domain)
+        name = "p-norm" if domain.ball_exponent == 1.0 else "euclidean"
+        name = "entropy" if domain.simplex else name
     if name not in MIRRORS:
         raise UnknownName("mirror", name, MIRRORS)
     return MIRRORS[name](domain, d)
-
-
-def _own(domain: Domain) -> str:
-    match domain:
-        case Simplex():
-            return "entropy"
-        case L1Ball():
-            return "p-norm"
-    return "euclidean"

@@ -13,12 +13,12 @@ from stepless.arrays import Array
 from stepless.compiled.vertices import enter
 from stepless.jit import compiled
 from stepless.mirrors.elastic import elastic_shares
-from stepless.mirrors.entropy_in_polytope import inside, least_in_polytope
+from stepless.mirrors.entropy_in_polytope import Inequalities
 from stepless.mirrors.limits import Limits
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.roots import falling_root
 from stepless.mirrors.signs import nonnegative
-from stepless.objective import Polytope, Regularizer, Simplex
+from stepless.objective import Regularizer
 from stepless.objective.multipliers import absolute_sum
 
 
@@ -33,27 +33,28 @@ class Entropy(Mirror):
 
     Examples
     --------
+    >>> from stepless.objective import Simplex
     >>> mirror = Entropy(Simplex(1.0), 2)
-    >>> mirror.nearest(np.log([3.0, 1.0])), round(mirror.spread, 4)
+    >>> mirror.nearest(np.log([3.0, 1.0])), round(mirror.value_range, 4)
     (array([0.75, 0.25]), 0.6931)
     """
 
     mass: float = field(init=False)  # M
     scale: float = field(init=False)  # s
     _limits: Limits | None = field(init=False, repr=False)
-    _inside: Array = field(init=False, repr=False)  # of a polytope
+    _polytope: Inequalities | None = field(init=False, repr=False)
 
     name: ClassVar[str] = "entropy"
 
     def __post_init__(self) -> None:
         domain, d = self.domain, self.d
         domain.admit(d)
-        self._limits = Limits.of(domain, d)
+        self._limits, self._polytope = Limits.of(domain, d), None
         if self._limits is not None:
             self.mass = self._limits.mass
-        elif isinstance(domain, Polytope) and nonnegative(domain):
+        elif domain.offers("inequalities", "vertex") and nonnegative(domain, d):
             self.mass = -domain.floor(-np.ones(d))
-            self._inside = inside(domain, d)
+            self._polytope = Inequalities.of(domain, d)
         else:
             raise ValueError(
                 f"the entropy does not know {type(domain).__name__}; use a simplex, a box or a "
@@ -67,7 +68,10 @@ class Entropy(Mirror):
         fixed = self._limits is not None and self._limits.total is not None
         self.scale = self.mass / d / (1.0 if fixed else math.e)
         self._first = self.nearest(np.zeros(d))
-        self.spread = max(self._top() - self.value(self._first), 0.0)
+        self.value_range = max(self._top() - self.value(self._first), 0.0)
+
+    def inside(self, w: Array) -> Array:
+        return self._first + (1.0 - PRIOR) * (super().inside(w) - self._first) * w.any()
 
     def dual(self, w: Array) -> Array:
         return _logarithms(w, self.mass, self.scale)
@@ -85,12 +89,10 @@ class Entropy(Mirror):
                 f"{type(penalty).__name__}; use mirror='euclidean'"
             )
         lasso, ridge = shares
-        if ridge == 0.0 and isinstance(self.domain, Simplex):  # where the lasso is constant
+        if ridge == 0.0 and self.domain.simplex:  # where the lasso is constant
             return _shared_out(theta, self.mass)
-        if isinstance(self.domain, Polytope):
-            return least_in_polytope(
-                self.domain, theta - lasso, ridge, self.mass, self.scale, self._inside
-            )
+        if self._polytope is not None:
+            return self._polytope.least(theta - lasso, ridge, self.mass, self.scale)
         return self._within(theta - lasso, ridge)
 
     def value(self, w: Array) -> float:
@@ -103,11 +105,11 @@ class Entropy(Mirror):
     def square(self, v: Array) -> float:
         return float(absolute_sum(v)) ** 2
 
-    def dual_square(self, g: Array) -> float:
+    def dual_square(self, g: Array, w: Array | None = None) -> float:
         return float(np.abs(g).max(initial=0.0)) ** 2
 
     def _top(self) -> float:
-        """A number above Φ everywhere in S: a convex function is highest at the ends."""
+        """Bound Φ in S from above: a convex function is highest at the ends."""
         whole = self.mass * math.log(self.mass / self.scale) - self.mass
         limits = self._limits
         if limits is None:
@@ -120,7 +122,7 @@ class Entropy(Mirror):
         return self.mass * min(float((ends * logs - ends).max(axis=0).sum()), max(whole, 0.0))
 
     def _within(self, theta: Array, ridge: float) -> Array:
-        """The minimiser between limits: the multiplier μ of a ball is a further ridge."""
+        """Return the minimiser between limits: the multiplier μ of a ball is a further ridge."""
         assert self._limits is not None
         limits = self._limits
         w = self._of_total(limits, theta, ridge)
@@ -140,7 +142,7 @@ class Entropy(Mirror):
         return w
 
     def _of_total(self, limits: Limits, theta: Array, ridge: float) -> Array:
-        """The minimiser between limits, of a given sum if any: its multiplier shifts θ."""
+        """Return the minimiser between limits, of a given sum if any: its multiplier shifts θ."""
         if limits.total is None:
             return np.clip(self._separate(theta, ridge), limits.lower, limits.upper)
         top = float(theta.max())
@@ -164,9 +166,11 @@ class Entropy(Mirror):
         if ridge == 0.0:
             return self.scale * np.exp(np.minimum(theta / self.mass, _MOST_POWER))
         unit = self.mass / ridge
-        return unit * wrightomega(theta / self.mass + math.log(self.scale / unit))
+        shares: Array = wrightomega(theta / self.mass + math.log(self.scale / unit))
+        return unit * shares
 
 
+PRIOR = 0.1  # share of the first point in a start, for the entropy never leaves a weight of 0
 _TOUCHING = 1.0 - 1e-13  # a ball that has one point of the domain, for all that can be seen
 _MOST_POWER = 300.0  # the square of its exponential is still a number
 
@@ -189,7 +193,7 @@ def _logarithms(w: Array, mass: float, scale: float) -> Array:
 
 @compiled("theta[≥1]")
 def _shared_out(theta: Array, mass: float) -> Array:
-    """The w ∝ exp(θ/M) of sum M."""
+    """Return the w ∝ exp(θ/M) of sum M."""
     w, top, sum_ = np.empty(theta.size), theta.max(), 0.0
     for j in range(theta.size):
         w[j] = math.exp((theta[j] - top) / mass)

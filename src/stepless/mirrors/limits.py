@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.objective import Box, Domain, Intersection, Nonnegative, Shrunk, Simplex
+from stepless.objective import Domain, Intersection, Shrunk
 
 
 @dataclass(frozen=True)
@@ -22,21 +22,20 @@ class Limits:
 
     @classmethod
     def of(cls, domain: Domain, d: int) -> Limits | None:
-        """The limits of a domain of weights ≥ 0; None where it is no such domain.
+        """Return the limits of a domain of weights ≥ 0; None where it is no such domain.
 
         Examples
         --------
+        >>> from stepless.objective import Simplex
         >>> Limits.of(Shrunk(Simplex(1.0), 0.5, [0.5, 0.5]), 2)
         Limits(lower=array([0.25, 0.25]), upper=array([inf, inf]), total=1.0, radius=inf)
         """
         zeros = np.zeros(d)
+        if domain.simplex:
+            return cls(zeros, zeros + math.inf, domain.radius())
+        if domain.separable and domain.nonnegative:
+            return cls(zeros, zeros + domain.interval()[1])
         match domain:
-            case Simplex(bound=bound):
-                return cls(zeros, zeros + math.inf, bound)
-            case Nonnegative():
-                return cls(zeros, zeros + math.inf)
-            case Box(low=low, high=high) if low == 0.0:
-                return cls(zeros, zeros + high)
             case Intersection(bound=bound, domain=inner):
                 limits = cls.of(inner, d)
                 return limits and replace(limits, radius=min(bound, limits.radius))

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, get_lapack_funcs
 
 from stepless.arrays import AnyArray, Array
 from stepless.compiled.vertices import enter
-from stepless.mirrors.diamond import in_diamond
-from stepless.mirrors.inequalities import inequalities
+from stepless.mirrors.l1_ball_path import project_l1_ball
 from stepless.mirrors.roots import falling_root
-from stepless.objective import (
-    Box,
-    Constraint,
-    Domain,
-    Free,
-    Intersection,
-    L1Ball,
-    L2Ball,
-    LpBall,
-    Nonnegative,
-    Polytope,
-    Shrunk,
-    Simplex,
-)
+from stepless.objective import Constraint, Domain, Intersection, Shrunk
 from stepless.objective.active_set import nearest
 
 _invert = get_lapack_funcs("trtri", dtype=np.float64)
@@ -40,43 +26,56 @@ def project_metric(domain: Domain, w: Array, H: Array) -> Array:
 
     Examples
     --------
+    >>> from stepless.objective import Simplex
     >>> project_metric(Simplex(1.0), np.array([1.0, 0.5]), np.diag([1.0, 3.0]))
     array([0.625, 0.375])
     """
-    match domain:
-        case Free():
-            return w.copy()
-        case Simplex() | Box() | Nonnegative() | Polytope():
-            v = _active_set(domain, w, H)
-        case L2Ball(bound=bound):
-            v = _secular(bound, w, H)
-        case Intersection():
-            v = _in_ball(domain, w, H)
-        case Shrunk(domain=inner, share=share, center=center):
-            grown = center + (w - center) / (1.0 - share)
-            v = share * center + (1.0 - share) * project_metric(inner, grown, H)
-        case L1Ball(bound=bound) if np.abs(w).sum() <= bound:
-            return w.copy()
-        case L1Ball(bound=bound):
-            found = in_diamond(bound, w, H)
-            v = _cut(domain, w, H) if found is None else found
-        case LpBall() | Constraint():
-            v = _cut(domain, w, H)
-        case _:
-            raise ValueError(
-                f"the nearest point of {type(domain).__name__} in the metric of a matrix is not "
-                "known; use a player or solver with a diagonal metric"
-            )
+    if domain.free:
+        return w.copy()
+    v = _projected(domain, w, H)
     enter(domain, v)  # of what lies outside by rounding
     return v
 
 
+def _projected(domain: Domain, w: Array, H: Array) -> Array:
+    match domain:
+        case Intersection():
+            return _in_ball(domain, w, H)
+        case Shrunk(domain=inner, share=share, center=center):
+            grown = center + (w - center) / (1.0 - share)
+            return share * center + (1.0 - share) * project_metric(inner, grown, H)
+    if domain.offers("inequalities"):
+        return _active_set(domain, w, H)
+    if domain.ball_exponent == 2.0:
+        return _secular(domain.radius(), w, H)
+    if domain.ball_exponent == 1.0:
+        return _in_l1_ball(domain, w, H)
+    if domain.offers("excess", "outward") and not domain.offers("into_span"):
+        return _cut(domain, w, H)
+    raise ValueError(
+        f"the nearest point of {type(domain).__name__} in the metric of a matrix is not "
+        "known; use a player or solver with a diagonal metric"
+    )
+
+
+def _in_l1_ball(domain: Domain, w: Array, H: Array) -> Array:
+    if np.abs(w).sum() <= domain.radius():
+        return w.copy()
+    found = project_l1_ball(domain.radius(), w, H)
+    return _cut(domain, w, H) if found is None else found
+
+
+@lru_cache(maxsize=64)
+def _inequalities(domain: Domain, d: int) -> tuple[Array, Array]:
+    return domain.inequalities(d)
+
+
 def _active_set(domain: Domain, w: Array, H: Array) -> Array:
-    A, b = inequalities(domain, w.size)
+    A, b = _inequalities(domain, w.size)
     if (A @ w <= b).all():
         return w.copy()
     L = np.linalg.cholesky(H)
-    inverse = _invert(L, lower=1)[0]
+    inverse: Array = _invert(L, lower=1)[0]
     rows = A @ inverse.T
     lengths = np.sqrt(np.einsum("kj,kj->k", rows, rows))
     u = L.T @ w
@@ -103,10 +102,11 @@ def _secular(bound: float, w: Array, H: Array) -> Array:
 
 
 def _factor(H: Array, mu: float) -> tuple[Array, bool]:
-    """Cholesky's, of H + μI."""
+    """Return Cholesky's factor of H + μI."""
     heavier = H.copy()
     heavier.flat[:: H.shape[0] + 1] += mu
-    return cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
+    factor, lower = cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)
+    return factor, lower
 
 
 def _cut(domain: Domain, w: Array, H: Array) -> Array:
@@ -120,15 +120,13 @@ def _cut(domain: Domain, w: Array, H: Array) -> Array:
 class _Skewed(Constraint):
     """S = {u : Tu of the domain}, T a square matrix: the domain offers `excess` and `outward`."""
 
-    _coerce: ClassVar[dict[str, Any]] = {}
-
     domain: Domain
     T: Array
 
-    def excess(self, u: Any) -> Any:
+    def excess(self, u: Array) -> float:
         return self.domain.excess(self.T @ u)
 
-    def outward(self, u: Any, g: Any) -> Any:
+    def outward(self, u: Array, g: Array) -> float:
         inner = g.copy()
         c = self.domain.outward(self.T @ u, inner)
         g[:] = inner @ self.T

@@ -1,4 +1,4 @@
-"""What every mirror map answers."""
+"""The protocol of mirror maps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from stepless.arrays import Array
+from stepless.compiled.vertices import enter
 from stepless.objective import Domain, Regularizer
 
 
@@ -19,7 +20,7 @@ class Mirror:
 
     domain: Domain  # S
     d: int
-    spread: float = field(init=False)  # max_S Φ − min_S Φ, or a number above it, or infinity
+    value_range: float = field(init=False)  # max_S Φ − min_S Φ, or a number above it, or infinity
     _first: Array = field(init=False, repr=False)
 
     name: ClassVar[str]
@@ -27,6 +28,12 @@ class Mirror:
     def first(self) -> Array:
         """argmin_S Φ."""
         return self._first.copy()
+
+    def inside(self, w: Array) -> Array:
+        """Return a point of S near w, where Φ has a gradient."""
+        w = w.copy()
+        enter(self.domain, w)
+        return w
 
     def dual(self, w: Array) -> Array:
         """∇Φ(w)."""
@@ -42,6 +49,10 @@ class Mirror:
         """argmin_w∈S Φ(w) − ⟨θ, w⟩ + weight·Ω(w): the Bregman projection of ∇Φ*(θ)."""
         raise NotImplementedError
 
+    def move(self, w: Array, g: Array, step: float, penalty: Regularizer | None = None) -> Array:
+        """argmin_v∈S step (⟨g, v⟩ + Ω(v)) + B(v, w)."""
+        return self.nearest(self.dual(w) - step * g, penalty, step)
+
     def value(self, w: Array) -> float:
         """Φ(w)."""
         raise NotImplementedError
@@ -54,6 +65,6 @@ class Mirror:
         """‖v‖²."""
         raise NotImplementedError
 
-    def dual_square(self, g: Array) -> float:
-        """‖g‖_*², the square of the dual norm."""
+    def dual_square(self, g: Array, w: Array | None = None) -> float:
+        """‖g‖_*², the square of the dual norm; at w, where the norm depends on it."""
         raise NotImplementedError

@@ -12,7 +12,7 @@ from stepless.arrays import Array
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
-from stepless.objective import Box, Domain, Free, L1Ball, LpBall, Nonnegative, Regularizer, Simplex
+from stepless.objective import Domain, Regularizer
 from stepless.objective.domains.lp_ball import norm
 
 
@@ -25,6 +25,7 @@ class PNorm(Mirror):
 
     Examples
     --------
+    >>> from stepless.objective import L1Ball
     >>> mirror = PNorm(L1Ball(1.0), 3, 1.5)
     >>> mirror.nearest(np.array([3.0, -2.0, 0.1])).round(4)
     array([ 0.8474, -0.1526,  0.    ])
@@ -38,23 +39,23 @@ class PNorm(Mirror):
     def __post_init__(self) -> None:
         domain, d = self.domain, self.d
         domain.admit(d)
-        if not isinstance(domain, Free | LpBall | L1Ball | Box | Simplex | Nonnegative):
+        if not (domain.separable or domain.simplex or domain.ball_exponent is not None):
             raise ValueError(
                 f"p-norms do not know {type(domain).__name__} as a domain; use mirror='euclidean'"
             )
         if self.p is None:
-            self.q = _own_exponent(domain, d)
+            self.q = _default_exponent(domain, d)
             self.p = self.q / (self.q - 1.0)
         elif not 1.0 < self.p <= 2.0:
             raise ValueError(f"a p-norm needs 1 < p ≤ 2, not {self.p:g}")
-        elif isinstance(domain, LpBall) and self.p != domain.p:
+        elif (own := _ball_exponent(domain)) is not None and self.p != own:
             raise ValueError(
-                f"in a ball of the {domain.p:g}-norm p is the ball's, not {self.p:g}; leave it out"
+                f"in a ball of the {own:g}-norm p is the ball's, not {self.p:g}; leave it out"
             )
         else:
             self.q = self.p / (self.p - 1.0)
         self._first = self.nearest(np.zeros(d))
-        self.spread = self._top() - self.value(self._first)
+        self.value_range = self._top() - self.value(self._first)
 
     def dual(self, w: Array) -> Array:
         return link(w, self.q / (self.q - 1.0), self.q - 1.0)
@@ -74,22 +75,17 @@ class PNorm(Mirror):
         cut = shares[0]
         # The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of
         # a fixed sum shifts θ.
-        match self.domain:
-            case LpBall(bound=bound):
-                w = self.primal(_cut(theta, cut))
-                return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
-            case L1Ball(bound=bound):
-                w = self.primal(_cut(theta, cut))
-                if float(np.abs(w).sum()) <= bound:
-                    return w
-                return np.copysign(of_sum(np.abs(theta), bound, self.q), theta)
-            case Simplex(bound=bound):
-                return of_sum(theta, bound, self.q)
-            case Box():
-                return self._in_box(self.domain, _cut(theta, cut))
-            case Nonnegative():
-                return self.primal(np.maximum(theta - cut, 0.0))
-        return self.primal(_cut(theta, cut))
+        domain, bound = self.domain, self.domain.radius()
+        if domain.simplex:
+            return of_sum(theta, bound, self.q)
+        if domain.separable:
+            return self._in_intervals(_cut(theta, cut))
+        w = self.primal(_cut(theta, cut))
+        if domain.ball_exponent != 1.0:
+            return w * min(1.0, bound / max(norm(w, self.q / (self.q - 1.0)), 1e-300))
+        if float(np.abs(w).sum()) <= bound:
+            return w
+        return _signed(of_sum(np.abs(theta), bound, self.q), theta)
 
     def value(self, w: Array) -> float:
         return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
@@ -101,33 +97,41 @@ class PNorm(Mirror):
     def square(self, v: Array) -> float:
         return norm(v, self.q / (self.q - 1.0)) ** 2
 
-    def dual_square(self, g: Array) -> float:
+    def dual_square(self, g: Array, w: Array | None = None) -> float:
         return norm(g, self.q) ** 2
 
     def _top(self) -> float:
-        """A number above Φ everywhere in S: that of a corner."""
-        match self.domain:
-            case LpBall(bound=bound) | L1Ball(bound=bound) | Simplex(bound=bound):
-                return 0.5 * bound**2 * (self.q - 1.0)
-            case Box():
-                return self.value(np.full(self.d, self.domain.reach()))
-        return math.inf
+        """Bound Φ in S from above, by its value at a corner."""
+        if not self.domain.separable:
+            return 0.5 * self.domain.radius() ** 2 * (self.q - 1.0)
+        reach = self.domain.reach()
+        return self.value(np.full(self.d, reach)) if math.isfinite(reach) else math.inf
 
-    def _in_box(self, domain: Box, theta: Array) -> Array:
-        limits = np.where(theta > 0.0, domain.high, -domain.low)
+    def _in_intervals(self, theta: Array) -> Array:
+        low, high = self.domain.interval()
+        limits = np.where(theta > 0.0, high, -low)
         theta = np.where(limits > 0.0, theta, 0.0)
         w = self.primal(theta)
         if (np.abs(w) <= limits).all():
             return w
-        return np.copysign(between_limits(np.abs(theta), limits, self.q), theta)
+        return _signed(between_limits(np.abs(theta), limits, self.q), theta)
 
 
-def _own_exponent(domain: Domain, d: int) -> float:
-    """q: that of an ℓ_p ball, or 2 ln d, or 2 if that is less."""
-    if isinstance(domain, LpBall):
-        return max(2.0, domain.p / (domain.p - 1.0))
-    return max(2.0, 2.0 * math.log(d))
+def _ball_exponent(domain: Domain) -> float | None:
+    """Return p of an ℓ_p ball, p > 1, in which no other p will do."""
+    return None if domain.ball_exponent == 1.0 else domain.ball_exponent
+
+
+def _default_exponent(domain: Domain, d: int) -> float:
+    """Return q: that of an ℓ_p ball, or 2 ln d, or 2 if that is less."""
+    p = _ball_exponent(domain)
+    return max(2.0, 2.0 * math.log(d) if p is None else p / (p - 1.0))
 
 
 def _cut(theta: Array, cut: float) -> Array:
-    return np.copysign(np.maximum(np.abs(theta) - cut, 0.0), theta)
+    return _signed(np.maximum(np.abs(theta) - cut, 0.0), theta)
+
+
+def _signed(sizes: Array, signs: Array) -> Array:
+    w: Array = np.copysign(sizes, signs)
+    return w

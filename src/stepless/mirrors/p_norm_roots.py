@@ -1,4 +1,4 @@
-"""Nearest points of p-norms that hang on one unknown number, compiled."""
+"""Nearest points of p-norms as roots of one unknown, compiled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def of_sum(theta: Array, bound: float, q: float) -> Array:
     differences t are exact where they matter, however large θ is. ‖w‖_p = ‖(t + x)₊‖_q/(q − 1) is
     between 1 and d^(1/q) times x/(q − 1), and Σw between 1 and d^(1/q) times ‖w‖_p.
     """
-    w = theta - theta.max()
+    w: Array = theta - theta.max()
     high = bound * (q - 1.0)
     low = high / w.size ** (2.0 / q)
     x = high
@@ -52,7 +52,7 @@ def of_sum(theta: Array, bound: float, q: float) -> Array:
     total = 0.0
     for j in range(w.size):
         w[j] = max(w[j] / x + 1.0, 0.0) ** (q - 1.0)
-        total += w[j]
+        total += float(w[j])
     return w * (bound / total)
 
 
@@ -86,7 +86,7 @@ def between_limits(theta: Array, limits: Array, q: float) -> Array:
 
 @compiled("")
 def between(low: float, high: float, x: float, step: float) -> float:
-    """Newton's next trial, from x by this step of log x; the middle if it has passed an end.
+    """Return Newton's next trial, from x by this step of log x; the middle if that passes an end.
 
     An end was tried before: between the kinks, Newton alone could go round and round.
     """

@@ -1,4 +1,4 @@
-"""What is minimised: losses, regularizers, domains, and the objective made of them."""
+"""Losses, regularizers, domains, and the objectives made of them."""
 
 from stepless.objective.domains import *  # noqa: F403
 from stepless.objective.finite_sum import FiniteSum as FiniteSum

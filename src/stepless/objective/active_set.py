@@ -8,6 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices, Mask
 from stepless.jit import FAST, compiled
+from stepless.objective.assigning import assign
 
 _INSIDE = 2.0**-45  # relative: what lies outside by less lies inside
 _PARALLEL = 1e-10  # share of a row that must be independent of the active ones
@@ -41,19 +42,13 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
     u = np.empty(d + 1)  # their multipliers,
     Q, R = np.empty((d, d)), np.empty((d, d))  # and their factors: row k is Σ_l R_lk Q_l
     v, z, shares, r = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    for j in range(d):
-        v[j] = w[j]
+    assign(v, w)
     for i in range(b.size):
         active[i] = False
     slack = _INSIDE * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
-        worst, most_broken = 0, -math.inf
-        for i in range(b.size):
-            if not active[i]:
-                broken = _dot(A[i], v) - b[i]
-                if broken > most_broken:
-                    worst, most_broken = i, broken
-        if most_broken <= slack:
+        worst, broken = _most_broken(A, b, v, active)
+        if broken <= slack:
             _settle(w, A, b, rows, count, Q, R)
             return True
         u[count] = 0.0
@@ -62,10 +57,7 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
             _split(Q, count, normal, shares, z)
             _back(R, count, shares, r)
             free = _dot(z, z)
-            blocking, most = -1, math.inf
-            for k in range(count):
-                if r[k] > 0.0 and u[k] < most * r[k]:
-                    blocking, most = k, u[k] / r[k]
+            blocking, most = _first_at_zero(u, r, count)
             full = (_dot(normal, v) - b[worst]) / free if free > _PARALLEL**2 else math.inf
             step = min(most, full)
             if math.isinf(step):
@@ -92,6 +84,28 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
                 _split(Q, k, A[rows[k]], shares, z)
                 _join(Q, R, k, shares, z)
     return False
+
+
+@compiled(fastmath=FAST)
+def _most_broken(A: Array, b: Array, v: Array, active: Mask) -> tuple[int, float]:
+    """Return the inequality that v breaks most, of those that are not active, and by how much."""
+    worst, most = 0, -math.inf
+    for i in range(b.size):
+        if not active[i]:
+            broken = _dot(A[i], v) - b[i]
+            if broken > most:
+                worst, most = i, broken
+    return worst, most
+
+
+@compiled(fastmath=FAST)
+def _first_at_zero(u: Array, r: Array, count: int) -> tuple[int, float]:
+    """Return which multiplier of u − t·r falls to 0 first as t grows, and that t."""
+    first, least = -1, math.inf
+    for k in range(count):
+        if r[k] > 0.0 and u[k] < least * r[k]:
+            first, least = k, u[k] / r[k]
+    return first, least
 
 
 @compiled(fastmath=FAST, inline=False)

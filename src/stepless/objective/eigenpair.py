@@ -105,7 +105,7 @@ def _ritz(a: Array, b: Array, s: Array) -> float:
 
 @compiled()
 def _positive(a: Array, b: Array, shift: float) -> bool:
-    """Whether the tridiagonal matrix (a, b) less the shift is positive definite."""
+    """Return whether the tridiagonal matrix (a, b) less the shift is positive definite."""
     pivot = 1.0
     for k in range(a.size):
         pivot = a[k] - shift - (b[k - 1] * b[k - 1] / pivot if k else 0.0)
@@ -118,4 +118,4 @@ def _positive(a: Array, b: Array, shift: float) -> bool:
 def _lowest_of_all(X: Array, u: Array) -> float:
     values, vectors = np.linalg.eigh(X)
     assign(u, vectors[:, 0])
-    return values[0]
+    return float(values[0])

@@ -11,7 +11,7 @@ from stepless.term import Term
 class FiniteSum(Term):
     """R(w, b) = Σ s_i ℓ(z_i, y_i)/m: loss, examples, targets, sample weights (scaled to mean 1).
 
-    Kernels unpack it in their first line: ``loss, X, y, s = problem``.
+    Compiled loops unpack it in their first line: ``loss, X, y, s = problem``.
     """
 
     loss: Loss
@@ -21,7 +21,7 @@ class FiniteSum(Term):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Examples, features, and predictions an example."""
+        """Examples, features, and predictions per example."""
         return *self.X.shape, self.loss.outputs()
 
     def _check(self) -> None:

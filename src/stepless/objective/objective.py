@@ -1,10 +1,9 @@
-"""What is minimised."""
+"""Objectives: a risk, a penalty and a domain."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,24 +11,14 @@ from stepless.arrays import Array
 from stepless.given import refuse_unless
 from stepless.jit import compiled
 from stepless.objective.declared import refuse_missing
-from stepless.objective.domains import (
-    Box,
-    Constraint,
-    Domain,
-    Free,
-    L1Ball,
-    L2Ball,
-    LpBall,
-    Nonnegative,
-    Simplex,
-)
+from stepless.objective.domains import Domain, Free
 from stepless.objective.losses import Loss
-from stepless.objective.regularizers import L1, ElasticNet, Regularizer, SquaredL2, SquaredLp, Zero
+from stepless.objective.regularizers import Regularizer
 from stepless.rounding import UNIT
 
 
 class Penalized:
-    """What goes with a risk: a penalty Ω, a domain, and whether there is a free intercept.
+    """An objective without its risk: a penalty Ω, a domain, and perhaps a free intercept.
 
     The intercept b is free: no penalty sees it, no domain bounds it.
     """
@@ -40,37 +29,30 @@ class Penalized:
 
     @property
     def outputs(self) -> int:
-        """Columns of w: how many predictions an example has."""
+        """The number of predictions per example: columns of w."""
         return 1
 
     @property
     def smooth(self) -> bool:
-        """Whether the risk has a gradient everywhere."""
+        """True if the risk has a gradient everywhere."""
         raise NotImplementedError
 
     def __post_init__(self) -> None:
         penalty, domain = self.regularizer, self.domain
         refuse_unless(isinstance(penalty, Regularizer), "regularizer", "Regularizer", penalty)
         refuse_unless(isinstance(domain, Domain), "domain", "Domain", domain)
-        if penalty.separable:
-            of_one = ("value", "prox", "conjugate", "conjugate_gradient")
-            refuse_missing(penalty, Regularizer, of_one, "check_regularizer")
-        if isinstance(domain, Constraint):
-            refuse_missing(domain, Domain, ("excess", "outward"), "check_constraint")
-        else:
-            moves = "clip" if domain.separable else "project"
-            refuse_missing(domain, Domain, (moves,), "check_domain")
-        if isinstance(domain, Simplex) and isinstance(penalty, L1 | ElasticNet):
+        refuse_missing(penalty)
+        refuse_missing(domain)
+        if domain.simplex and penalty.has_lasso:
             raise ValueError(
                 "‖w‖₁ is the same all over a simplex; use penalty='l2' or penalty='none' there"
             )
-        alike = isinstance(penalty, SquaredLp) and isinstance(domain, LpBall)
-        if alike and penalty.p != domain.p:  # type: ignore[attr-defined]
+        if (norms := self._norms) and norms[0] != norms[1]:
             raise ValueError(
                 "a p-norm penalty in a p-norm ball needs the same p in both, "
-                f"not {penalty.p:g} and {domain.p:g}"  # type: ignore[attr-defined]
+                f"not {norms[0]:g} and {norms[1]:g}"
             )
-        if not (penalty.separable or alike or domain.free):
+        if not (penalty.separable or norms or domain.free):
             raise ValueError(
                 f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
                 "both at once; use domain='free'"
@@ -78,8 +60,9 @@ class Penalized:
 
     @property
     def euclidean(self) -> bool:
-        """Whether only the length of w matters: the ridge or no penalty, free or in a ball."""
-        return type(self.regularizer) in (SquaredL2, Zero) and type(self.domain) in (Free, L2Ball)
+        """True if only the length of w matters: the ridge or no penalty, free or in a ball."""
+        ball = self.domain.free or self.domain.ball_exponent == 2.0
+        return ball and self.regularizer.only_ridge
 
     @property
     def strength(self) -> float:
@@ -92,19 +75,19 @@ class Penalized:
         return float(self.domain.radius())
 
     @property
-    def _nonnegative(self) -> bool:
-        domain = self.domain
-        floored = isinstance(domain, Box) and domain.low >= 0.0
-        return floored or isinstance(domain, Nonnegative | Simplex)
+    def _norms(self) -> tuple[float, float] | None:
+        """The exponents p of a penalty that couples weights by a p-norm, and of the ball."""
+        p, ball = self.regularizer.norm_exponent, self.domain.ball_exponent
+        return None if p is None or ball is None or self.regularizer.separable else (p, ball)
 
     def penalty(self, w: Array) -> float:
         """Ω(w)."""
-        if type(self.regularizer) in (SquaredL2, Zero):
+        if self.regularizer.only_ridge:
             return 0.5 * self.strength * float(w @ w)
         return float(_total(self.regularizer, w.reshape(-1, self.outputs)))
 
     def floor(self, slope: float, offset: float) -> float:
-        """Minimum of Ω(w) + ⟨a, w⟩ + offset over the domain, for a vector a of length `slope`.
+        """Return the minimum of Ω(w) + ⟨a, w⟩ + offset over the domain, ‖a‖ being `slope`.
 
         Where the objective is Euclidean. A plane under the risk becomes a lower bound on the
         objective by it: this is −Ω*(−a) + b, with the domain's indicator counted into Ω.
@@ -117,7 +100,7 @@ class Penalized:
         return 0.5 * self.strength * reach * reach - slope * reach + offset
 
     def least(self, a: Array, errors: Array, ceiling: float) -> float:
-        """A number below Ω(w) + ⟨v, w⟩ for all w of the domain with Ω(w) ≤ ceiling.
+        """Bound Ω(w) + ⟨v, w⟩ from below, for all w of the domain with Ω(w) ≤ ceiling.
 
         And for all v within `errors` of a. It is the minimum of both in a box, where Ω is a sum
         over weights, in a ball of Ω's own norm, and for a ridge; else that of Ω alone or of the
@@ -126,21 +109,21 @@ class Penalized:
         steepest = np.copysign(np.abs(a) + errors, a)
         if self.regularizer.nonnegative:  # the minimum rises with the slopes
             steepest = a - errors
-        elif self._nonnegative:  # what rises cannot make it less
+        elif self.domain.nonnegative:  # what rises cannot make it less
             steepest = np.minimum(a - errors, 0.0)
         penalty, domain = self.regularizer, self.domain
-        if isinstance(domain, L1Ball) and isinstance(penalty, L1 | ElasticNet):
-            ceiling = min(ceiling, penalty.value(domain.bound))
-        if isinstance(domain, LpBall) and isinstance(penalty, SquaredLp):
-            edge = float(penalty.total(np.array([[domain.bound]])))
+        if domain.ball_exponent == 1.0 and penalty.has_lasso:
+            ceiling = min(ceiling, penalty.value(domain.radius()))
+        if self._norms:
+            edge = float(penalty.total(np.array([[domain.radius()]])))
             ceiling = min(ceiling, edge * (1.0 + 64.0 * UNIT))
         of_penalty = penalty.floor(steepest.reshape(-1, self.outputs), ceiling)
         if domain.free:
             return float(of_penalty)
-        if isinstance(domain, Box) and penalty.separable:
-            boxed, size = _boxed(penalty, domain.low, domain.high, a - errors, a + errors)
+        if domain.separable and penalty.separable and math.isfinite(domain.reach()):
+            boxed, size = _boxed(penalty, *domain.interval(), a - errors, a + errors)
             return float(max(of_penalty, boxed - 4.0 * UNIT * (a.size + 64) * size))
-        if isinstance(penalty, SquaredL2):
+        if penalty.only_ridge and not penalty.zero:
             return float(max(of_penalty, self._ridged(a, errors, ceiling)))
         return float(max(of_penalty, domain.floor(a) - domain.support(errors)))
 
@@ -164,7 +147,7 @@ class Penalized:
 class Objective(Penalized):
     """J(w, b) = Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i) / Σ s_i over w in the domain.
 
-    For a joint loss w is a matrix, a row a feature and a column a class, kept as one array.
+    For a joint loss w is a matrix, one row per feature, one column per class, kept as one array.
 
     Examples
     --------
@@ -184,7 +167,7 @@ class Objective(Penalized):
         refuse_unless(isinstance(self.loss, Loss), "loss", "Loss", self.loss)
         super().__post_init__()
         if self.outputs == 1:
-            refuse_missing(self.loss, Loss, ("value", "slope"), "check_loss")
+            refuse_missing(self.loss)
 
     @property
     def outputs(self) -> int:
@@ -213,15 +196,17 @@ class OracleObjective(Penalized):
 
 
 @compiled("w[_,_]")
-def _total(regularizer: Any, w: Any) -> Any:
+def _total(regularizer: Regularizer, w: Array) -> float:
     return regularizer.total(w)
 
 
 @compiled("a[d] b[d]")
-def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
-    """Minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b: it is concave in them.
+def _boxed(
+    regularizer: Regularizer, low: float, high: float, a: Array, b: Array
+) -> tuple[float, float]:
+    """Return the minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b.
 
-    And the sum of its terms' sizes.
+    And the sum of its terms' sizes. It is concave in the slopes.
     """
     sum_, size = 0.0, 0.0
     for j in range(a.size):
@@ -233,7 +218,7 @@ def _boxed(regularizer: Any, low: float, high: float, a: Any, b: Any) -> Any:
 
 
 @compiled()
-def _lowest(regularizer: Any, low: float, high: float, a: float) -> Any:
+def _lowest(regularizer: Regularizer, low: float, high: float, a: float) -> tuple[float, float]:
     # where Ω has no minimum above this slope, it lies at an end of the interval
     at = min(max(regularizer.conjugate_gradient(-a), low), high)
     least = regularizer.value(at) + a * at

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 from stepless.given import refuse_unless
-from stepless.objective import L1, ElasticNet
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk
 from stepless.solvers.batch.accelerated import Accelerated
@@ -143,8 +142,7 @@ def _unpenalized(risk: RowRisk) -> Solver:
 
 def _curved(risk: RowRisk) -> Solver | SolverSequence:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
-    lagged = isinstance(risk.objective.regularizer, L1 | ElasticNet)
-    lagged = lagged and risk.objective.domain.free
+    lagged = risk.objective.regularizer.has_lasso and risk.objective.domain.free
     if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
     return SolverSequence((EMGD(), 25), (Accelerated(), 60))

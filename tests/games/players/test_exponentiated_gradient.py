@@ -65,7 +65,7 @@ def test_neither_scale_nor_a_common_cost_matters():
 
 def test_a_weight_that_underflowed_comes_back():
     player = ExponentiatedGradient().enter(Simplex(), 2)
-    player.map.spread = 1e6  # a rule that is too bold: 0 comes soon
+    player.map.value_range = 1e6  # a rule that is too bold: 0 comes soon
     for _ in range(5):
         player.observe([1.0, 0.0])
     assert player.play()[0] == 0.0

@@ -28,7 +28,7 @@ def test_the_height_balances_the_bound(name, mirror):
     if name == "simplex":
         g = g - g.mean(axis=1, keepdims=True)
     energy = np.cumsum([player.map.dual_square(row) for row in g])
-    np.testing.assert_allclose(player.inverse_steps, np.sqrt(energy / player.map.spread))
+    np.testing.assert_allclose(player.inverse_steps, np.sqrt(energy / player.map.value_range))
 
 
 @pytest.mark.parametrize(("name", "mirror"), GEOMETRIES)
@@ -47,7 +47,7 @@ def test_the_bound_grows_as_the_root_of_the_squares():
     for opponent in (*LINEAR,):
         player = FTRL()
         run, _, _ = played(player, DOMAINS["ball"], D, opponent, 400)
-        energy = np.sqrt(np.cumsum((run.gradients**2).sum(axis=1)) * player.map.spread)
+        energy = np.sqrt(np.cumsum((run.gradients**2).sum(axis=1)) * player.map.value_range)
         u = np.zeros(D)
         u[0] = 1.5
         assert (player.bound(run, u) <= 4.0 * energy + 1e-300).all()

@@ -64,7 +64,7 @@ def test_bound_is_within_that_of_theorem_5_3(domain):
     changes = 2.0 * np.diff(centers, axis=0, prepend=0.0)
     changes[0] = costs[0].gradient(player.play())
     V = sum(player.map.dual_square(g) for g in changes)
-    R = math.sqrt(2.0 * player.map.spread)
+    R = math.sqrt(2.0 * player.map.value_range)
     ledger = Game(IFTRL(smoothness=2.0, variation=V), domain).run(costs)
     assert ledger.holds
     assert ledger.bound[-1] <= R * max(2.0 * R, math.sqrt(V)) * (1.0 + 1e-12)

@@ -130,7 +130,7 @@ def test_bound_is_within_that_of_theorem_5_6(domain, update):
     player = MirrorProx(smoothness=2.0, variation=1.0).enter(domain, 3)
     squares = [player.iterates.mirror.dual_square(g) for g in changes]
     squares[0] = player.iterates.mirror.dual_square(costs[0].gradient(player.play()))
-    V, R = sum(squares), math.sqrt(2.0 * player.iterates.mirror.spread)
+    V, R = sum(squares), math.sqrt(2.0 * player.iterates.mirror.value_range)
     ledger = Game(MirrorProx(None, 2.0, V, update), domain).run(costs)
     assert ledger.holds
     assert ledger.bound[-1] <= 2.0 * R * max(math.sqrt(2.0) * 2.0 * R, math.sqrt(V))
@@ -143,7 +143,7 @@ def test_bound_is_within_that_of_corollaries_5_7_and_5_9(domain):
     V = sum(mirror.dual_square(c) for c in np.diff(costs, axis=0, prepend=0.0))
     ledger = Game(MirrorProx(smoothness=0.0, variation=V), domain).run(costs)
     assert ledger.holds
-    assert ledger.bound[-1] <= math.sqrt(2.0 * mirror.spread * V)
+    assert ledger.bound[-1] <= math.sqrt(2.0 * mirror.value_range * V)
 
 
 @pytest.mark.parametrize("update", ["projected", "simplified"])

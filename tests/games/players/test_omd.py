@@ -57,7 +57,7 @@ def test_while_the_height_stays_it_is_the_papers_update():
 def test_a_weight_that_underflowed_comes_back():
     """What was 0 to the last digit is everything after as many rounds the other way."""
     player = OMD("entropy").enter(Simplex(), 2)
-    player.map.spread = 1e6  # a rule that is too bold: 0 comes soon
+    player.map.value_range = 1e6  # a rule that is too bold: 0 comes soon
     for _ in range(5):
         player.observe([1.0, 0.0])
     assert player.play()[0] == 0.0

@@ -166,7 +166,7 @@ def test_bound_is_within_that_of_theorem_6_3():
     V = float((np.diff(centers, axis=0, prepend=0.0) ** 2).sum())  # G_1(x_0): w_0 and u_0 are 0
     player = SaddleMirrorProx(smoothness=L, variation=V)
     played(player, L2Ball(1.0), lambda rng, d, w, t: costs[t], len(costs))
-    M = player.downhill.spread + player.uphill.spread
+    M = player.downhill.value_range + player.uphill.value_range
     allowed = 4.0 * math.sqrt(M) * max(2.0 * math.sqrt(M * (sigma**2 + 1.0)), math.sqrt(V))
     assert player.saddle_bound()[-1] <= allowed
 

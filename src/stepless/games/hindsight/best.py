@@ -16,9 +16,8 @@ from stepless.games.hindsight.constrained import sets_to_cut, within
 from stepless.games.hindsight.cutting import cut
 from stepless.games.hindsight.newton import newton
 from stepless.games.hindsight.problem import HindsightProblem, penalty_value
-from stepless.objective import Box, Domain, L2Ball, Nonnegative, Polytope, Regularizer, Simplex
+from stepless.objective import Domain, Regularizer
 
-_METRIC = (L2Ball, Box, Simplex, Nonnegative, Polytope)  # with projections in any metric
 _GOAL = 1e-10  # relative gap at which the search ends
 _KINKED = 100.0  # times the goal suffices for costs with kinks,
 _PLANES_ONLY = 1e6  # and times it for smooth costs that only cutting planes can certify
@@ -76,6 +75,7 @@ def best_fixed(
 
     Examples
     --------
+    >>> from stepless import Simplex
     >>> from stepless.games import Linear
     >>> best = best_fixed([Linear([1.0, 2.0]), Linear([3.0, 1.0])], Simplex(), 2)
     >>> best.w, best.losses, best.gap < 1e-12
@@ -98,6 +98,7 @@ def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
 
     Examples
     --------
+    >>> from stepless.objective import L2Ball, Simplex
     >>> refuse_empty(Simplex(), [L2Ball(0.1)], 2)
     Traceback (most recent call last):
     ...
@@ -119,8 +120,8 @@ def _solve(problem: HindsightProblem) -> tuple[Array, float]:
         lowest(problem.domain, problem.gradient(w), w)
         return w, problem.lower_bound(w)
     goal = _GOAL * problem.extent(w)
-    metric = problem.penalty is None and isinstance(problem.domain, _METRIC)
-    if metric and problem.hessian(w) is not None:
+    in_metric = problem.domain.offers("inequalities") or problem.domain.ball_exponent == 2.0
+    if problem.penalty is None and in_metric and problem.hessian(w) is not None:
         w = newton(problem, w)
     value, bound = problem.value(w), problem.lower_bound(w)
     if value - bound > goal and problem.smooth:

@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.mirrors.inequalities import inequalities
-from stepless.objective import Box, Domain, Intersection, L2Ball, Nonnegative, Polytope, Simplex
+from stepless.objective import Domain, Intersection, L2Ball, Polytope
 
-_FLAT = (Box, Simplex, Nonnegative, Polytope)  # given by linear inequalities
 _MOST_CUTS = 300
 _TIGHT = 1e-11  # of the domain's radius: the violation that is left
 
@@ -27,8 +25,8 @@ def within(
     point, if one is known, removes the violation that is left in the end.
     """
     sets = (domain, *constraints)
-    balls = [S.bound for S in sets if isinstance(S, L2Ball)]
-    flat = [inequalities(S, d) for S in sets if isinstance(S, _FLAT)]
+    balls = [S.radius() for S in sets if S.ball_exponent == 2.0]
+    flat = [S.inequalities(d) for S in sets if S.offers("inequalities")]
     others = sets_to_cut(sets)
     radius = min(domain.radius(), math.sqrt(d) * domain.reach(), *balls)
     A = np.vstack([np.empty((0, d)), *(rows for rows, _ in flat)])
@@ -45,7 +43,7 @@ def within(
 
 def sets_to_cut(sets: Sequence[Domain]) -> list[Domain]:
     """Return the sets that need cutting planes; ValueError if one of them has none."""
-    others = [S for S in sets if not isinstance(S, (L2Ball, *_FLAT))]
+    others = [S for S in sets if not (S.ball_exponent == 2.0 or S.offers("inequalities"))]
     for S in others:
         if not S.offers("excess", "outward"):
             raise ValueError(

@@ -14,7 +14,7 @@ from stepless.jit import compiled
 from stepless.mirrors import Euclidean
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.signs import nonnegative
-from stepless.objective import Domain, L1Ball, Objective, Regularizer, Simplex, Squared, Zero
+from stepless.objective import Domain, Objective, Regularizer, Squared, Zero
 from stepless.rounding import UNIT
 
 _ULP = UNIT
@@ -41,7 +41,7 @@ class HindsightProblem:
         self.rounding = (d + _PAIRS + math.log2(self.T + 1)) * _ULP
         self.l1, self.ridge, self.penalty = 0.0, 0.0, penalty
         shares = elastic_shares(penalty, self.T)
-        if shares is not None and (shares[0] == 0.0 or nonnegative(domain)):
+        if shares is not None and (shares[0] == 0.0 or nonnegative(domain, d)):
             (self.l1, self.ridge), self.penalty = shares, None
         self.objective = Objective(Squared(), self.penalty or Zero(), domain, intercept=False)
         if self.penalty is not None:
@@ -61,8 +61,8 @@ class HindsightProblem:
 
     def start(self) -> Array:
         """Return a point of S: its centre, if that is known."""
-        if isinstance(self.domain, Simplex):
-            return np.full(self.d, self.domain.bound / self.d)
+        if self.domain.simplex:
+            return np.full(self.d, self.domain.radius() / self.d)
         return self.mirror.first()
 
     def f(self, w: Array) -> float:
@@ -95,7 +95,7 @@ class HindsightProblem:
 
     def extent(self, w: Array) -> float:
         """`magnitude`, plus a bound on the change of f in S by its gradient's terms."""
-        return self.magnitude(w) + self._support(self._gradient_magnitudes(w))
+        return self.magnitude(w) + self.domain.support(self._gradient_magnitudes(w))
 
     def _gradient_magnitudes(self, w: Array) -> Array:
         return self.cost_sum.magnitudes(w)[1] + self.l1 + self.ridge * np.abs(w)
@@ -120,9 +120,9 @@ class HindsightProblem:
             return -math.inf
         least = self._least(w, g) if penalized else self._floor(g)
         f, errors = self.f(w), self.gradient_errors(w)
-        slack = self._support(errors) + float(errors @ np.abs(w))
+        slack = self.domain.support(errors) + float(errors @ np.abs(w))
         slack += self.rounding * self.magnitude(w)
-        slack += 4.0 * self.d * _ULP * (self._support(np.abs(g)) + abs(f))
+        slack += 4.0 * self.d * _ULP * (self.domain.support(np.abs(g)) + abs(f))
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
 
@@ -145,12 +145,6 @@ class HindsightProblem:
         """Return a lower bound on ⟨a, v⟩ over S; scaled, because linear programs prefer size 1."""
         scale = float(np.abs(a).max())
         return scale * self.domain.floor(a / scale) if scale > 0.0 else 0.0
-
-    def _support(self, errors: Array) -> float:
-        """Return an upper bound on ⟨errors, |v|⟩ over v of S."""
-        if isinstance(self.domain, Simplex | L1Ball):
-            return float(errors.max()) * self.domain.bound
-        return self.domain.support(errors)
 
 
 def penalty_value(penalty: Regularizer | None, w: Array) -> float:

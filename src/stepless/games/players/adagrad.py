@@ -17,7 +17,6 @@ from stepless.games.players.player import Player, Run
 from stepless.games.players.refusals import refuse_nonpositive
 from stepless.mirrors import project_metric
 from stepless.mirrors.elastic import elastic_shares
-from stepless.objective import Simplex
 
 _SLIGHT = 2.0**-26  # share of a gradient's length: a positive but negligible curvature
 
@@ -142,7 +141,7 @@ class AdaGrad(Player):
     def _set_shares(self) -> None:
         """Set α and β of a penalty α‖w‖₁ + β‖w‖²/2 that is smooth in S, or None for another."""
         shares = elastic_shares(self.penalty)
-        if shares is not None and (shares[0] == 0.0 or isinstance(self.domain, Simplex)):
+        if shares is not None and (shares[0] == 0.0 or self.domain.simplex):
             self.shares: tuple[float, float] | None = shares
             return
         single = self.penalty is None or (self.penalty.separable and self.domain.separable)

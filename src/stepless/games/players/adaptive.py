@@ -9,7 +9,6 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.games.players.player import Run
 from stepless.games.players.proximal import AddedCurvature, balancing_curvature
-from stepless.objective import Simplex
 
 
 class Adaptive(AddedCurvature):
@@ -63,8 +62,8 @@ class Adaptive(AddedCurvature):
 
     def _reach(self) -> float:
         """ρ ≥ ‖u − w_1‖ for all u of S."""
-        if isinstance(self.domain, Simplex):
-            return self.domain.bound * math.sqrt(1.0 - 1.0 / self.d)
+        if self.domain.simplex:
+            return self.domain.radius() * math.sqrt(1.0 - 1.0 / self.d)
         if not self.first.any():
             return float(min(self.domain.radius(), self.domain.reach() * math.sqrt(self.d)))
         return self.diameter

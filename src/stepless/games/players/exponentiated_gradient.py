@@ -6,7 +6,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.games.players.omd import OMD
-from stepless.games.players.refusals import simplex_of
+from stepless.games.players.refusals import sum_of_simplex
 
 
 class ExponentiatedGradient(OMD):
@@ -39,7 +39,7 @@ class ExponentiatedGradient(OMD):
         super().__init__(mirror="entropy")
 
     def begin(self) -> None:
-        self.mass = simplex_of(self, "omd").bound
+        self.mass = sum_of_simplex(self, "omd")
         super().begin()
         self.theta = np.zeros(self.d)  # R log w_t up to a constant: w_t itself may underflow
 

@@ -11,7 +11,6 @@ from stepless.compiled.vertices import lowest
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
 from stepless.games.players.tangential import tangential_part
-from stepless.objective import L1Ball, Simplex
 
 
 class FTPL(Player):
@@ -85,8 +84,8 @@ class FTPL(Player):
 
     def range(self, g: Array) -> float:
         """max_S ⟨g, ·⟩ − min_S ⟨g, ·⟩."""
-        if isinstance(self.domain, Simplex):
-            return self.domain.bound * float(g.max() - g.min())
+        if self.domain.simplex:
+            return self.domain.radius() * float(g.max() - g.min())
         low, high = np.empty(self.d), np.empty(self.d)
         lowest(self.domain, g, low)
         lowest(self.domain, -g, high)
@@ -96,8 +95,8 @@ class FTPL(Player):
         """κ ≥ E max_S ⟨ξ, ·⟩, from E‖ξ‖_∞ ≤ d/(2d + 2), E‖ξ‖ ≤ √(d/12), E|ξ_j| = ¼."""
         domain, d = self.domain, self.d
         longest = min(domain.radius(), math.sqrt(d) * domain.reach())
-        if isinstance(domain, Simplex | L1Ball):
-            return float(domain.bound * d / (2.0 * d + 2.0))
+        if math.isfinite(domain.l1_radius()):
+            return domain.l1_radius() * d / (2.0 * d + 2.0)
         return float(min(longest * math.sqrt(d / 12.0), domain.width() * d / 8.0))
 
     def bound(self, run: Run, u: Array) -> Array:

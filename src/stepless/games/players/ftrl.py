@@ -53,7 +53,7 @@ class FTRL(Player):
 
     def begin(self) -> None:
         self.map: Mirror = mirror_of(self.mirror, self.domain, self.d)
-        if math.isinf(self.map.spread):
+        if math.isinf(self.map.value_range):
             raise ValueError(
                 f"{self.name} needs a mirror map that is bounded over the domain, which "
                 f"{self.map.name} is not; use mirror='euclidean'"
@@ -71,7 +71,9 @@ class FTRL(Player):
         square = self.square(g)
         before = self.inverse_step
         self.energy += square
-        self.inverse_step = math.sqrt(self.energy / (self.map.spread or 1.0))  # Γ = 0: one point
+        self.inverse_step = math.sqrt(
+            self.energy / (self.map.value_range or 1.0)
+        )  # Γ = 0: one point
         self.inverse_steps.append(self.inverse_step)
         self.squares.append(square)
         if self.inverse_step > 0.0:

@@ -9,7 +9,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.games.costs import Cost
 from stepless.games.players.player import Player, Run
-from stepless.games.players.refusals import simplex_of
+from stepless.games.players.refusals import sum_of_simplex
 
 _SAFE = -0.5  # above it, log(1 + x) keeps all digits of x
 
@@ -44,7 +44,7 @@ class Hedge(Player):
     simplex_only = True
 
     def begin(self) -> None:
-        self.mass = simplex_of(self, "ftrl").bound
+        self.mass = sum_of_simplex(self, "ftrl")
         self.w = self.center()
         self.lost = np.zeros(self.d)  # L_t, less its least
         self.inverse_step = 0.0

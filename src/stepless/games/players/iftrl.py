@@ -58,8 +58,8 @@ class IFTRL(VariationPlayer):
 
     def begin(self) -> None:
         self.map = mirror_of(self.mirror, self.domain, self.d)
-        self.spread = self.map.spread or 1.0  # a single point has none
-        slope = 1.0 / math.sqrt(2.0 * self.spread)
+        self.value_range = self.map.value_range or 1.0  # a single point has none
+        slope = 1.0 / math.sqrt(2.0 * self.value_range)
         self.step_size = VariationStep(self.smoothness or 0.0, slope, self.variation, doubling=True)
         self.inverse_step = self.step_size.inverse_step
         self.w = self.z = self.map.first()
@@ -104,4 +104,4 @@ class IFTRL(VariationPlayer):
         if self.smoothness is not None:
             return self.step_size.inverse_step
         self.positive_drifts += max(drift, 0.0)
-        return max(self.inverse_step, self.positive_drifts / self.spread)
+        return max(self.inverse_step, self.positive_drifts / self.value_range)

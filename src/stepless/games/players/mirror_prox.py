@@ -20,7 +20,7 @@ class MirrorProxPlayer(VariationPlayer):
 
     def begin(self) -> None:
         mirror = mirror_of(self.mirror, self.domain, self.d)
-        step_size = mirror_prox_step(mirror.spread, self.smoothness, self.variation)
+        step_size = mirror_prox_step(mirror.value_range, self.smoothness, self.variation)
         self.iterates = MirrorProxIterates(
             mirror,
             step_size,

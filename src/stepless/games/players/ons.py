@@ -15,7 +15,6 @@ from stepless.games.players.refusals import refuse_negative, refuse_nonpositive
 from stepless.games.players.tangential import tangential_part
 from stepless.jit import FAST, compiled
 from stepless.mirrors import project_metric
-from stepless.objective import Box, L1Ball, L2Ball, Simplex
 
 _BALANCED = 1e-9  # relative: the tolerance to which both halves of the bound are equal
 
@@ -108,16 +107,15 @@ class ONS(Player):
 
     def _mean_square(self) -> float:
         """Return the mean of ‖u − v‖² for u and v uniform in S, or an upper bound on it."""
-        d = self.d
-        match self.domain:
-            case Simplex(bound=bound) if d > 1:
-                return 2.0 * bound**2 * (d - 1.0) / (d * (d + 1.0))
-            case L1Ball(bound=bound):
-                return 4.0 * bound**2 * d / ((d + 1.0) * (d + 2.0))
-            case L2Ball(bound=bound):
-                return 2.0 * bound**2 * d / (d + 2.0)
-            case Box(low=low, high=high):
-                return d * (high - low) ** 2 / 6.0
+        d, domain, bound = self.d, self.domain, self.domain.radius()
+        if domain.simplex and d > 1:
+            return 2.0 * bound**2 * (d - 1.0) / (d * (d + 1.0))
+        if domain.ball_exponent == 1.0:
+            return 4.0 * bound**2 * d / ((d + 1.0) * (d + 2.0))
+        if domain.ball_exponent == 2.0:
+            return 2.0 * bound**2 * d / (d + 2.0)
+        if domain.separable:
+            return d * domain.width() ** 2 / 6.0
         return self.diameter**2
 
     def bound(self, run: Run, u: Array) -> Array:

@@ -17,7 +17,7 @@ from stepless.compiled.vertices import enter
 from stepless.games.costs import Cost, NoGradient, UndefinedCost, as_cost
 from stepless.games.errors import GameError
 from stepless.jit import compiled
-from stepless.objective import Domain, Regularizer, Simplex
+from stepless.objective import Domain, Regularizer
 
 # Sizes of gradients and domains: even the square of one's rounding error is a number.
 _LEAST, _MOST = 1e-64, 1e64
@@ -205,8 +205,8 @@ class Player(ABC):
     @property
     def diameter(self) -> float:
         """The largest distance between two points of the domain, or an upper bound on it."""
-        if isinstance(self.domain, Simplex):
-            return math.sqrt(2.0) * self.domain.bound
+        if self.domain.simplex:
+            return math.sqrt(2.0) * self.domain.radius()
         return float(min(2.0 * self.domain.radius(), self.domain.width() * math.sqrt(self.d)))
 
     def center(self) -> Array:

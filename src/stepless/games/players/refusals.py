@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from stepless.games.players.player import Player
-from stepless.objective import Simplex
 
 
 def refuse_non_player(player: object) -> None:
@@ -43,10 +42,10 @@ def refuse_negative(**given: float | None) -> None:
             raise ValueError(f"{name} must be at least 0, not {value:g}")
 
 
-def simplex_of(player: Player, other: str) -> Simplex:
-    """Return the player's domain, a simplex; `other` is a player for any other domain."""
-    if not isinstance(player.domain, Simplex):
+def sum_of_simplex(player: Player, other: str) -> float:
+    """Return the sum of weights in the player's simplex; `other` plays elsewhere."""
+    if not player.domain.simplex:
         raise ValueError(
             f"{player.name} plays in a simplex, not in {type(player.domain).__name__}; use {other}"
         )
-    return player.domain
+    return player.domain.radius()

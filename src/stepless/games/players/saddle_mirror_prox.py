@@ -89,8 +89,8 @@ class SaddleMirrorProx(VariationPlayer):
         """Bound Σ_{s≤t} F_s(w_s, u) − F_s(w, u_s) by Th. 6.3; None: for all w, or all u."""
         assert self.iterates is not None
         down, up = self.downhill, self.uphill
-        divergence = down.spread if w is None else down.divergence(w, down.first())
-        divergence += up.spread if u is None else up.divergence(u, up.first())
+        divergence = down.value_range if w is None else down.divergence(w, down.first())
+        divergence += up.value_range if u is None else up.divergence(u, up.first())
         return self.iterates.bound(divergence)
 
     def bound(self, run: Run, u: Array) -> Array:
@@ -110,7 +110,7 @@ class SaddleMirrorProx(VariationPlayer):
         self.Q = cost.over
         self.uphill = mirror_of(None, cost.over, cost.m)
         product = ProductMirror(self.downhill, self.uphill, self.d)
-        step_size = mirror_prox_step(product.spread, self.smoothness, self.variation)
+        step_size = mirror_prox_step(product.value_range, self.smoothness, self.variation)
         self.iterates = MirrorProxIterates(product, step_size)
         self.before = self.iterates.w
         self.linear = np.zeros(cost.m)
@@ -151,7 +151,7 @@ class ProductMirror(Mirror):
     def __init__(self, one: Mirror, two: Mirror, d: int) -> None:
         self.one, self.two, self.d = one, two, d
         self.domain = one.domain
-        self.spread = one.spread + two.spread
+        self.value_range = one.value_range + two.value_range
 
     def first(self) -> Array:
         return np.concatenate([self.one.first(), self.two.first()])
@@ -180,5 +180,5 @@ class ProductMirror(Mirror):
     def square(self, v: Array) -> float:
         return self.one.square(v[: self.d]) + self.two.square(v[self.d :])
 
-    def dual_square(self, g: Array) -> float:
+    def dual_square(self, g: Array, w: Array | None = None) -> float:
         return self.one.dual_square(g[: self.d]) + self.two.dual_square(g[self.d :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepless.arrays import Array
 from stepless.jit import compiled
-from stepless.objective import Domain, Simplex
+from stepless.objective import Domain
 
 
 def tangential_part(domain: Domain, g: Array) -> Array:
@@ -17,10 +17,11 @@ def tangential_part(domain: Domain, g: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
+    >>> from stepless.objective import Simplex
     >>> tangential_part(Simplex(), np.array([3.0, 5.0]))
     array([-1.,  1.])
     """
-    if not isinstance(domain, Simplex):
+    if not domain.simplex:
         return g
     centred: Array = _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
     return centred

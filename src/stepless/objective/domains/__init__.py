@@ -1,4 +1,4 @@
-"""Domains: where the weights may lie, one a file."""
+"""Domains: sets of admissible weights, one per file."""
 
 from stepless.objective.domains.box import Box
 from stepless.objective.domains.constraint import Constraint

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+import numpy as np
+
+from stepless.arrays import Array
 from stepless.objective.domains.domain import Domain
 
 
@@ -30,15 +33,15 @@ class Box(Domain):
                 f"a box needs finite low ≤ 0 ≤ high, low < high, not {self.low:g} and {self.high:g}"
             )
 
-    def clip(self, wj):
+    def clip(self, wj: float) -> float:
         return min(max(wj, self.low), self.high)
 
-    def excess(self, w):
-        return max(self.low - w.min(), w.max() - self.high)
+    def excess(self, w: Array) -> float:
+        return max(self.low - float(w.min()), float(w.max()) - self.high)
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         least, most = w.argmin(), w.argmax()
-        below, above = self.low - w[least], w[most] - self.high
+        below, above = self.low - float(w[least]), float(w[most]) - self.high
         g[:] = 0.0
         if below > above:
             g[least] = -1.0
@@ -46,12 +49,16 @@ class Box(Domain):
             g[most] = 1.0
         return max(below, above)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         for j in range(g.size):
             w[j] = self.low if g[j] > 0.0 else (self.high if g[j] < 0.0 else 0.0)
 
-    def reach(self):
+    def reach(self) -> float:
         return max(-self.low, self.high)
 
-    def width(self):
+    def width(self) -> float:
         return self.high - self.low
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        ends = np.append(np.full(d, self.high), np.full(d, -self.low))
+        return np.vstack([np.eye(d), -np.eye(d)]), ends

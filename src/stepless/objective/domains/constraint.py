@@ -1,11 +1,13 @@
-"""Weights that obey an inequality of the user's own."""
+"""Weights that obey a user-defined inequality."""
 
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.active_set import nearest
 from stepless.objective.assigning import assign, assign_multiple
@@ -16,7 +18,7 @@ _MOST_CUTS = 20_000  # a few for each weight are enough where the set is not ver
 
 
 class Constraint(Domain):
-    """S = {w : c(w) ≤ 0} for a convex function c of one's own.
+    """S = {w : c(w) ≤ 0} for a user-defined convex function c.
 
     A subclass has `excess`, which returns c(w), and `outward`, which writes a subgradient and
     returns c(w) as well; both are compiled. `project` comes of itself; c(0) < 0 keeps it inside. A
@@ -39,12 +41,18 @@ class Constraint(Domain):
     (array([0.9333, 0.1795]), True)
     """
 
-    def project(self, w):
+    checked_by: ClassVar[str] = "check_constraint"
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        return "excess", "outward"
+
+    def project(self, w: Array) -> None:
         approach(self, w)
 
 
 @compiled("w[_]")
-def approach(domain, w):
+def approach(domain: Domain, w: Array) -> None:
     """Move w to the nearest point with c ≤ 0, by cuts.
 
     v is nearest to w in the polytope of all cuts ⟨g, v − v_t⟩ + c(v_t) ≤ 0 that hold it (Kelley's
@@ -87,12 +95,12 @@ def approach(domain, w):
     assign(w, v)
 
 
-# A method that is called twice in one kernel would be inlined twice.
+# A method that is called twice in one loop would be inlined twice.
 @compiled()
-def _excess(domain, w):
+def _excess(domain: Domain, w: Array) -> float:
     return domain.excess(w)
 
 
 @compiled()
-def _outward(domain, w, g):
+def _outward(domain: Domain, w: Array, g: Array) -> float:
     return domain.outward(w, g)

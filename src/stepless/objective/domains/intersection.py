@@ -56,12 +56,19 @@ class Intersection(Domain):
             )
 
     @property
-    def thin(self) -> bool:  # type: ignore[override]
-        """Whether its domain is."""
+    def thin(self) -> bool:
         return self.domain.thin
 
+    @property
+    def nonnegative(self) -> bool:
+        return self.domain.nonnegative
+
+    @property
+    def lasso_first(self) -> bool:
+        return self.domain.lasso_first
+
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
-        """Whether it has these optional methods: those of a constraint only if its domain has."""
+        """Return whether it has these methods: those of a constraint only if its domain has."""
         constraint = [name for name in methods if name in ("excess", "outward")]
         return super().offers(*methods) and self.domain.offers(*constraint)
 
@@ -76,31 +83,31 @@ class Intersection(Domain):
                 f"a radius above {shortest:g} would do"
             )
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         project_within(self.domain, w, self.bound)
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         return max(length(w) - self.bound, self.domain.excess(w))
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         inner, over = self.domain.outward(w, g), length(w) - self.bound
         if over > inner:
             assign_multiple(g, 1.0 / (over + self.bound), w)
         return max(inner, over)
 
-    def into_span(self, w):
+    def into_span(self, w: Array) -> None:
         self.domain.into_span(w)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         lowest_within(self.domain, g, w, self.bound)
 
-    def radius(self):
+    def radius(self) -> float:
         return min(self.bound, self.domain.radius())
 
-    def reach(self):
+    def reach(self) -> float:
         return min(self.bound, self.domain.reach())
 
-    def width(self):
+    def width(self) -> float:
         return min(2.0 * self.bound, self.domain.width())
 
     def floor(self, a: Array) -> float:
@@ -121,7 +128,7 @@ class Intersection(Domain):
 
 
 @compiled("w[_]", plain=is_thin)
-def project_within(domain, w, bound):
+def project_within(domain: Domain, w: Array, bound: float) -> None:
     """Replace w by the domain's nearest point that is no longer than the bound."""
     y, least = w.copy(), np.zeros(w.size)
     _enter(domain, w)
@@ -135,7 +142,7 @@ def project_within(domain, w, bound):
 
 
 @compiled("g[d] w[d]", plain=is_thin)
-def lowest_within(domain, g, w, bound):
+def lowest_within(domain: Domain, g: Array, w: Array, bound: float) -> float:
     """Write w, a minimiser of ⟨g, ·⟩ over what the ball leaves of a domain; return its multiplier.
 
     It is the domain's nearest point to −g/μ, or, where the ball does not matter, to one far out.
@@ -161,7 +168,7 @@ def lowest_within(domain, g, w, bound):
 
 
 @compiled("y[d] w[d]", plain=is_thin)
-def search(domain, y, low, high, w, bound):
+def search(domain: Domain, y: Array, low: float, high: float, w: Array, bound: float) -> float:
     """Write w: of the domain's nearest points to multiples t of y, the longest within the bound.
 
     Return t. Between brackets: false position, an end that stays counting half (Illinois), or
@@ -207,7 +214,7 @@ def search(domain, y, low, high, w, bound):
     return low
 
 
-# A method that is called twice in one kernel would be inlined twice.
+# A method that is called twice in one loop would be inlined twice.
 @compiled("w[_]", plain=is_thin)
-def _enter(domain, w):
+def _enter(domain: Domain, w: Array) -> None:
     domain.project(w)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
@@ -26,21 +28,23 @@ class L1Ball(Bounded):
     array([ 0.5, -1.5,  0. ])
     """
 
-    def project(self, w):
+    ball_exponent: ClassVar[float] = 1.0
+
+    def project(self, w: Array) -> None:
         project_l1(w, np.ones(w.size), self.bound)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         project_l1(w, h, self.bound)
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         return absolute_sum(w) - self.bound
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         for j in range(w.size):
             g[j] = np.sign(w[j])
         return absolute_sum(w) - self.bound
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         top = 0
         for j in range(g.size):
             w[j] = 0.0
@@ -50,7 +54,7 @@ class L1Ball(Bounded):
 
 
 @compiled("w[d] h[d]")
-def project_l1(w, h, bound):
+def project_l1(w: Array, h: Array, bound: float) -> None:
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖₁ ≤ bound.
 
     |v_j| = (|w_j| − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j |w_j|, which adds up to the bound

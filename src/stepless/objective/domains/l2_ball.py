@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import length, secular_root
@@ -21,22 +23,24 @@ class L2Ball(Bounded):
     array([0.6, 0.8])
     """
 
-    def project(self, w):
+    ball_exponent: ClassVar[float] = 2.0
+
+    def project(self, w: Array) -> None:
         shorten(w, self.bound)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         project_l2(w, h, self.bound)
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         return length(w) - self.bound
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         size = length(w)
         for j in range(w.size):
             g[j] = w[j] / size if size > 0.0 else 0.0
         return size - self.bound
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         square = 0.0
         for j in range(g.size):
             square += g[j] * g[j]
@@ -46,7 +50,7 @@ class L2Ball(Bounded):
 
 
 @compiled("w[_]")
-def shorten(w, bound):
+def shorten(w: Array, bound: float) -> None:
     """Scale w down to the length `bound` if it is longer."""
     size = length(w)
     if size > bound:
@@ -55,7 +59,7 @@ def shorten(w, bound):
 
 
 @compiled("w[d] h[d]")
-def project_l2(w, h, bound):
+def project_l2(w: Array, h: Array, bound: float) -> None:
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖₂ ≤ bound.
 
     v_j = h_j w_j/(h_j + μ), where the multiplier μ makes the length that of the bound.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.rounding import UNIT
@@ -34,22 +35,26 @@ class LpBall(Bounded):
                 f"a ball of the p-norm needs 1 < p ≤ 2, not {self.p:g}; p = 1 is l1_ball"
             )
 
-    def project(self, w):
+    @property
+    def ball_exponent(self) -> float:
+        return self.p
+
+    def project(self, w: Array) -> None:
         project_lp(w, np.ones(w.size), self.bound, self.p)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         project_lp(w, h, self.bound, self.p)
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         return norm(w, self.p) - self.bound
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         size = norm(w, self.p)
         for j in range(w.size):
             g[j] = math.copysign((abs(w[j]) / size) ** (self.p - 1.0), w[j]) if size > 0.0 else 0.0
         return size - self.bound
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         # |w_j| ∝ |g_j|^(q−1): where ⟨g, ·⟩ meets Hölder's bound
         top = 0.0
         for j in range(g.size):
@@ -63,7 +68,7 @@ class LpBall(Bounded):
 
 
 @compiled("w[_]")
-def norm(w, p):
+def norm(w: Array, p: float) -> float:
     """‖w‖_p, whatever the size of the weights."""
     top = 0.0
     for j in range(w.size):
@@ -73,11 +78,11 @@ def norm(w, p):
     sum_ = 0.0
     for j in range(w.size):
         sum_ += (abs(w[j]) / top) ** p
-    return top * sum_ ** (1.0 / p)
+    return float(top * sum_ ** (1.0 / p))
 
 
 @compiled("w[d] h[d]")
-def project_lp(w, h, bound, p):
+def project_lp(w: Array, h: Array, bound: float, p: float) -> None:
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over ‖v‖_p ≤ bound.
 
     In units of the bound, h_j (|w_j| − |v_j|) = μ |v_j|^(p−1), where the multiplier μ makes the
@@ -120,7 +125,7 @@ def project_lp(w, h, bound, p):
 
 
 @compiled("")
-def root(a, mu, p):
+def root(a: float, mu: float, p: float) -> tuple[float, float]:
     """Solve a − v = μ v^(p−1) for v; return u = v^(p−1), and v.
 
     In u it is u^(1/(p−1)) + μu = a, a convex function: Newton's method falls to the root.

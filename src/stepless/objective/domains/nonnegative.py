@@ -22,23 +22,26 @@ class Nonnegative(Domain):
 
     separable: ClassVar[bool] = True
 
-    def clip(self, wj):
+    def clip(self, wj: float) -> float:
         return 0.0 if wj < 0.0 else wj
 
-    def excess(self, w):
-        return -w.min()
+    def excess(self, w: Array) -> float:
+        return -float(w.min())
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         least = w.argmin()
         g[:] = 0.0
         g[least] = -1.0
-        return -w[least]
+        return -float(w[least])
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         for j in range(g.size):
             if g[j] < 0.0:
                 raise ValueError("a linear function that falls has no minimum over all w ≥ 0")
             w[j] = 0.0
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        return -np.eye(d), np.zeros(d)
 
     def floor(self, a: Array) -> float:
         return -math.inf if (a < 0.0).any() else 0.0

@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
 from stepless.jit import compiled
@@ -20,12 +21,12 @@ _LOOSE = 1e-9
 
 
 class Polytope(Domain):
-    """S = {w : Aw ≤ b}; `of` makes one, and finds out how far it reaches.
+    """S = {w : Aw ≤ b}; `of` makes one, and finds how far it reaches.
 
     Parameters
     ----------
     A, b
-        The inequalities, a row each; the rows of A are of length 1.
+        The inequalities, one row each; the rows of A are of length 1.
     bound, largest
         The largest norm and the largest |w_j| in S, or numbers above them, or infinity.
 
@@ -47,32 +48,17 @@ class Polytope(Domain):
     largest: float = math.inf
 
     @classmethod
-    def of(cls, A: Any, b: Any) -> Polytope:
-        """Scale the inequalities, make sure that they can be met, and see how far they reach."""
-        A, b = frozen(A), frozen(b)
-        if A.ndim != 2 or b.shape != A.shape[:1]:
-            raise ValueError(
-                "a polytope Aw ≤ b needs a number in b for each row of A, "
-                f"not shapes {A.shape} and {b.shape}"
-            )
-        if not (np.isfinite(A).all() and np.isfinite(b).all()):
-            raise ValueError("a polytope needs finite numbers; leave out rows that bound nothing")
-        sizes = np.linalg.norm(A, axis=1)
-        if (b[sizes == 0.0] < 0.0).any():
+    def of(cls, A: ArrayLike, b: ArrayLike) -> Polytope:
+        """Scale the inequalities, make sure that they can be met, and find how far they reach."""
+        rows, heights = _scaled(frozen(A), frozen(b))
+        axes = np.eye(rows.shape[1])
+        if not nearest(np.zeros(len(axes)), rows, heights, np.zeros(heights.size, dtype=np.bool_)):
             raise ValueError(_EMPTY)
-        if not sizes.any():
-            raise ValueError(
-                "a polytope needs an inequality that bounds something; use domain='free'"
-            )
-        A, b = A[sizes > 0.0] / sizes[sizes > 0.0, None], b[sizes > 0.0] / sizes[sizes > 0.0]
-        d = A.shape[1]
-        if not nearest(np.zeros(d), A, b, np.zeros(b.size, dtype=np.bool_)):
-            raise ValueError(_EMPTY)
-        ends = np.array([[_solved(A, b, sign * e)[0] for sign in (1.0, -1.0)] for e in np.eye(d)])
+        ends = [[_solved(rows, heights, sign * e)[0] for sign in (1.0, -1.0)] for e in axes]
         sides = np.abs(ends).max(axis=1)
-        # A linear programme is solved to 1e-7 or so, and nothing may reach farther than is told.
-        sides += 1e-6 * (sides + np.abs(b).max(initial=0.0))
-        return cls(A, b, float(np.linalg.norm(sides)), float(sides.max()))
+        # A linear programme is solved to 1e-7 or so, and no point may lie beyond these sizes.
+        sides += 1e-6 * (sides + np.abs(heights).max(initial=0.0))
+        return cls(rows, heights, float(np.linalg.norm(sides)), float(sides.max()))
 
     def _check(self) -> None:
         scaled = self.A.ndim == 2 and np.allclose(np.linalg.norm(self.A, axis=1), 1.0)
@@ -82,7 +68,7 @@ class Polytope(Domain):
                 "use the classmethod `of`"
             )
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.A.shape, self.A.tobytes(), self.b.tobytes()
 
     def __repr__(self) -> str:
@@ -95,35 +81,38 @@ class Polytope(Domain):
                 "give A a column for each"
             )
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         if not nearest(w, self.A, self.b, np.zeros(self.b.size, dtype=np.bool_)):
             raise ValueError(_EMPTY)
 
-    def excess(self, w):
-        return (self.A @ w - self.b).max()
+    def excess(self, w: Array) -> float:
+        return float((self.A @ w - self.b).max())
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         heights = self.A @ w - self.b
         worst = heights.argmax()
         assign(g, self.A[worst])
-        return heights[worst]
+        return float(heights[worst])
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         if math.isinf(self.bound):
             raise ValueError("a linear function need not have a minimum over an unbounded polytope")
         descend(g, w, self.A, self.b, self.bound)
 
-    def radius(self):
+    def radius(self) -> float:
         return self.bound
 
-    def reach(self):
+    def reach(self) -> float:
         return self.largest
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        return self.A, self.b
 
     def floor(self, a: Array) -> float:
         return self.floor_within(a, self.bound)
 
     def floor_within(self, a: Array, radius: float) -> float:
-        """A number below ⟨a, w⟩, whatever the programme's own tolerance and rounding.
+        """Bound ⟨a, w⟩ from below, whatever the tolerance and rounding of the linear programme.
 
         From any u ≥ 0, ⟨a, w⟩ ≥ −⟨u, b⟩ − ‖a + Aᵀu‖‖w‖: without a bound of ‖w‖ that says nothing.
         """
@@ -141,8 +130,26 @@ class Polytope(Domain):
 _EMPTY = "no w obeys all inequalities Aw ≤ b of the polytope; loosen b"
 
 
+def _scaled(A: Array, b: Array) -> tuple[Array, Array]:
+    """Return the inequalities with rows of length 1, without those that bound nothing."""
+    if A.ndim != 2 or b.shape != A.shape[:1]:
+        raise ValueError(
+            "a polytope Aw ≤ b needs a number in b for each row of A, "
+            f"not shapes {A.shape} and {b.shape}"
+        )
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        raise ValueError("a polytope needs finite numbers; leave out rows that bound nothing")
+    sizes = np.linalg.norm(A, axis=1)
+    if (b[sizes == 0.0] < 0.0).any():
+        raise ValueError(_EMPTY)
+    if not sizes.any():
+        raise ValueError("a polytope needs an inequality that bounds something; use domain='free'")
+    some = sizes > 0.0
+    return A[some] / sizes[some, None], b[some] / sizes[some]
+
+
 def _solved(A: Array, b: Array, g: Array) -> tuple[float, Array | None]:
-    """The minimum of ⟨g, w⟩ over Aw ≤ b, about, and the multipliers; none if there is none."""
+    """Return about the minimum of ⟨g, w⟩ over Aw ≤ b, and the multipliers, or None."""
     from scipy.optimize import linprog
 
     # the programme's tolerances are absolute, and beyond 1e20 all is infinite to it
@@ -160,7 +167,7 @@ def _always(*_: object) -> bool:
 
 
 @compiled("A[n,d] b[n] g[d] w[d]", plain=_always)
-def descend(g, w, A, b, bound):
+def descend(g: Array, w: Array, A: Array, b: Array, bound: float) -> None:
     """Write into w a minimiser of ⟨g, ·⟩ over the polytope.
 
     Proximal steps, each an exact projection: on a linear function they end after a few.

@@ -33,25 +33,25 @@ class PSDCone(Domain):
     def admit(self, d: int) -> None:
         admit_square(d)
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         X = w.reshape((side(w.size), side(w.size)))
         symmetrise(X)
         values, vectors = np.linalg.eigh(X)
         if values[0] < 0.0:
             rebuild(X, np.maximum(values, 0.0), vectors)
 
-    def into_span(self, w):
+    def into_span(self, w: Array) -> None:
         symmetrise(w.reshape((side(w.size), side(w.size))))
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         n = side(w.size)
         return -lowest(w.reshape((n, n)), np.zeros(n))
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         n = side(w.size)
         return inward_eigenvector(w.reshape((n, n)), g.reshape((n, n)))
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         raise ValueError("a linear function need not have a minimum over a cone")
 
     def floor(self, a: Array) -> float:
@@ -64,14 +64,15 @@ class PSDCone(Domain):
 
 
 def eigenvalues(a: Array) -> Array:
-    """All eigenvalues of a matrix's symmetric part, from below: less what rounding adds."""
+    """Return lower bounds on the eigenvalues of a matrix's symmetric part, rounding counted."""
     n = side(a.size)
     X = a.reshape(n, n)
-    return np.linalg.eigvalsh((X + X.T) / 2.0) - n * 2.0**-50 * float(np.linalg.norm(X))
+    values = np.linalg.eigvalsh((X + X.T) / 2.0).astype(np.float64)
+    return values - n * 2.0**-50 * float(np.linalg.norm(X))
 
 
 def admit_square(d: int) -> None:
-    """Refuse a number of weights that is no square."""
+    """Refuse a number of weights that is not a square."""
     if math.isqrt(d) ** 2 != d:
         raise ValueError(
             f"{d} weights are no square matrix, of which a positive semidefinite one is made; "
@@ -80,8 +81,8 @@ def admit_square(d: int) -> None:
 
 
 @compiled("")
-def side(d):
-    """Return how many rows a square matrix of d entries has."""
+def side(d: int) -> int:
+    """Return the number of rows of a square matrix of d entries."""
     n = int(math.sqrt(d) + 0.5)
     if n * n != d:
         raise ValueError("a positive semidefinite matrix needs a square number of weights")
@@ -89,7 +90,7 @@ def side(d):
 
 
 @compiled("X[n,n]")
-def symmetrise(X):
+def symmetrise(X: Array) -> None:
     """Replace X by (X + Xᵀ)/2."""
     for i in range(X.shape[0]):
         for j in range(i):
@@ -98,7 +99,7 @@ def symmetrise(X):
 
 
 @compiled("X[n,n] values[n] vectors[n,n]")
-def rebuild(X, values, vectors):
+def rebuild(X: Array, values: Array, vectors: Array) -> None:
     """Write X: the matrix of these eigenvalues ≥ 0 and vectors, exactly symmetric."""
     half = vectors * np.sqrt(values)
     assign_rows(X, half @ half.T)
@@ -106,7 +107,7 @@ def rebuild(X, values, vectors):
 
 
 @compiled("X[n,n] G[n,n]")
-def inward_eigenvector(X, G):
+def inward_eigenvector(X: Array, G: Array) -> float:
     """Write G = −uuᵀ for X's lowest eigenvector u; return minus its eigenvalue."""
     n = X.shape[0]
     top = 0

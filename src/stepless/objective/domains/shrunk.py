@@ -58,12 +58,16 @@ class Shrunk(Domain):
         if np.abs(near - self.center).max() > 1e-9 * (1e-300 + np.abs(self.center).max()):
             raise ValueError("the center of a shrunk domain must be one of the domain's points")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.domain, self.share, self.center.tobytes()
 
+    @property
+    def nonnegative(self) -> bool:
+        return self.domain.nonnegative
+
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
-        """Whether it has these optional methods: those that its domain has."""
-        return self.domain.offers(*methods)
+        """Return whether it has these optional methods: those that its domain has."""
+        return "inequalities" not in methods and self.domain.offers(*methods)
 
     def admit(self, d: int) -> None:
         if self.center.size != d:
@@ -72,41 +76,41 @@ class Shrunk(Domain):
                 "give its center a number for each"
             )
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         grow(w, self.center, self.share)
         self.domain.project(w)
         shrink(w, self.center, self.share)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         grow(w, self.center, self.share)
         self.domain.project_in(w, h)
         shrink(w, self.center, self.share)
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         v = w.copy()
         grow(v, self.center, self.share)
         return (1.0 - self.share) * self.domain.excess(v)
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         v = w.copy()
         grow(v, self.center, self.share)
         return (1.0 - self.share) * self.domain.outward(v, g)
 
-    def into_span(self, w):
+    def into_span(self, w: Array) -> None:
         self.domain.into_span(w)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         self.domain.vertex(g, w)
         shrink(w, self.center, self.share)
 
-    def radius(self):
+    def radius(self) -> float:
         return self.share * length(self.center) + (1.0 - self.share) * self.domain.radius()
 
-    def reach(self):
-        most = np.abs(self.center).max()
+    def reach(self) -> float:
+        most = float(np.abs(self.center).max())
         return self.share * most + (1.0 - self.share) * self.domain.reach()
 
-    def width(self):
+    def width(self) -> float:
         return (1.0 - self.share) * self.domain.width()
 
     def floor(self, a: Array) -> float:
@@ -119,14 +123,14 @@ class Shrunk(Domain):
 
 
 @compiled("w[d] center[d]")
-def grow(w, center, share):
+def grow(w: Array, center: Array, share: float) -> None:
     """Replace w by c + (w − c)/(1 − share)."""
     for j in range(w.size):
         w[j] = center[j] + (w[j] - center[j]) / (1.0 - share)
 
 
 @compiled("w[d] center[d]")
-def shrink(w, center, share):
+def shrink(w: Array, center: Array, share: float) -> None:
     """Replace w by c + (1 − share)(w − c)."""
     for j in range(w.size):
         w[j] = share * center[j] + (1.0 - share) * w[j]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.jit import compiled
 from stepless.objective.domains.domain import Bounded
 from stepless.objective.multipliers import absolute_sum, level
@@ -25,15 +26,17 @@ class Simplex(Bounded):
     array([0.7, 0.3, 0. ])
     """
 
+    simplex: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
     wanted: ClassVar[str] = "a simplex needs a positive sum"
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         project_simplex(w, np.ones(w.size), self.bound)
 
-    def project_in(self, w, h):
+    def project_in(self, w: Array, h: Array) -> None:
         project_simplex(w, h, self.bound)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         least = 0
         for j in range(g.size):
             w[j] = 0.0
@@ -41,12 +44,16 @@ class Simplex(Bounded):
                 least = j
         w[least] = self.bound
 
-    def width(self):
+    def width(self) -> float:
         return self.bound
+
+    def inequalities(self, d: int) -> tuple[Array, Array]:
+        rows = np.vstack([-np.eye(d), np.ones(d), -np.ones(d)])
+        return rows, np.append(np.zeros(d), [self.bound, -self.bound])
 
 
 @compiled("w[d] h[d]")
-def project_simplex(w, h, bound):
+def project_simplex(w: Array, h: Array, bound: float) -> None:
     """Replace w by argmin_v Σ h_j (v_j − w_j)² over v ≥ 0, Σ v = bound.
 
     v_j = (w_j − θ/h_j)₊ = (b_j − θ)₊/h_j with b_j = h_j w_j.

@@ -44,7 +44,7 @@ class Spectrahedron(Bounded):
     def admit(self, d: int) -> None:
         admit_square(d)
 
-    def project(self, w):
+    def project(self, w: Array) -> None:
         X = w.reshape((side(w.size), side(w.size)))
         symmetrise(X)
         values, vectors = np.linalg.eigh(X)
@@ -56,26 +56,26 @@ class Spectrahedron(Bounded):
             project_simplex(values, np.ones(values.size), self.bound)
         rebuild(X, values, vectors)
 
-    def into_span(self, w):
+    def into_span(self, w: Array) -> None:
         symmetrise(w.reshape((side(w.size), side(w.size))))
 
-    def excess(self, w):
+    def excess(self, w: Array) -> float:
         n = side(w.size)
         X = w.reshape((n, n))
-        return max(-lowest(X, np.zeros(n)), (np.trace(X) - self.bound) / math.sqrt(n))
+        return max(-lowest(X, np.zeros(n)), (float(np.trace(X)) - self.bound) / math.sqrt(n))
 
-    def outward(self, w, g):
+    def outward(self, w: Array, g: Array) -> float:
         n = side(w.size)
         X, G = w.reshape((n, n)), g.reshape((n, n))
         indefinite = inward_eigenvector(X, G)
-        heavy = (np.trace(X) - self.bound) / math.sqrt(n)
+        heavy = (float(np.trace(X)) - self.bound) / math.sqrt(n)
         if heavy > indefinite:
             for i in range(n):
                 for j in range(n):
                     G[i, j] = 1.0 / math.sqrt(n) if i == j else 0.0
         return max(indefinite, heavy)
 
-    def vertex(self, g, w):
+    def vertex(self, g: Array, w: Array) -> None:
         n = side(w.size)
         X, u = w.reshape((n, n)), np.zeros(n)
         assign(w, g)

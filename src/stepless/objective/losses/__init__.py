@@ -1,4 +1,4 @@
-"""Losses: scalar convex functions of a prediction, one a file."""
+"""Losses: scalar convex functions of a prediction, one per file."""
 
 from stepless.objective.losses.absolute import Absolute
 from stepless.objective.losses.epsilon_insensitive import EpsilonInsensitive

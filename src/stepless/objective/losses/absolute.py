@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.objective.losses.loss import Loss
 
 
@@ -23,21 +24,22 @@ class Absolute(Loss):
     """
 
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return abs(z - y)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return 1.0 if z > y else (-1.0 if z < y else 0.0)
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return min(max((z - y) / step, -1.0), 1.0)
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         return np.full(y.size, -1.0), y[None, :], np.full((1, y.size), 2.0)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return a * y if abs(a) <= 1.0 else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.objective.losses.loss import Loss
 
 
@@ -24,30 +25,31 @@ class EpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
     def _check(self) -> None:
         if not 0.0 <= self.epsilon < math.inf:
             raise ValueError(f"epsilon must not be negative, but is {self.epsilon:g}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return max(0.0, abs(z - y) - self.epsilon)
 
-    def value_size(self, value, z, y):
+    def value_size(self, value: float, z: float, y: float) -> float:
         return abs(z - y) + self.epsilon
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return 1.0 if z - y > self.epsilon else (-1.0 if y - z > self.epsilon else 0.0)
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         size = min(max(abs(z - y) - self.epsilon, 0.0) / step, 1.0)
         return size if z > y else -size
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         places = np.stack((y - self.epsilon, y + self.epsilon))
         return np.full(y.size, -1.0), places, np.ones((2, y.size))
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return a * y + self.epsilon * abs(a) if abs(a) <= 1.0 else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.objective.losses.loss import Loss, Targets
 
 
@@ -24,21 +25,22 @@ class Hinge(Loss):
 
     targets: ClassVar[Targets] = "signs"
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return max(0.0, 1.0 - y * z)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -y if y * z < 1.0 else 0.0
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -y * min(max((1.0 - y * z) / step, 0.0), 1.0)
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         return np.minimum(-y, 0.0), y[None, :], np.ones((1, y.size))
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return a * y if -1.0 <= a * y <= 0.0 else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0

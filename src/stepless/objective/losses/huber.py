@@ -27,24 +27,24 @@ class Huber(Loss):
         if not 0.0 < self.delta < math.inf:
             raise ValueError(f"delta must be positive, not {self.delta:g}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         r = abs(z - y)
         return 0.5 * r * r if r <= self.delta else self.delta * (r - 0.5 * self.delta)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return min(max(z - y, -self.delta), self.delta)
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         return 1.0 if abs(z - y) <= self.delta else 0.0
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return min(max((z - y) / (1.0 + step), -self.delta), self.delta)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return 0.5 * a * a + a * y if abs(a) <= self.delta else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return self.delta
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 1.0

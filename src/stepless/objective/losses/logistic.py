@@ -25,28 +25,28 @@ class Logistic(Loss):
     ulps: ClassVar[float] = 8.0
     unimodal: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return softplus(-y * z)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -y * sigmoid(-y * z)
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         e = math.exp(-abs(z))
         return e / ((1.0 + e) * (1.0 + e))
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -y * implicit_sigmoid(y * z, step)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return negentropy(-a * y)
 
-    def mean(self, z):
+    def mean(self, z: float) -> float:
         """P(y = +1) at prediction z."""
         return sigmoid(z)
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 0.25

@@ -1,19 +1,20 @@
-"""What every loss answers."""
+"""The protocol of losses."""
 
 from __future__ import annotations
 
 import math
 from typing import ClassVar, Literal
 
-from stepless.term import Term
+from stepless.arrays import Array
+from stepless.objective.declared import Declared
 
 Targets = Literal["signs", "reals", "counts", "classes"]
 
 
-class Loss(Term):
+class Loss(Declared):
     """A convex, non-negative function ℓ(z, y) of a prediction z, for each target y.
 
-    A loss of one's own is a subclass with `value` and `slope`, and, where they are finite, the
+    A user-defined loss is a subclass with `value` and `slope`, and, where they are finite, the
     constants `lipschitz` and `smoothness`; it then runs in every solver of the first order at
     native speed. Newton's method asks for `curvature` too, or, of a piecewise-linear loss, for its
     `corners`; dual ascent for `implicit_slope` and `conjugate`.
@@ -22,15 +23,18 @@ class Loss(Term):
     Attributes
     ----------
     targets
-        What y may be: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
+        Values of y: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
         `JointLoss`, ``"classes"`` (0, 1, …).
     linked
-        Whether `mean` turns a prediction into an expectation: P(y = +1), or E(y).
+        True if `mean` turns a prediction into an expectation: P(y = +1), or E(y).
     ulps
-        By how much `value` and `conjugate` may be off at most, in units of 2⁻⁵³ of `value_size`
-        and `conjugate_size`.
+        Bound on the errors of `value` and `conjugate`, in units of 2⁻⁵³ of `value_size` and
+        `conjugate_size`.
     unimodal
-        Whether `curvature` nowhere falls and then rises: on an interval it is least at an end.
+        True if `curvature` nowhere falls and then rises: on an interval it is least at an end.
+    unit_slopes
+        True if ℓ(·, y) is linear wherever it is positive, with slopes of ±1 (of a joint loss: of
+        two of its predictions), so that a step of a passive-aggressive method can bring it to 0.
 
     Examples
     --------
@@ -50,20 +54,26 @@ class Loss(Term):
     linked: ClassVar[bool] = False
     ulps: ClassVar[float] = 64.0
     unimodal: ClassVar[bool] = False
+    unit_slopes: ClassVar[bool] = False
+    checked_by: ClassVar[str] = "check_loss"
 
-    def value(self, z, y):
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        return "value", "slope"
+
+    def value(self, z: float, y: float) -> float:
         """ℓ(z, y)."""
         raise NotImplementedError
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         """One element of the subdifferential of ℓ(·, y) at z."""
         raise NotImplementedError
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         """ℓ''(z, y), of a loss without corners."""
         raise NotImplementedError
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         """Return the a with a ∈ ∂ℓ(z − step·a, y): the slope where a step of this length lands.
 
         It is also the slope at z of the loss smoothed by that step, its Moreau envelope
@@ -71,47 +81,42 @@ class Loss(Term):
         """
         raise NotImplementedError
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         """Return a piecewise-linear loss's slope left of all corners, their places, their rises.
 
         For an array y of m targets: arrays of shape m, (corners, m) and (corners, m).
         """
         raise NotImplementedError
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         """Return ℓ*(a, y) = max_z az − ℓ(z, y), infinite where there is no maximum."""
         raise NotImplementedError
 
-    def value_size(self, value, z, y):
+    def value_size(self, value: float, z: float, y: float) -> float:
         """Return what the rounding of a `value` is relative to: itself, unless terms cancel."""
         return value
 
-    def conjugate_size(self, conjugate, a, y):
+    def conjugate_size(self, conjugate: float, a: float, y: float) -> float:
         """Return what the rounding of a `conjugate` is relative to."""
         return abs(conjugate) + abs(a * y) + abs(a)
 
-    def outputs(self):
-        """Return how many predictions an example has: 1 but for a `JointLoss`."""
+    def outputs(self) -> int:
+        """Return the number of predictions per example: 1 except for a `JointLoss`."""
         return 1
 
-    def slopes(self, z, y, a):
+    def slopes(self, z: Array, y: float, a: Array) -> float:
         """Write into a the slopes at the predictions z, an array; return the value there."""
         a[0] = self.slope(z[0], y)
         return self.value(z[0], y)
 
-    def mean(self, z):
+    def mean(self, z: float) -> float:
         """Return the expectation at prediction z; without a link, z itself."""
         return z
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         """Return the least L with |ℓ(z, y) − ℓ(z', y)| ≤ L |z − z'|, or infinity."""
         return math.inf
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         """Return the least β with |ℓ'(z, y) − ℓ'(z', y)| ≤ β |z − z'|, or infinity."""
         return math.inf
-
-    @classmethod
-    def offers(cls, *methods: str) -> bool:
-        """Whether this loss has all of these optional methods."""
-        return all(getattr(cls, name) is not getattr(Loss, name) for name in methods)

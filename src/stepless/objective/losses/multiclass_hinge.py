@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from stepless.arrays import Array
 from stepless.objective.losses.joint_loss import JointLoss
 
 
@@ -22,8 +23,9 @@ class MulticlassHinge(JointLoss):
     """
 
     ulps: ClassVar[float] = 8.0
+    unit_slopes: ClassVar[bool] = True
 
-    def slopes(self, z, y, a):
+    def slopes(self, z: Array, y: float, a: Array) -> float:
         own = int(y)
         worst = own
         most = z[own]
@@ -34,9 +36,9 @@ class MulticlassHinge(JointLoss):
         if worst != own:
             a[worst] = 1.0
             a[own] = -1.0
-        return most - z[own]
+        return float(most - z[own])
 
-    def share(self, z, y, sharpness, p):
+    def share(self, z: Array, y: float, sharpness: float, p: Array) -> float:
         own = int(y)
         top = own
         most = z[own]
@@ -51,17 +53,17 @@ class MulticlassHinge(JointLoss):
                 others += p[c]
         for c in range(self.classes):
             p[c] /= 1.0 + others
-        return most - z[own] + math.log1p(others) / sharpness
+        return float(most - z[own]) + math.log1p(others) / sharpness
 
-    def base(self, p, y):
+    def base(self, p: Array, y: float) -> float:
         others = 0.0
         for c in range(self.classes):
             if c != int(y):
                 others += p[c]
         return others
 
-    def sharpness(self):
+    def sharpness(self) -> float:
         return math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return math.sqrt(2.0)

@@ -14,7 +14,7 @@ _STEEP = 80.0  # beyond e^80 the exponential goes on as its tangent, so that not
 
 
 @compiled("")
-def implicit_exponential(c, step):
+def implicit_exponential(c: float, step: float) -> float:
     """Return the u with u = exp(c − step·u), or e^80 if that is less.
 
     By Halley's method in v = log u, the root of f(v) = v + step·eᵛ − c, from an approximation of
@@ -38,7 +38,7 @@ def implicit_exponential(c, step):
 
 
 @compiled("")
-def beyond_tangent(u):
+def beyond_tangent(u: float) -> float:
     """Eᵘ − 1 − u, without cancellation near 0."""
     if abs(u) > 0.05:
         return math.expm1(u) - u
@@ -49,7 +49,7 @@ def beyond_tangent(u):
 
 
 @compiled("")
-def entropy_beyond_tangent(t):
+def entropy_beyond_tangent(t: float) -> float:
     """(1 + t) log(1 + t) − t for t ≥ −1, without cancellation near 0."""
     if abs(t) > 0.05:
         return (1.0 + t) * math.log1p(t) - t if t > -1.0 else 1.0
@@ -76,30 +76,30 @@ class Poisson(Loss):
     ulps: ClassVar[float] = 32.0
     unimodal: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         below = min(z, _STEEP)
         fit = y * beyond_tangent(below - math.log(y)) if y > 0.0 else math.exp(below)
         return fit + (math.exp(_STEEP) - y) * (z - below)
 
-    def value_size(self, value, z, y):
+    def value_size(self, value: float, z: float, y: float) -> float:
         level = 1.0 + abs(z) + (abs(math.log(y)) if y > 0.0 else 0.0)
         # next to the minimum what a rounding of z or log y does is of the second order
         return value + abs(self.slope(z, y)) * level + y * UNIT * level * level
 
-    def conjugate_size(self, conjugate, a, y):
+    def conjugate_size(self, conjugate: float, a: float, y: float) -> float:
         level = abs(math.log(y)) if y > 0.0 else 0.0
         return abs(conjugate) + abs(a) * (1.0 + 2.0 * level + abs(math.log(max(a + y, 1e-300))))
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return math.exp(min(z, _STEEP)) - y
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         return math.exp(z) if z < _STEEP else 0.0
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return implicit_exponential(z + step * y, step) - y
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         u = a + y
         if u < 0.0 or u > math.exp(_STEEP):
             return math.inf
@@ -107,6 +107,6 @@ class Poisson(Loss):
             return u * math.log(u) - u if u > 0.0 else 0.0
         return a * math.log(y) + y * entropy_beyond_tangent(a / y)
 
-    def mean(self, z):
+    def mean(self, z: float) -> float:
         """Return the expected count at prediction z."""
         return math.exp(min(z, _STEEP))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arrays import Array
 from stepless.objective.losses.loss import Loss
 
 
@@ -30,20 +31,20 @@ class Quantile(Loss):
         if not 0.0 < self.tau < 1.0:
             raise ValueError(f"tau must lie between 0 and 1, not {self.tau:g}")
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return max(self.tau * (y - z), (self.tau - 1.0) * (y - z))
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -self.tau if z < y else (1.0 - self.tau if z > y else 0.0)
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return min(max((z - y) / step, -self.tau), 1.0 - self.tau)
 
-    def corners(self, y):
+    def corners(self, y: Array) -> tuple[Array, Array, Array]:
         return np.full(y.size, -self.tau), y[None, :], np.ones((1, y.size))
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return a * y if -self.tau <= a <= 1.0 - self.tau else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return max(self.tau, 1.0 - self.tau)

@@ -47,28 +47,28 @@ class SmoothedHinge(Loss):
             raise ValueError(f"gamma is chosen for at least one example, not {m}")
         return cls(math.sqrt(m))
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return softplus(self.gamma * (1.0 - y * z)) / self.gamma
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -y * sigmoid(self.gamma * (1.0 - y * z))
 
-    def value_size(self, value, z, y):
+    def value_size(self, value: float, z: float, y: float) -> float:
         return value + sigmoid(self.gamma * (1.0 - y * z)) * abs(1.0 - y * z)
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         e = math.exp(-abs(self.gamma * (1.0 - y * z)))
         return self.gamma * e / ((1.0 + e) * (1.0 + e))
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -y * implicit_sigmoid(self.gamma * (y * z - 1.0), self.gamma * step)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         u = -a * y
         return negentropy(u) / self.gamma - u if 0.0 <= u <= 1.0 else math.inf
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return 1.0
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 0.25 * self.gamma

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from stepless.arrays import Array
 from stepless.objective.losses.joint_loss import JointLoss
 
 
@@ -24,7 +25,7 @@ class Softmax(JointLoss):
     linked: ClassVar[bool] = True
     ulps: ClassVar[float] = 8.0
 
-    def slopes(self, z, y, a):
+    def slopes(self, z: Array, y: float, a: Array) -> float:
         own = int(y)
         value = self.share(z, y, 1.0, a)
         # 1 − p would lose what is small against 1
@@ -35,7 +36,7 @@ class Softmax(JointLoss):
         a[own] = -others
         return value
 
-    def share(self, z, y, sharpness, p):
+    def share(self, z: Array, y: float, sharpness: float, p: Array) -> float:
         top = 0
         for c in range(1, self.classes):
             if z[c] > z[top]:
@@ -47,9 +48,9 @@ class Softmax(JointLoss):
                 others += p[c]
         for c in range(self.classes):
             p[c] /= 1.0 + others
-        return z[top] - z[int(y)] + math.log1p(others) / sharpness
+        return float(z[top] - z[int(y)]) + math.log1p(others) / sharpness
 
-    def base(self, p, y):
+    def base(self, p: Array, y: float) -> float:
         entropy = 0.0
         others = 0.0
         for c in range(self.classes):
@@ -60,20 +61,20 @@ class Softmax(JointLoss):
             entropy -= (1.0 - others) * math.log1p(-others)
         return entropy
 
-    def base_size(self, p, y):
+    def base_size(self, p: Array, y: float) -> float:
         others = 0.0
         for c in range(self.classes):
             if c != int(y):
                 others += p[c]
-        # (1 − o) log(1 − o) changes by so much where o does by a rounding
+        # by this factor (1 − o) log(1 − o) changes where o does by a rounding
         steep = 1.0 - math.log1p(-others) if others < 1.0 else 1.0
         return self.base(p, y) + others * steep
 
-    def sharpness(self):
+    def sharpness(self) -> float:
         return 1.0
 
-    def lipschitz(self):
+    def lipschitz(self) -> float:
         return math.sqrt(2.0)
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 0.5

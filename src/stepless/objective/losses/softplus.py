@@ -8,20 +8,20 @@ from stepless.jit import compiled
 
 
 @compiled("")
-def softplus(u):
+def softplus(u: float) -> float:
     """log(1 + eᵘ)."""
     return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
 
 
 @compiled("")
-def sigmoid(u):
+def sigmoid(u: float) -> float:
     """1 / (1 + e⁻ᵘ)."""
     e = math.exp(-abs(u))
     return (1.0 if u >= 0.0 else e) / (1.0 + e)
 
 
 @compiled("")
-def negentropy(u):
+def negentropy(u: float) -> float:
     """U log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
     if u < 0.0 or u > 1.0:
         return math.inf
@@ -31,7 +31,7 @@ def negentropy(u):
 
 
 @compiled("")
-def implicit_sigmoid(c, step):
+def implicit_sigmoid(c: float, step: float) -> float:
     """Return the p with p = 1 / (1 + exp(c + step·p)).
 
     By Halley's method in t = c + step·p, the root of f(t) = t − step/(1 + eᵗ) − c, on the side

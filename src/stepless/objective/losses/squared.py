@@ -21,20 +21,20 @@ class Squared(Loss):
     ulps: ClassVar[float] = 8.0
     unimodal: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         return 0.5 * (z - y) * (z - y)
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return z - y
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         return 1.0
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return (z - y) / (1.0 + step)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return 0.5 * a * a + a * y
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 1.0

@@ -23,21 +23,21 @@ class SquaredHinge(Loss):
     ulps: ClassVar[float] = 8.0
     unimodal: ClassVar[bool] = True
 
-    def value(self, z, y):
+    def value(self, z: float, y: float) -> float:
         short = max(0.0, 1.0 - y * z)
         return short * short
 
-    def slope(self, z, y):
+    def slope(self, z: float, y: float) -> float:
         return -2.0 * y * max(0.0, 1.0 - y * z)
 
-    def curvature(self, z, y):
+    def curvature(self, z: float, y: float) -> float:
         return 2.0 if y * z < 1.0 else 0.0
 
-    def implicit_slope(self, z, y, step):
+    def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -2.0 * y * max(0.0, 1.0 - y * z) / (1.0 + 2.0 * step)
 
-    def conjugate(self, a, y):
+    def conjugate(self, a: float, y: float) -> float:
         return a * y + 0.25 * a * a if a * y <= 0.0 else math.inf
 
-    def smoothness(self):
+    def smoothness(self) -> float:
         return 2.0

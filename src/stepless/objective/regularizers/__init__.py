@@ -1,4 +1,4 @@
-"""Regularizers: what a penalty asks of the weights, one a file."""
+"""Regularizers: penalties of the weights, one per file."""
 
 from collections.abc import Callable
 from functools import partial

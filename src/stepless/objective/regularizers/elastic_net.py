@@ -37,14 +37,18 @@ class ElasticNet(Regularizer):
         if not 0.0 <= self.ratio <= 1.0:
             raise ValueError(f"the lasso's share must lie between 0 and 1, not be {self.ratio:g}")
 
-    def value(self, wj):
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return self.alpha * self.ratio, self.alpha * (1.0 - self.ratio)
+
+    def value(self, wj: float) -> float:
         return self.alpha * (self.ratio * abs(wj) + 0.5 * (1.0 - self.ratio) * wj * wj)
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         cut, more = step * self.alpha * self.ratio, step * self.alpha * (1.0 - self.ratio)
         return 0.0 if abs(wj) <= cut else (wj - math.copysign(cut, wj)) / (1.0 + more)
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         # With r = 1/(1 + more), |w| becomes rⁿ|w| − cut(r + r² + … + rⁿ), until it is 0.
         cut, more = step * self.alpha * self.ratio, step * self.alpha * (1.0 - self.ratio)
         log = times * math.log1p(more)
@@ -52,18 +56,18 @@ class ElasticNet(Regularizer):
         left = abs(wj) * math.exp(-log)
         return 0.0 if left <= cut * powers else math.copysign(left - cut * powers, wj)
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         over = max(abs(uj) - self.alpha * self.ratio, 0.0)
         curvature = self.alpha * (1.0 - self.ratio)
         steep = 0.5 * over * over / curvature if curvature > 0.0 else math.inf
         return 0.0 if over == 0.0 else steep
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         over = max(abs(uj) - self.alpha * self.ratio, 0.0)
         curvature = self.alpha * (1.0 - self.ratio)
         return math.copysign(over / curvature, uj) if curvature > 0.0 else 0.0
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         return self.alpha * (1.0 - self.ratio)
 
     def conjugate_total(self, u: Array) -> float:

@@ -49,21 +49,21 @@ class Entropy(Regularizer):
         if not 0.0 < self.prior < math.inf:
             raise ValueError(f"the prior weight must be positive, not {self.prior:g}")
 
-    def value(self, wj):
+    def value(self, wj: float) -> float:
         return self.alpha * relative_entropy(wj, self.prior)
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         scale = step * self.alpha  # v/scale + log(v/scale) = w/scale − log(scale/π)
         return scale * wright_omega(wj / scale - math.log(scale / self.prior))
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         power = uj / self.alpha
         return self.alpha * self.prior * (math.expm1(power) if power < _LARGEST else math.inf)
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return self.prior * math.exp(min(uj / self.alpha, _LARGEST))
 
-    def smooth_conjugate(self):
+    def smooth_conjugate(self) -> bool:
         return True
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -84,7 +84,7 @@ class Entropy(Regularizer):
 
 
 @compiled("")
-def relative_entropy(w, prior):
+def relative_entropy(w: float, prior: float) -> float:
     """Return w log(w/π) − w + π to some ulps.
 
     Next to π, with x = w/π − 1 and s = x/(2 + x), by log(1 + x) = 2(s + s³/3 + s⁵/5 + …).
@@ -104,7 +104,7 @@ def relative_entropy(w, prior):
 
 
 @compiled("")
-def wright_omega(t):
+def wright_omega(t: float) -> float:
     """Return the x > 0 with x + log x = t: Lambert's W of exp(t), which need not be a number.
 
     From a start of which the logarithm is near, two steps of the fourth order (Fritsch, Shafer,

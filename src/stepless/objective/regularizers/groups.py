@@ -20,7 +20,7 @@ def _frozen(indices: ArrayLike) -> Indices:
 
 
 class Groups(Regularizer):
-    """What the penalties of groups share: which features belong together.
+    """A penalty of groups: it knows which features belong together.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Groups(Regularizer):
     starts: Indices
 
     @classmethod
-    def of(cls, alpha: float, groups: Sequence[Any] | AnyArray) -> Self:
+    def of(cls, alpha: float, groups: Sequence[object] | AnyArray) -> Self:
         """Name the group of every feature, by a number or a word each."""
         names = np.asarray(groups)
         if names.ndim != 1:
@@ -58,14 +58,14 @@ class Groups(Regularizer):
         if not bounds or (np.diff(starts) <= 0).any() or (starts[0], starts[-1]) != (0, order.size):
             raise ValueError("starts must rise from 0 to the number of features; use `of`")
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.alpha, self.order.tobytes(), self.starts.tobytes()
 
     def __repr__(self) -> str:
         sizes = f"{self.starts.size - 1} groups of {self.order.size} features"
         return f"<{type(self).__name__}(alpha={self.alpha!r}): {sizes}>"
 
-    def shrink(self, w, steps):
+    def shrink(self, w: Array, steps: Array) -> None:
         v, starts = gather(w, self.order, self.starts)
         s, _ = gather(steps, self.order, self.starts)
         for g in range(starts.size - 1):
@@ -73,7 +73,7 @@ class Groups(Regularizer):
             self.shrink_group(v[here:there], s[here:there])
         scatter(v, self.order, w)
 
-    def shrink_group(self, v, steps):
+    def shrink_group(self, v: Array, steps: Array) -> None:
         """Replace the weights of a group by their prox."""
         raise NotImplementedError
 
@@ -83,7 +83,7 @@ class Groups(Regularizer):
 
 
 @compiled("w[_,_] order[_] starts[_]")
-def gather(w, order, starts):
+def gather(w: Array, order: Indices, starts: Indices) -> tuple[Array, Indices]:
     """Return the weights of all groups, side by side, and where each group begins among them."""
     if w.shape[0] != order.size:
         raise ValueError("the groups name another number of features than there are weights")
@@ -91,7 +91,7 @@ def gather(w, order, starts):
 
 
 @compiled("order[d] w[d,K] v[d*K]")
-def scatter(v, order, w):
+def scatter(v: Array, order: Indices, w: Array) -> None:
     """Undo `gather`."""
     for k in range(order.size):
         for c in range(w.shape[1]):

@@ -29,7 +29,7 @@ class GroupsL2(Groups):
     array([ 2.4,  0. , -3.2])
     """
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         v, starts = gather(w, self.order, self.starts)
         sum_ = 0.0
         for g in range(starts.size - 1):
@@ -39,7 +39,7 @@ class GroupsL2(Groups):
             sum_ += math.sqrt(square)
         return self.alpha * sum_
 
-    def shrink_group(self, v, steps):
+    def shrink_group(self, v: Array, steps: Array) -> None:
         shrink_l2(v, steps, self.alpha)
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:

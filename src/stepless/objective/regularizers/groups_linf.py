@@ -28,14 +28,14 @@ class GroupsLInf(Groups):
     array([ 3.,  0., -3.])
     """
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         v, starts = gather(w, self.order, self.starts)
         sum_ = 0.0
         for g in range(starts.size - 1):
             sum_ += np.abs(v[starts[g] : starts[g + 1]]).max()
         return self.alpha * float(sum_)
 
-    def shrink_group(self, v, steps):
+    def shrink_group(self, v: Array, steps: Array) -> None:
         shrink_linf(v, steps, self.alpha)
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:

@@ -45,22 +45,22 @@ class HyperbolicEntropy(Regularizer):
         if not 0.0 < self.scale < math.inf:
             raise ValueError(f"the scale of the weights must be positive, not {self.scale:g}")
 
-    def value(self, wj):
+    def value(self, wj: float) -> float:
         x = wj / self.scale
         return self.alpha * wj * (math.asinh(x) - x / (math.hypot(1.0, x) + 1.0))
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         return math.copysign(shrunk(abs(wj), step * self.alpha, self.scale), wj)
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         half = abs(uj) / (2.0 * self.alpha)
         sine = math.sinh(half) if half < 0.5 * _LARGEST else math.inf
         return 2.0 * self.alpha * self.scale * sine * sine
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return math.copysign(self.scale * math.sinh(min(abs(uj) / self.alpha, _LARGEST)), uj)
 
-    def smooth_conjugate(self):
+    def smooth_conjugate(self) -> bool:
         return True
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -82,7 +82,7 @@ class HyperbolicEntropy(Regularizer):
 
 
 @compiled("")
-def shrunk(w, k, scale):
+def shrunk(w: float, k: float, scale: float) -> float:
     """Return the v ≥ 0 with v + k asinh(v/scale) = w, for w ≥ 0.
 
     The left side is concave and rising in v: from below, no Newton step passes the root.

@@ -26,21 +26,25 @@ class L1(Regularizer):
     def _check(self) -> None:
         positive(self.alpha)
 
-    def value(self, wj):
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return self.alpha, 0.0
+
+    def value(self, wj: float) -> float:
         return self.alpha * abs(wj)
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         cut = step * self.alpha
         return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         cut = times * step * self.alpha
         return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         return 0.0 if abs(uj) <= self.alpha else math.inf
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return 0.0
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:

@@ -1,4 +1,4 @@
-"""What every regularizer answers."""
+"""The protocol of regularizers."""
 
 from __future__ import annotations
 
@@ -9,48 +9,79 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.jit import compiled
+from stepless.objective.declared import Declared
 from stepless.rounding import UNIT
-from stepless.term import Term
 
 _MOST = 1e150  # its square is still a number
 _CLOSE = 1.0 + 1e-9  # how near a multiplier must be: its error counts by its square
 
 
-class Regularizer(Term):
+class Regularizer(Declared):
     """A convex function with the minimum 0, the strength included; finite at 0.
 
     Of one weight, where Ω(w) = Σ_j ω(w_j): `value`, `prox`, `prox_times`, `conjugate` and
-    `conjugate_gradient`. A regularizer of one's own is a subclass with these but `prox_times`.
+    `conjugate_gradient`. A user-defined regularizer is a subclass with these except `prox_times`.
 
-    Of all weights, an array with a row a feature and a column an output: `total`, `shrink`,
+    Of all weights, an array with one row per feature and one column per output: `total`, `shrink`,
     `floor`, and of a single row `shrink_row`. For solvers that work in the dual, where Ω* is
     differentiable: `conjugate_total`, `conjugate_weights`, `conjugate_curvature`.
 
     Attributes
     ----------
     separable
-        Whether Ω is a sum over weights: the methods of one weight exist.
+        True if Ω is a sum over weights: the methods of one weight exist.
     by_rows
-        Whether Ω is a sum over rows: `shrink_row` exists, and `prox` for rows of one weight.
+        True if Ω is a sum over rows: `shrink_row` exists, and `prox` for rows of one weight.
     nonnegative
-        Whether Ω is infinite as soon as a weight is negative.
+        True if Ω is infinite as soon as a weight is negative.
+    zero
+        True if there is no penalty at all.
+    elastic_shares
+        α and β of a penalty Ω(w) = α‖w‖₁ + (β/2)‖w‖², both at least 0; None for others.
+    norm_exponent
+        p of a penalty Ω(w) = λ‖w‖_p²/(2(p − 1)), 1 < p ≤ 2, λ being its `strong_convexity`; None
+        for others.
     """
 
+    checked_by: ClassVar[str] = "check_regularizer"
     separable: ClassVar[bool] = True
     by_rows: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
-    zero: ClassVar[bool] = False  # whether there is no penalty at all
+    zero: ClassVar[bool] = False
 
-    def value(self, wj):
+    @property
+    def elastic_shares(self) -> tuple[float, float] | None:
+        return None
+
+    @property
+    def norm_exponent(self) -> float | None:
+        return None
+
+    @property
+    def only_ridge(self) -> bool:
+        """True if Ω(w) = (β/2)‖w‖², β ≥ 0."""
+        return self.elastic_shares is not None and self.elastic_shares[0] == 0.0
+
+    @property
+    def has_lasso(self) -> bool:
+        """True if Ω(w) = α‖w‖₁ + (β/2)‖w‖² with α > 0."""
+        return self.elastic_shares is not None and self.elastic_shares[0] > 0.0
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        of_one = "value", "prox", "conjugate", "conjugate_gradient"
+        return of_one if cls.separable else ()
+
+    def value(self, wj: float) -> float:
         """ω(w_j)."""
         raise NotImplementedError
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         """argmin_v ω(v) + (v − w_j)²/(2 step)."""
         raise NotImplementedError
 
-    def prox_times(self, wj, step, times):
-        """Return the prox of the prox of …, so many times."""
+    def prox_times(self, wj: float, step: float, times: int) -> float:
+        """Return the prox applied `times` times."""
         for _ in range(times):
             before = wj
             wj = self.prox(wj, step)
@@ -58,19 +89,19 @@ class Regularizer(Term):
                 break
         return wj
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         """ω*(u_j) = max_v u_j v − ω(v), or infinity."""
         raise NotImplementedError
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         """Return a maximiser v of u_j v − ω(v); anything where there is none."""
         raise NotImplementedError
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         """Return the largest μ for which Ω − μ‖·‖²/2 is convex."""
         return 0.0
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         """Ω(w)."""
         sum_ = 0.0
         for j in range(w.shape[0]):
@@ -78,25 +109,25 @@ class Regularizer(Term):
                 sum_ += self.value(w[j, c])
         return sum_
 
-    def shrink_row(self, v, steps):
+    def shrink_row(self, v: Array, steps: Array) -> None:
         """Replace one row of weights by its prox."""
         shrink_each(self, v, steps)
 
-    def shrink(self, w, steps):
+    def shrink(self, w: Array, steps: Array) -> None:
         """Replace w by argmin_v Ω(v) + Σ (v − w)²/(2 step), each weight with a step of its own."""
         for j in range(w.shape[0]):
             self.shrink_row(w[j], steps[j])
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
-        """Minimum of Ω(w) + ⟨a, w⟩ over all w with Ω(w) ≤ ceiling, or a number below it.
+        """Return the minimum of Ω(w) + ⟨a, w⟩ over all w with Ω(w) ≤ ceiling, or a number below it.
 
         Not for compiled code. Slopes may be off by rounding, and then of either sign where they are
         next to 0: of a regularizer that is not even, the worse side counts.
         """
         return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
 
-    def smooth_conjugate(self):
-        """Whether Ω* is finite and differentiable everywhere: the methods below exist."""
+    def smooth_conjugate(self) -> bool:
+        """Return whether Ω* is finite and differentiable everywhere: the methods below exist."""
         return self.strong_convexity() > 0.0
 
     def conjugate_total(self, u: Array) -> float:
@@ -115,21 +146,21 @@ class Regularizer(Term):
 
 
 @compiled("v[d] steps[d]")
-def shrink_each(regularizer, v, steps):
+def shrink_each(regularizer: Regularizer, v: Array, steps: Array) -> None:
     """Replace each weight by its prox."""
     for c in range(v.size):
         v[c] = regularizer.prox(v[c], steps[c])
 
 
 @compiled("u[_]")
-def _link_each(regularizer, u):
+def _link_each(regularizer: Regularizer, u: Array) -> None:
     """Replace each dual weight by its weight."""
     for j in range(u.size):
         u[j] = regularizer.conjugate_gradient(u[j])
 
 
 def capped_floor(regularizer: Regularizer, a: Array, ceiling: float) -> float:
-    """Minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling, of a regularizer with a smooth conjugate.
+    """Return the minimum of Ω(w) + ⟨a, w⟩ over Ω(w) ≤ ceiling; Ω* must be smooth.
 
     It is the maximum over τ ≥ 1 of −τΩ*(−a/τ) − (τ − 1)·ceiling, where Ω(∇Ω*(−a/τ)) = ceiling if
     the ceiling binds. *Any* τ gives a number below, so an inexact one costs tightness, never truth.
@@ -158,7 +189,7 @@ def capped_floor(regularizer: Regularizer, a: Array, ceiling: float) -> float:
 
 
 def positive(alpha: float) -> None:
-    """Refuse what is no strength."""
+    """Refuse a strength that is not positive and finite."""
     least = 1e-50  # weights are of size 1/α: they must not overflow
     if alpha == math.inf:
         raise ValueError("alpha must be finite, not inf: a penalty without bound leaves no weights")
@@ -170,5 +201,5 @@ def positive(alpha: float) -> None:
 
 
 def norm_floor(alpha: float, dual: float, ceiling: float) -> float:
-    """Minimum of α‖w‖ + ⟨a, w⟩, for a norm, over α‖w‖ ≤ ceiling; a has the dual norm `dual`."""
+    """Return the minimum of α‖w‖ + ⟨a, w⟩ over α‖w‖ ≤ ceiling; a has the dual norm `dual`."""
     return 0.0 if dual <= alpha else ceiling * (1.0 - dual / alpha)

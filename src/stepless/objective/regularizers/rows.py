@@ -9,7 +9,7 @@ from stepless.objective.regularizers.regularizer import Regularizer, positive
 
 
 class Rows(Regularizer):
-    """What the penalties of rows share: with a single output each is the lasso."""
+    """A penalty of rows; with a single output it is the lasso."""
 
     separable: ClassVar[bool] = False
 
@@ -18,6 +18,6 @@ class Rows(Regularizer):
     def _check(self) -> None:
         positive(self.alpha)
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         cut = step * self.alpha
         return 0.0 if abs(wj) <= cut else wj - math.copysign(cut, wj)

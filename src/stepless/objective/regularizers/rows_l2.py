@@ -30,7 +30,7 @@ class RowsL2(Rows):
            [0. , 0. ]])
     """
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         sum_ = 0.0
         for j in range(w.shape[0]):
             square = 0.0
@@ -39,7 +39,7 @@ class RowsL2(Rows):
             sum_ += math.sqrt(square)
         return self.alpha * sum_
 
-    def shrink_row(self, v, steps):
+    def shrink_row(self, v: Array, steps: Array) -> None:
         shrink_l2(v, steps, self.alpha)
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -48,7 +48,7 @@ class RowsL2(Rows):
 
 
 @compiled("v[d] steps[d]")
-def shrink_l2(v, steps, alpha):
+def shrink_l2(v: Array, steps: Array, alpha: float) -> None:
     """Replace v by argmin_u α‖u‖₂ + Σ (u_c − v_c)²/(2 step_c).
 
     u_c = v_c n/(n + α step_c), where n is the length of u itself (DHS Fig. 4 bisects for n/α).

@@ -30,7 +30,7 @@ class RowsLInf(Rows):
            [ 0.,  0.]])
     """
 
-    def total(self, w):
+    def total(self, w: Array) -> float:
         sum_ = 0.0
         for j in range(w.shape[0]):
             largest = 0.0
@@ -39,7 +39,7 @@ class RowsLInf(Rows):
             sum_ += largest
         return self.alpha * float(sum_)
 
-    def shrink_row(self, v, steps):
+    def shrink_row(self, v: Array, steps: Array) -> None:
         shrink_linf(v, steps, self.alpha)
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -48,7 +48,7 @@ class RowsLInf(Rows):
 
 
 @compiled("v[d] steps[d]")
-def shrink_linf(v, steps, alpha):
+def shrink_linf(v: Array, steps: Array, alpha: float) -> None:
     """Replace v by argmin_u α max|u_c| + Σ (u_c − v_c)²/(2 step_c).
 
     What exceeds a level is cut down to it, so that Σ (|v_c| − level)₊/step_c = α: the dual's

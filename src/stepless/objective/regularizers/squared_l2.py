@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,27 +20,33 @@ class SquaredL2(Regularizer):
     (1.0, 1.0)
     """
 
+    norm_exponent: ClassVar[float] = 2.0
+
     alpha: float = 1.0
 
     def _check(self) -> None:
         positive(self.alpha)
 
-    def value(self, wj):
+    @property
+    def elastic_shares(self) -> tuple[float, float]:
+        return 0.0, self.alpha
+
+    def value(self, wj: float) -> float:
         return 0.5 * self.alpha * wj * wj
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         return wj / (1.0 + step * self.alpha)
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         return wj * math.exp(-times * math.log1p(step * self.alpha))
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         return 0.5 * uj * uj / self.alpha
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return uj / self.alpha
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         return self.alpha
 
     def conjugate_total(self, u: Array) -> float:

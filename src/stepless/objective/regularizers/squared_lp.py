@@ -54,14 +54,18 @@ class SquaredLp(Regularizer):
                 "for p = 1 use penalty='l1'"
             )
 
-    def total(self, w):
+    @property
+    def norm_exponent(self) -> float:
+        return self.p
+
+    def total(self, w: Array) -> float:
         size = norm(w.reshape(w.size), self.p)
         return 0.5 * self.alpha / (self.p - 1.0) * size * size
 
-    def shrink(self, w, steps):
+    def shrink(self, w: Array, steps: Array) -> None:
         shrink_lp(w, steps, self.alpha / (self.p - 1.0), self.p)
 
-    def strong_convexity(self):
+    def strong_convexity(self) -> float:
         return self.alpha
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
@@ -91,7 +95,7 @@ class SquaredLp(Regularizer):
 
 
 @compiled("w[d,K] steps[d,K]")
-def shrink_lp(w, steps, curvature, p):
+def shrink_lp(w: Array, steps: Array, curvature: float, p: float) -> None:
     """Replace w by argmin_v (curvature/2)‖v‖_p² + Σ (v − w)²/(2 step).
 
     With n = ‖v‖_p and x = |v|/n: x + k x^{p−1} = |w|/n, k = curvature·step, where Σ x^p = 1. Every
@@ -111,15 +115,7 @@ def shrink_lp(w, steps, curvature, p):
     for _ in range(_MOST_STEPS):
         if not low < high:
             break
-        sum_, slope = 0.0, 0.0
-        for j in range(w.shape[0]):
-            for c in range(w.shape[1]):
-                k = curvature * steps[j, c]
-                _, x = root(abs(w[j, c]) / n, k, p)
-                if x > 0.0:
-                    power, bent = x**p, k * x ** (p - 1.0)
-                    sum_ += power
-                    slope += p * power * (x + bent) / (x + (p - 1.0) * bent)
+        sum_, slope = _powers(w, steps, curvature, p, n)
         if sum_ >= 1.0:
             low = n
         else:
@@ -133,3 +129,18 @@ def shrink_lp(w, steps, curvature, p):
             size = abs(w[j, c]) / n if n > 0.0 else 0.0
             _, x = root(size, curvature * steps[j, c], p)
             w[j, c] = math.copysign(n * x, w[j, c]) if x > 0.0 else 0.0
+
+
+@compiled()
+def _powers(w: Array, steps: Array, curvature: float, p: float, n: float) -> tuple[float, float]:
+    """Return Σ x^p for the norm n, and how fast it falls as log n rises."""
+    sum_, slope = 0.0, 0.0
+    for j in range(w.shape[0]):
+        for c in range(w.shape[1]):
+            k = curvature * steps[j, c]
+            _, x = root(abs(w[j, c]) / n, k, p)
+            if x > 0.0:
+                power, bent = x**p, k * x ** (p - 1.0)
+                sum_ += power
+                slope += p * power * (x + bent) / (x + (p - 1.0) * bent)
+    return sum_, slope

@@ -19,20 +19,21 @@ class Zero(Regularizer):
     """
 
     zero: ClassVar[bool] = True
+    elastic_shares: ClassVar[tuple[float, float]] = (0.0, 0.0)
 
-    def value(self, wj):
+    def value(self, wj: float) -> float:
         return 0.0
 
-    def prox(self, wj, step):
+    def prox(self, wj: float, step: float) -> float:
         return wj
 
-    def prox_times(self, wj, step, times):
+    def prox_times(self, wj: float, step: float, times: int) -> float:
         return wj
 
-    def conjugate(self, uj):
+    def conjugate(self, uj: float) -> float:
         return 0.0 if uj == 0.0 else math.inf
 
-    def conjugate_gradient(self, uj):
+    def conjugate_gradient(self, uj: float) -> float:
         return 0.0
 
     def floor(self, a: Array, ceiling: float = math.inf) -> float:

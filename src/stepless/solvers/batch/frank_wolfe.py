@@ -9,7 +9,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import vertices
-from stepless.objective import L1Ball, Penalized, Simplex, SquaredL2, Zero
+from stepless.objective import Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.gradient import Gradient, GradientState
@@ -44,7 +44,7 @@ class FrankWolfe(Gradient):
 
     def lacks(self, objective: Penalized) -> str | None:
         domain = objective.domain
-        if not isinstance(objective.regularizer, Zero | SquaredL2):
+        if not objective.regularizer.only_ridge:
             return (
                 "knows the penalties l2 and none; use solver='auto', penalty='l2', "
                 "or for the lasso penalty='none' and domain='l1_ball(R)'"
@@ -91,18 +91,19 @@ def _direction(objective: Penalized, w: Array, g: Array) -> tuple[Array, float, 
     u = np.empty_like(w)
     vertices.lowest(domain, g, u)
     towards = u - w
-    if not isinstance(domain, L1Ball | Simplex):
+    if not (domain.simplex or domain.ball_exponent == 1.0):
         return towards, 1.0, None
-    heights = np.where(w != 0.0, g * np.sign(w), -math.inf) * domain.bound
+    bound = domain.radius()
+    heights = np.where(w != 0.0, g * np.sign(w), -math.inf) * bound
     j = int(np.argmax(heights))
-    height, share = float(heights[j]), abs(float(w[j])) / domain.bound
-    rest = 1.0 - float(np.abs(w).sum()) / domain.bound
-    centre = isinstance(domain, L1Ball) and height < 0.0 and rest > 0.0
+    height, share = float(heights[j]), abs(float(w[j])) / bound
+    rest = 1.0 - float(np.abs(w).sum()) / bound
+    centre = not domain.simplex and height < 0.0 and rest > 0.0
     if centre:
         height, share = 0.0, rest
     if height - float(g @ w) <= -float(g @ towards) or share >= 1.0:
         return towards, 1.0, None
     away = w.copy()
     if not centre:
-        away[j] -= math.copysign(domain.bound, w[j])
+        away[j] -= math.copysign(bound, w[j])
     return away, share / (1.0 - share), slice(0) if centre else j

@@ -11,8 +11,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.certificates import Planes
 from stepless.intercept import Intercept
-from stepless.mirrors.elastic import lasso_share
-from stepless.objective import L1, ElasticNet, Penalized, SquaredL2, Zero
+from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
 from stepless.solvers.batch.smoothness import FeatureMetric, needs_smooth, rounding_error
 from stepless.solvers.solver import Finding
@@ -81,7 +80,7 @@ class LBFGS:
 
     def lacks(self, objective: Penalized) -> str | None:
         penalty, domain = objective.regularizer, objective.domain
-        if type(penalty) not in (SquaredL2, L1, ElasticNet, Zero) or not domain.free:
+        if penalty.elastic_shares is None or not domain.free:
             return (
                 "knows the penalties l2, l1, elasticnet and none without a domain; "
                 "use solver='auto', or penalty='l2' and domain='free'"
@@ -106,7 +105,9 @@ class LBFGS:
 
     def step(self, risk: WeightRisk, state: LBFGSState, rng: np.random.Generator) -> Finding:
         objective = risk.objective
-        corner = lasso_share(objective.regularizer)
+        shares = objective.regularizer.elastic_shares
+        assert shares is not None
+        corner = shares[0]
         v = self._trial(state, corner)
         tangent = risk.tangent(v, state.b)
         value = objective.penalty(v) + tangent.value
@@ -116,7 +117,7 @@ class LBFGS:
                 self._move(state, v, tangent.b, value, g, corner)
             else:  # the direction leads nowhere: stay, and aim anew
                 self._move(state, state.w, state.b, state.value, state.g, corner)
-        if state.planes is None and type(objective.regularizer) is Zero:
+        if state.planes is None and objective.regularizer.zero:
             # about as much is left as the next step is to gain; `proof.reach` verifies it
             bound = value + _LEFT * state.slope if v is state.w else -math.inf
             claim = tangent.plane.witness

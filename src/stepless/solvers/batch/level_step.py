@@ -16,7 +16,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.certificates import GeneralPlanes, PolyhedralPlanes
 from stepless.jit import compiled
-from stepless.objective import L1Ball, Penalized, Regularizer, Simplex
+from stepless.objective import Penalized, Regularizer
 
 DUALS = 3  # dual points: of the certificate, of moves, of long moves
 _MOVE, _LONG = 1, 2
@@ -48,7 +48,7 @@ class _ProximalModel:
         self._steps = np.full((centre.size // K, K), eta)
         self._low, self._high = -math.inf, math.inf
         if objective.domain.separable:
-            self._low, self._high = (objective.domain.clip(end) for end in (-math.inf, math.inf))
+            self._low, self._high = objective.domain.interval()
 
     def weights(self, u: Array) -> Array:
         w = self._centre + self._eta * u
@@ -65,9 +65,7 @@ class _ProximalModel:
                 moves[:] = True  # nothing holds a weight at 0 but an end of its interval
             inside = (self._low < w) & (w < self._high)
             return self._eta * (moves & inside), 0.0, np.zeros(w.size)
-        full = isinstance(domain, Simplex) or (
-            isinstance(domain, L1Ball) and float(np.abs(w).sum()) >= (1.0 - 1e-12) * domain.bound
-        )
+        full = domain.simplex or float(np.abs(w).sum()) >= (1.0 - 1e-12) * domain.l1_radius()
         share = self._eta / max(int(moves.sum()), 1) if full else 0.0
         return self._eta * moves, -share, np.sign(w)
 

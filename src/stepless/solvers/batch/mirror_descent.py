@@ -9,17 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.mirrors import MirrorName
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
+from stepless.solvers.batch.mirror_steps import MirrorSteps, needs_mirror
 from stepless.solvers.solver import Finding
 
 
 @dataclass
 class MirrorDescentState:
-    """Where it is and where it began, how far it has been, how steep the risk was."""
+    """The present and the first point, the farthest distance, the sum of squared slopes."""
 
-    map: MirrorMap
+    steps: MirrorSteps
     w: Array
     b: Any
     origin: Array
@@ -35,7 +36,7 @@ class MirrorDescent:
                 η_t = ρ_t/√(Σ_{s≤t} ‖g_s‖²_*) with ρ_t² = max_s 2B(w_s, w_1): as far as it has been
     Guarantee   min_t J(w_t) − J* ≤ (D²/ρ + ρ)√(Σ_s ‖g_s‖²_*)/T, D² = max_t B(w*, w_t), once ρ does
                 not grow; ‖g_s‖_* ≤ G, so that is O(1/√T) (Th. 2.18)
-    Cost        one oracle (a pass on all threads) a step; O(d) memory
+    Cost        one oracle (a pass on all threads) per step; O(d) memory
     Needs       for the entropy: weights ≥ 0, penalties l1, l2, elasticnet, none; for p-norms those
                 penalties, free or in an ℓ₁ or ℓ_p ball; Euclidean: a penalty and domain whose joint
                 prox is known
@@ -65,16 +66,16 @@ class MirrorDescent:
     online: ClassVar[bool] = False
     needs: ClassVar[type] = WeightRisk
 
-    def __init__(self, mirror: Mirror | None = None) -> None:
+    def __init__(self, mirror: MirrorName | None = None) -> None:
         self.mirror = mirror
 
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror)
 
     def start(self, risk: WeightRisk, w: Array, b: Any) -> MirrorDescentState:
-        mirror = mirror_map(risk, self.mirror)
-        w = mirror.enter(w)
-        return MirrorDescentState(mirror, w, b, origin=w)
+        steps = MirrorSteps.of(risk, self.mirror)
+        w = steps.mirror.inside(w)
+        return MirrorDescentState(steps, w, b, origin=w)
 
     def step(
         self, risk: WeightRisk, state: MirrorDescentState, rng: np.random.Generator
@@ -82,15 +83,15 @@ class MirrorDescent:
         w, tangent = state.w, risk.tangent(state.w, state.b)
         objective = risk.objective.penalty(w) + tangent.value
         state.b = tangent.b
-        g = tangent.plane.a + state.map.linear(w)
-        square = state.map.dual_square(g, w)
+        steps, mirror = state.steps, state.steps.mirror
+        g = tangent.plane.a + steps.linear(w)
+        square = mirror.dual_square(g, w)
         if square > 0.0:  # else the risk has its minimum here, and the penalty alone cannot tell
             state.steepness += square
             first = objective / math.sqrt(square)
-            state.reach = max(
-                state.reach or first, math.sqrt(2.0 * state.map.divergence(w, state.origin))
-            )
+            distance = math.sqrt(2.0 * mirror.divergence(w, state.origin))
+            state.reach = max(state.reach or first, distance)
             step = state.reach / math.sqrt(state.steepness)
             if step != 0.0:  # as where the objective is 0, and nothing is better
-                state.w = state.map.move(w, g, step)
+                state.w = steps.move(w, g, step)
         return Finding(w, tangent.b, objective=objective, plane=tangent.plane)

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.mirrors import MirrorName
 from stepless.objective import Penalized
 from stepless.risks.risk import WeightRisk
-from stepless.solvers.batch.mirror_maps import Mirror, MirrorMap, mirror_map, needs_mirror
+from stepless.solvers.batch.mirror_steps import MirrorSteps, needs_mirror
 from stepless.solvers.batch.smoothness import needs_smooth, rounding_error
 from stepless.solvers.solver import Finding, finding_at
 
@@ -20,9 +21,9 @@ _LONGER = 1.1  # after one that was not
 
 @dataclass
 class MirrorProxState:
-    """Where it is, the risk there, and how long steps are."""
+    """The present point and the step size."""
 
-    map: MirrorMap
+    steps: MirrorSteps
     w: Array
     b: Any
     step: float = 0.0
@@ -35,7 +36,7 @@ class MirrorProx:
     Algorithm   MAH §2.3.2.4: z = argmin_v∈S η(⟨∇R(w_t), v⟩ + Ω(v)) + B(v, w_t), and
                 w_{t+1} = argmin_v∈S η(⟨∇R(z), v⟩ + Ω(v)) + B(v, w_t)
     Guarantee   min_t J(z_t) − J* ≤ B(w*, w_1)/Σ η_t, and η_t ≥ 1/(2β) or so: O(β/T) (Th. 2.20)
-    Cost        two oracles (a pass on all threads each) a step, another if η must fall; O(d) memory
+    Cost        two oracles (passes on all threads) per step, another if η must fall; O(d) memory
     Needs       a smooth loss, and what `mirror-descent` needs
     Differs     η is found: the longest, by halves, for which the theorem's proof holds at this
                 step, η⟨∇R(z) − ∇R(w), z − w_{t+1}⟩ ≤ B(z, w) + B(w_{t+1}, z). The loop keeps the
@@ -59,27 +60,28 @@ class MirrorProx:
     online: ClassVar[bool] = False
     needs: ClassVar[type] = WeightRisk
 
-    def __init__(self, mirror: Mirror | None = None) -> None:
+    def __init__(self, mirror: MirrorName | None = None) -> None:
         self.mirror = mirror
 
     def lacks(self, objective: Penalized) -> str | None:
         return needs_mirror(objective, self.mirror) or needs_smooth(objective)
 
     def start(self, risk: WeightRisk, w: Array, b: Any) -> MirrorProxState:
-        mirror = mirror_map(risk, self.mirror)
-        return MirrorProxState(mirror, mirror.enter(w), b)
+        steps = MirrorSteps.of(risk, self.mirror)
+        return MirrorProxState(steps, steps.mirror.inside(w), b)
 
     def step(self, risk: WeightRisk, state: MirrorProxState, rng: np.random.Generator) -> Finding:
-        mirror, w, here = state.map, state.w, risk.tangent(state.w, state.b)
-        g = here.plane.a + mirror.linear(w)
+        w, here = state.w, risk.tangent(state.w, state.b)
+        steps, mirror = state.steps, state.steps.mirror
+        g = here.plane.a + steps.linear(w)
         if state.step == 0.0:  # a risk ≥ 0 would fall below 0 if it were less smooth than that
             square = mirror.dual_square(g, w)
             state.step = 2.0 * here.value / square if square > 0.0 and here.value > 0.0 else 1.0
         while True:
-            z = mirror.move(w, g, state.step)
+            z = steps.move(w, g, state.step)
             there = risk.tangent(z, here.b)
-            ahead = there.plane.a + mirror.linear(z)
-            v = mirror.move(w, ahead, state.step)
+            ahead = there.plane.a + steps.linear(z)
+            v = steps.move(w, ahead, state.step)
             bend = state.step * float((ahead - g) @ (z - v))
             near = mirror.divergence(z, w) + mirror.divergence(v, z)
             rounding = state.step * rounding_error(risk, here.value)

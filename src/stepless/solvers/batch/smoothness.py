@@ -9,17 +9,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import proximal_step, vertices
 from stepless.intercept import Intercept
-from stepless.objective import (
-    L1,
-    ElasticNet,
-    L1Ball,
-    L2Ball,
-    LpBall,
-    Objective,
-    Penalized,
-    SquaredL2,
-    Zero,
-)
+from stepless.objective import Objective, Penalized
 from stepless.plane import Tangent
 from stepless.risks.risk import Risk, WeightRisk
 
@@ -133,10 +123,9 @@ def needs_smooth(objective: Penalized) -> str | None:
 def needs_prox(objective: Penalized) -> str | None:
     """Return what is lacking if the joint prox of penalty and domain is not the projected prox."""
     penalty, domain = objective.regularizer, objective.domain
-    alone = domain.free or isinstance(penalty, Zero | SquaredL2)
+    alone = domain.free or penalty.only_ridge
     single = penalty.separable and domain.separable
-    norms = isinstance(penalty, L1 | ElasticNet) and isinstance(domain, L1Ball | L2Ball | LpBall)
-    if alone or single or norms:
+    if alone or single or (penalty.has_lasso and domain.lasso_first):
         return None
     return (
         f"does not know {type(penalty).__name__} and {type(domain).__name__} at once; "

@@ -8,7 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.margins import MEAN, regularize_diagonal, regularize_full
-from stepless.objective import FiniteSum, Hinge, MulticlassHinge, Objective
+from stepless.objective import FiniteSum, Objective
 from stepless.solvers.online.learner import ExampleSizes, Learner, LearnerState, needs_no_penalty
 from stepless.solvers.online.updates import Memory
 
@@ -54,10 +54,11 @@ class AROW(Learner):
         self.r = r
 
     def lacks(self, objective: Objective) -> str | None:
-        if isinstance(objective.loss, MulticlassHinge):
+        loss = objective.loss
+        if loss.unit_slopes and loss.outputs() > 1:
             return "is of two classes; use multi_class='ovr', or solver='passive-aggressive'"
-        if not isinstance(objective.loss, Hinge):
-            return f"needs the hinge, not {type(objective.loss).__name__}; use loss='hinge'"
+        if not (loss.unit_slopes and loss.targets == "signs"):
+            return f"needs the hinge, not {type(loss).__name__}; use loss='hinge'"
         return needs_no_penalty(objective)
 
     def fixed(self, objective: Objective) -> float | None:

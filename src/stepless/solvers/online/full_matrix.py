@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 from stepless.arrays import Array, Indices
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.rows import spread
-from stepless.objective import FiniteSum, Free, L2Ball, Objective, SquaredL2, Zero
+from stepless.objective import FiniteSum, Objective
 from stepless.solvers.online.updates import Memory, Setting
 
 EXACT = 128  # weights of a block up to which its root is renewed every round
@@ -61,9 +61,9 @@ class FullMatrix:
     @staticmethod
     def lacks(objective: Objective) -> str | None:
         """Return what an objective lacks for a full matrix."""
-        if not isinstance(objective.regularizer, SquaredL2 | Zero):
+        if not objective.regularizer.only_ridge:
             return "knows the penalties l2 and none with a full matrix; use matrix='diagonal'"
-        if not isinstance(objective.domain, Free | L2Ball):
+        if not (objective.domain.free or objective.domain.ball_exponent == 2.0):
             return "knows the domains free and ball with a full matrix; use matrix='diagonal'"
         return None
 

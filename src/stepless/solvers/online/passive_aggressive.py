@@ -9,7 +9,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.margins import correct
-from stepless.objective import Absolute, EpsilonInsensitive, Hinge, MulticlassHinge, Objective
+from stepless.objective import Objective
 from stepless.objective.finite_sum import FiniteSum
 from stepless.solvers.online.learner import ExampleSizes, Learner, LearnerState, needs_no_penalty
 from stepless.solvers.online.updates import Memory
@@ -53,7 +53,7 @@ class PassiveAggressive(Learner):
         self.C = C
 
     def lacks(self, objective: Objective) -> str | None:
-        if not isinstance(objective.loss, Hinge | MulticlassHinge | Absolute | EpsilonInsensitive):
+        if not objective.loss.unit_slopes:
             return (
                 f"needs a loss that a step can bring to 0, and {type(objective.loss).__name__} is "
                 "none; use loss='hinge', or 'epsilon_insensitive' for numbers"

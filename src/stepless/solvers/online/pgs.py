@@ -13,7 +13,7 @@ from stepless.compiled import primal_gradient
 from stepless.compiled.links import Linear, Power, Separate
 from stepless.compiled.primal_gradient import Rule
 from stepless.compiled.rows import longest
-from stepless.objective import L2Ball, LpBall, Objective, Regularizer, SquaredL2, SquaredLp
+from stepless.objective import Objective, Regularizer
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, IterateSum, Point
 from stepless.solvers.online.pass_solver import UNKNOWN, PassSolver
@@ -201,39 +201,31 @@ class PGS(PassSolver[PGSState]):
     def _batch(self, risk: RowRisk, stream: bool = False) -> int:
         if self.batch is not None:
             return self.batch
-        if stream or not isinstance(risk.objective.regularizer, SquaredLp):
+        if stream or risk.objective.regularizer.norm_exponent in (None, 2.0):
             return 1
         spread = risk.d * risk.m // max(risk.source.X.nnz, 1)
         return max(1, min(spread, risk.m // _ROUNDS))
 
 
 def _same_norm(objective: Objective) -> bool:
-    match objective.regularizer, objective.domain:
-        case SquaredL2(), L2Ball():
-            return True
-        case SquaredLp() as penalty, LpBall() as ball:
-            return penalty.p == ball.p
-    return False
+    p = objective.regularizer.norm_exponent
+    return p is not None and p == objective.domain.ball_exponent
 
 
 def _link(objective: Objective, first: float) -> Linear | Power | Separate:
-    penalty = objective.regularizer
-    match penalty:
-        case SquaredL2():
-            return Linear(penalty.alpha)
-        case SquaredLp():
-            return Power(penalty.alpha, penalty.p)
-    return Separate(penalty, _reach(penalty, first))
+    penalty, p = objective.regularizer, objective.regularizer.norm_exponent
+    if p is None:
+        return Separate(penalty, _reach(penalty, first))
+    return Linear(objective.strength) if p == 2.0 else Power(objective.strength, p)
 
 
 def _bound(objective: Objective, first: float) -> float:
     """Return a bound on ‖w*‖: the domain's, and that of Ω(w*) ≤ R(0); of its weights otherwise."""
-    penalty, domain = objective.regularizer, objective.domain
-    asked = domain.bound if isinstance(domain, L2Ball | LpBall) else math.inf
-    if not isinstance(penalty, SquaredL2 | SquaredLp):
-        return _reach(penalty, first)
-    p = penalty.p if isinstance(penalty, SquaredLp) else 2.0
-    return min(asked, math.sqrt(2.0 * (p - 1.0) * max(first, 1e-30) / penalty.alpha))
+    p = objective.regularizer.norm_exponent
+    if p is None:
+        return _reach(objective.regularizer, first)
+    size = math.sqrt(2.0 * (p - 1.0) * max(first, 1e-30) / objective.strength)
+    return min(objective.radius, size)
 
 
 def _reach(penalty: Regularizer, first: float) -> float:
@@ -250,13 +242,12 @@ def _reach(penalty: Regularizer, first: float) -> float:
 
 def gradient_of(penalty: Regularizer, w: Array) -> Array:
     """∇Ω(w): the u with ∇Ω*(u) = w."""
-    match penalty:
-        case SquaredL2():
-            return penalty.alpha * w
-        case SquaredLp():
-            size = float(np.sum(np.abs(w) ** penalty.p)) ** (1.0 / penalty.p) or 1.0
-            shares = np.copysign((np.abs(w) / size) ** (penalty.p - 1.0), w)
-            return penalty.alpha / (penalty.p - 1.0) * size * shares
+    p, strength = penalty.norm_exponent, penalty.strong_convexity()
+    if p == 2.0:
+        return strength * w
+    if p is not None:
+        size = float(np.sum(np.abs(w) ** p)) ** (1.0 / p) or 1.0
+        return strength / (p - 1.0) * size * np.copysign((np.abs(w) / size) ** (p - 1.0), w)
     low, high = -np.ones_like(w), np.ones_like(w)
     for _ in range(_HALVINGS):
         short = (penalty.conjugate_weights(high) < w) | (penalty.conjugate_weights(low) > w)

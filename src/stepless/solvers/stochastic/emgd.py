@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.compiled.mixed import Epoch
-from stepless.objective import Objective, SquaredL2
+from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import EpochPlan, Mixed, MixedState, parts
 
@@ -52,7 +52,8 @@ class EMGD(Mixed):
     name: ClassVar[str] = "emgd"
 
     def lacks(self, objective: Objective) -> str | None:
-        if self.schedule == "theory" and not isinstance(objective.regularizer, SquaredL2):
+        ridge = objective.regularizer.only_ridge and not objective.regularizer.zero
+        if self.schedule == "theory" and not ridge:
             return "has a theorem for the penalty l2 only; use schedule='practical'"
         return super().lacks(objective)
 

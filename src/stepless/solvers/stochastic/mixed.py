@@ -14,7 +14,7 @@ from stepless.compiled.mixed import Epoch
 from stepless.compiled.rows import steepest
 from stepless.compiled.shuffle import random_order
 from stepless.compiled.vertices import enter
-from stepless.objective import L1, ElasticNet, Objective, Regularizer, SquaredL2, Zero
+from stepless.objective import L1, Objective, Regularizer, Zero
 from stepless.risks.linear_risk import Anchor
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.smoothness import needs_prox
@@ -163,12 +163,10 @@ def _polished(risk: RowRisk, arrived: Centre, step: float) -> Centre:
 
 def parts(objective: Objective) -> tuple[float, Regularizer]:
     """Return the λ of (λ/2)‖w‖² in each example's function, and what is left to the prox."""
-    match objective.regularizer:
-        case SquaredL2(alpha=alpha):
-            return alpha, Zero()
-        case ElasticNet(alpha=alpha, ratio=ratio) if ratio < 1.0:
-            return alpha * (1.0 - ratio), L1(alpha * ratio) if ratio > 0.0 else Zero()
-    return 0.0, objective.regularizer
+    shares = objective.regularizer.elastic_shares
+    if shares is None:
+        return 0.0, objective.regularizer
+    return shares[1], L1(shares[0]) if shares[0] > 0.0 else Zero()
 
 
 def _begin_epoch(risk: RowRisk, centre: Centre, plan: EpochPlan) -> EpochState:
@@ -196,7 +194,7 @@ def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eag
         return "eager"
     if rest.zero:
         return "plain"
-    return "lagged" if isinstance(rest, L1) and math.isinf(epoch.radius) else "eager"
+    return "lagged" if rest.has_lasso and math.isinf(epoch.radius) else "eager"
 
 
 def _continue_epoch(risk: RowRisk, centre: Centre, under_way: EpochState, order: Indices) -> None:

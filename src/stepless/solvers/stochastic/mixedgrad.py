@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from stepless.compiled.mixed import Epoch
-from stepless.objective import Objective, SquaredL2
+from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import EpochPlan, Mixed, MixedState, parts
 
@@ -53,8 +53,8 @@ class MixedGrad(Mixed):
     name: ClassVar[str] = "mixedgrad"
 
     def lacks(self, objective: Objective) -> str | None:
-        ridge = objective.domain.free and isinstance(objective.regularizer, SquaredL2)
-        if self.schedule == "theory" and not ridge:
+        ridge = objective.regularizer.only_ridge and not objective.regularizer.zero
+        if self.schedule == "theory" and not (ridge and objective.domain.free):
             return (
                 "has a theorem for the penalty l2 without a domain only; use schedule='practical'"
             )

@@ -13,7 +13,7 @@ from stepless.compiled import one_projection as loop
 from stepless.compiled.one_projection import Rule
 from stepless.compiled.rows import longest
 from stepless.compiled.shuffle import random_order
-from stepless.objective import Objective, SquaredL2, Zero
+from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding, needs_one_output, needs_steps
@@ -74,7 +74,7 @@ class OneProjection:
 
     def lacks(self, objective: Objective) -> str | None:
         loss, domain = objective.loss, objective.domain
-        if type(objective.regularizer) not in (SquaredL2, Zero):
+        if not objective.regularizer.only_ridge:
             return "knows the penalties l2 and none; use penalty='l2', or solver='auto'"
         if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
             return lack

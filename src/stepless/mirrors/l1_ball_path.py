@@ -1,4 +1,4 @@
-"""The nearest point of an ℓ₁ ball in the metric of a matrix."""
+"""Projection onto an ℓ₁ ball in the metric of a matrix, by the path of the lasso."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepless.arrays import Array
 _TURNS = 20  # of the path, for each weight: it takes about one
 
 
-def in_diamond(bound: float, w: Array, H: Array) -> Array | None:
+def project_l1_ball(bound: float, w: Array, H: Array) -> Array | None:
     """argmin_v ½(v − w)ᵀH(v − w) over ‖v‖₁ ≤ bound, for w outside; None where ties have no end.
 
     v is a point of the lasso's path, H(w − v) = λ∂‖v‖₁, followed from v = 0 (Osborne, Presnell,
@@ -20,7 +20,7 @@ def in_diamond(bound: float, w: Array, H: Array) -> Array | None:
 
     Examples
     --------
-    >>> in_diamond(1.0, np.array([2.0, 0.5]), np.diag([1.0, 8.0]))
+    >>> project_l1_ball(1.0, np.array([2.0, 0.5]), np.diag([1.0, 8.0]))
     array([0.66666667, 0.33333333])
     """
     pull, v = H @ w, np.zeros(w.size)

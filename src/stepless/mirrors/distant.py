@@ -1,4 +1,4 @@
-"""Nearest points to those that are far away."""
+"""Projections of distant points."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.vertices import enter
-from stepless.objective import Box, Domain, Free, L1Ball, L2Ball, LpBall, Nonnegative, Simplex
+from stepless.objective import Domain
 
-_FORMULA = (Free, L2Ball, L1Ball, LpBall, Box, Simplex, Nonnegative)  # as exact from anywhere
 _FAR = 2.0**10  # times the domain's size: from there on rounding can be seen
 _STILL = 1e-13  # of the domain's size: a move by rounding
 _LENGTHS = 16  # a step is up to 2^15 sizes long
 _TRIALS = 20 * _LENGTHS
 
 
-def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
+def project_distant(domain: Domain, w: Array, size: float) -> None:
     """Move w to the nearest point of a domain, no weight of which is above `size`.
 
     From far away a method that goes from face to face cannot tell in which of them it is. But the
@@ -27,12 +26,13 @@ def enter_from_afar(domain: Domain, w: Array, size: float) -> None:
     --------
     >>> from stepless.objective import Polytope
     >>> w = np.array([3e17, 1e17])
-    >>> enter_from_afar(Polytope.of([[1, 1], [-1, 0], [0, -1]], [1, 0, 0]), w, 1.0)
+    >>> project_distant(Polytope.of([[1, 1], [-1, 0], [0, -1]], [1, 0, 0]), w, 1.0)
     >>> w.round(12) + 0.0
     array([1., 0.])
     """
-    if isinstance(domain, _FORMULA):
-        return enter(domain, w)
+    if domain.separable or domain.simplex or domain.ball_exponent is not None:
+        enter(domain, w)  # by a formula, as exact from anywhere
+        return
     aim = w.copy()
     enter(domain, w)
     for k in range(_TRIALS):
