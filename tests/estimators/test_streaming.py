@@ -145,7 +145,7 @@ def test_regression_streams_too():
 
 @pytest.mark.parametrize("model", [LinearClassifier(), LinearRegressor()])
 def test_nothing_to_settle_is_one_sentence(model):
-    with pytest.raises(NotFittedError, match="there is no stream: learn from one before"):
+    with pytest.raises(NotFittedError, match="there is no stream: learn from one first"):
         model.settle()
 
 

@@ -35,7 +35,7 @@ _SCALES = np.array(
 
 
 def averaged_sigmoid(mean: Array, variance: Array) -> Array:
-    """E 1/(1 + e⁻ᶻ) for z of these means and variances, to 3e-9: a normal's average of Φ is a Φ.
+    """Return E 1/(1 + e⁻ᶻ) of normal z, to 3e-9: the normal average of Φ is a Φ.
 
     Examples
     --------
@@ -43,4 +43,5 @@ def averaged_sigmoid(mean: Array, variance: Array) -> Array:
     array([0.5   , 0.8808, 0.7174])
     """
     z = _SCALES * mean[..., None] / np.sqrt(1.0 + _SCALES**2 * variance[..., None])
-    return ndtr(z) @ _SHARES
+    averages: Array = ndtr(z) @ _SHARES
+    return averages

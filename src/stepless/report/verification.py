@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
-from stepless.estimators.proof import Posed, Proof, model_digest, sized
+from stepless.estimators.proof import Obligation, Proof, data_digests, model_digest
 from stepless.proof import added
 from stepless.proof.witness import Points, Slopes, Witness
 from stepless.report.atomic import Path
@@ -105,7 +105,7 @@ def verify(
     known = getattr(model, "proof_", None) if proof is None else proof
     if not isinstance(known, Proof | None):
         known = read_proof(known)
-    posed: Posed = model._posed(X, y, sample_weight, **queries)
+    posed: Obligation = model._proof_obligation(X, y, sample_weight, **queries)
     if known is not None:
         _refuse_other(known, model, posed)
     runs = _with_witnesses(posed, known)
@@ -129,7 +129,7 @@ def refuse_stream(model: Any) -> None:
         )
 
 
-def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
+def _refuse_other(known: Proof, model: Any, posed: Obligation) -> None:
     """Say what a proof is of, if it is not of this."""
     kind = type(model).__name__
     if known.kind != kind:
@@ -140,7 +140,7 @@ def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
             raise DataError(
                 f"{known.name}: is a proof for the {part} {other}, but the model's is {own}"
             )
-    here = sized(posed.data)
+    here = data_digests(posed.data)
     for part in here:
         other = known.data.get(part, "none")
         if other != here[part]:
@@ -153,7 +153,7 @@ def _refuse_other(known: Proof, model: Any, posed: Posed) -> None:
 
 
 def _with_witnesses(
-    posed: Posed, known: Proof | None
+    posed: Obligation, known: Proof | None
 ) -> Iterator[tuple[Risk, Array, Any, Witness | None]]:
     """Each run, and its witness in blocks of the risk's own."""
     if known is None:
