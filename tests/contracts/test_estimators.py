@@ -1,4 +1,4 @@
-"""What every estimator has in common: wrong parameters, no fit yet, weights of another size."""
+"""Contracts of every estimator: signatures, wrong parameters, no fit yet, weights of other sizes."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Ctrl-C in a fit: the first one ends it with what it has, the second one undoes it."""
+"""Ctrl-C in a fit: the first one ends it with the best weights so far, the second one undoes it."""
 
 import signal
 from warnings import catch_warnings, simplefilter

@@ -1,4 +1,4 @@
-"""A stream: it makes no difference how it is cut; every example is scored before it is learned."""
+"""Streams: cuts make no difference; every example is predicted before it is learned."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Targets, labels and weights: what is no number, no label, or missing, is named by its place."""
+"""Targets, labels and weights: messages name the place of what is wrong or missing."""
 
 import datetime
 from decimal import Decimal
@@ -33,7 +33,7 @@ def first(value, *rest):
 
 
 def refused(sentence, call):
-    """See that a call is refused by this sentence, with no warning on the way."""
+    """Assert that a call is refused by this sentence, without a warning."""
     with catch_warnings():
         simplefilter("error")
         with pytest.raises(ValueError, match=sentence):

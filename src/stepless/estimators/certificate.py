@@ -115,9 +115,9 @@ def _warn_of_nothing(
             more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
             of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
         warn(
-            f"nothing that gap={gap:g} can tell was learned{of}: the constant model's objective is "
-            f"{constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, and none is below "
-            f"{found.lower_bound:.6g}. {remedy.learn}",
+            f"nothing was learned{of}: within gap={gap:g} the constant model is as good as any. "
+            f"Its objective is {constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, "
+            f"and none is below {found.lower_bound:.6g}. {remedy.learn}",
             NothingLearned,
         )
 

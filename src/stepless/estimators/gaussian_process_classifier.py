@@ -219,15 +219,12 @@ class _Prior(NamedTuple):
 
     def function(self) -> Kernel:
         """Return the kernel function k."""
-        return (
-            self.kernel if isinstance(self.kernel, Kernel) else kernel_of(self.kernel, self.gamma)
-        )
+        given = self.kernel
+        return given if isinstance(given, Kernel) else kernel_of(given, self.gamma)
 
     def times(self, gamma: float = 0.0, variance: float = 0.0) -> _Prior:
         """Return the prior with γ and v multiplied by the exponentials of these numbers."""
-        return self._replace(
-            gamma=self.gamma * math.exp(gamma), variance=self.variance * math.exp(variance)
-        )
+        return _Prior(self.kernel, self.gamma * math.exp(gamma), self.variance * math.exp(variance))
 
 
 def _most_likely(
