@@ -448,8 +448,11 @@ def test_plot():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"solver": "pegasos"}, "no theorem is kept for solver 'pegasos': choose one of adagrad, "),
-        ({"solver": Pegasos()}, "no theorem is kept for solver 'pegasos'"),
+        (
+            {"solver": "pegasos"},
+            "no theorem is known for solver 'pegasos': choose one of adagrad, ",
+        ),
+        ({"solver": Pegasos()}, "no theorem is known for solver 'pegasos'"),
         ({"solver": "newton"}, "solver 'newton' cannot learn from a stream"),
         ({"solver": "adagrid"}, "there is no solver 'adagrid': did you mean 'adagrad'?"),
         ({"solver": AdaGrad("rda", "full")}, "knows the penalties l2 and none with a full matrix"),

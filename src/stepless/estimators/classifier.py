@@ -17,19 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, Mask, MatrixLike, Weights
 from stepless.data import Source
+from stepless.estimators import multiclass, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.multiclass import (
-    Point,
-    positive_class_names,
-    positive_classes,
-    predicted_classes,
-    targets_per_run,
-    weights_per_class,
-    weights_per_run,
-)
 from stepless.estimators.optimum_bounds import (
     refuse_unknown_optimum,
     settled_labels,
@@ -37,15 +29,6 @@ from stepless.estimators.optimum_bounds import (
 )
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.proof import (
-    Data,
-    Obligation,
-    chosen_strength,
-    describe_problem,
-    numeric_labels,
-    refuse_other_labels,
-    store_proof,
-)
 from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
 from stepless.estimators.targets import refuse_non_classes, stream_classes
 from stepless.estimators.validation import sample_weights, validate_classification, validate_X_y
@@ -171,48 +154,56 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         source, d = Source(X, np.ones(len(y)), s, run.threads), X.shape[1]
         starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        tasks = targets_per_run(y, classes, problem.loss)
+        tasks = multiclass.targets_per_run(y, classes, problem.loss)
         problem = choose_strength(problem, (source.relabelled(y_run) for _, y_run in tasks), run)
-        for label, y_run in targets_per_run(y, classes, problem.loss):
+        for label, y_run in multiclass.targets_per_run(y, classes, problem.loss):
             k = len(results)
             risks.append(risk_of(problem.objective, source.relabelled(y_run)))
             stopping = run.stopping(len(starts) - k, perf_counter() - began)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
-        self.coef_, self.intercept_ = weights_per_class([(r.w, r.b) for r in results], problem.loss)
+        self.coef_, self.intercept_ = multiclass.weights_per_class(
+            [(r.w, r.b) for r in results], problem.loss
+        )
         constants = [risk.at_constant for risk in risks]
-        names = positive_class_names(classes)
+        names = multiclass.positive_class_names(classes)
         store_certificate(self, run, results, constants=constants, labels=names)
         data = _data(source, y, classes)
-        store_proof(self, results, describe_problem(problem.objective, problem.loss), data)
+        proof.store_proof(
+            self, results, proof.describe_problem(problem.objective, problem.loss), data
+        )
         store_optimum_bounds(self, risks, results)
         self.__dict__.pop("_stream", None)
         return self
 
-    def _proof_obligation(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights) -> Obligation:
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
         """Return the problems that `fit` would solve, one per class, and current solutions."""
-        problem, run = Problem.of(self, _TARGETS, **chosen_strength(self)), Run.of(self)
+        problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False
         )
-        refuse_other_labels(self.classes_, classes)
+        proof.refuse_other_labels(self.classes_, classes)
         problem = problem.of_classes(len(classes), self.multi_class)
         source = Source(X, np.ones(len(y)), s, run.threads)
-        found = weights_per_run(*linear_weights(self, source.shape[1]), problem.loss)
-        tasks = zip(targets_per_run(y, classes, problem.loss), found, strict=True)
+        found = multiclass.weights_per_run(*linear_weights(self, source.shape[1]), problem.loss)
+        tasks = zip(multiclass.targets_per_run(y, classes, problem.loss), found, strict=True)
         runs = (
             (risk_of(problem.objective, source.relabelled(y_run)), *at) for (_, y_run), at in tasks
         )
-        described = describe_problem(problem.objective, problem.loss)
-        return Obligation(described, _data(source, y, classes), runs)
+        described = proof.describe_problem(problem.objective, problem.loss)
+        return proof.Obligation(described, _data(source, y, classes), runs)
 
     def _starts(
         self, problem: Problem, classes: AnyArray, d: int, fitted: bool
-    ) -> Sequence[Point | None]:
+    ) -> Sequence[multiclass.Point | None]:
         """Return the start of each run: the current weights, or None."""
         if fitted:
-            return weights_per_run(*linear_weights(self, d), problem.loss)
-        return [None] * (1 if problem.loss.outputs() > 1 else len(positive_classes(classes)))
+            return multiclass.weights_per_run(*linear_weights(self, d), problem.loss)
+        return [None] * (
+            1 if problem.loss.outputs() > 1 else len(multiclass.positive_classes(classes))
+        )
 
     def partial_fit(
         self,
@@ -267,12 +258,12 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
             self._stream = LinearStream(learners)
         self._stream.refuse_changes(self)
         source = Source(X, np.ones(len(y)), s, run.threads, scaled=False)
-        tasks = targets_per_run(y, self.classes_, self._stream.objective.loss)
+        tasks = multiclass.targets_per_run(y, self.classes_, self._stream.objective.loss)
         z = self._stream.learn(source.relabelled(y_run) for _, y_run in tasks)
         store_stream(self, self._stream, problem)
         if settle or not fitted:
             self.coef_, self.intercept_ = self._stream.weights()
-        return predicted_classes(z.ravel() if z.shape[1] == 1 else z, self.classes_)
+        return multiclass.predicted_classes(z.ravel() if z.shape[1] == 1 else z, self.classes_)
 
     def _classes(self, classes: ArrayLike | None, y: AnyArray, fitted: bool) -> AnyArray:
         """Return all classes of a stream, which must include each label of a chunk."""
@@ -298,7 +289,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
 
     def predict(self, X: MatrixLike) -> AnyArray:
         """Return the most plausible class of each example."""
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
     def settled(self, X: MatrixLike) -> Mask:
         """Return for which examples every optimum predicts the class that `predict` does.
@@ -316,5 +307,5 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
 
 
-def _data(source: Source, y: AnyArray, classes: AnyArray) -> Data:
-    return {"examples": source, "labels": numeric_labels(y, classes), "weights": source.s}
+def _data(source: Source, y: AnyArray, classes: AnyArray) -> proof.Data:
+    return {"examples": source, "labels": proof.numeric_labels(y, classes), "weights": source.s}

@@ -17,24 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
 from stepless.data.digest import digest
 from stepless.data.gram import Gram, combination
+from stepless.estimators import multiclass, proof
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.multiclass import (
-    positive_class_names,
-    positive_classes,
-    predicted_classes,
-    targets_per_run,
-)
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.proof import (
-    Data,
-    Obligation,
-    describe_problem,
-    numeric_labels,
-    refuse_other_labels,
-    store_proof,
-)
 from stepless.estimators.validation import validate_classification, validate_X
 from stepless.given import real, shown
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
@@ -154,9 +141,9 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results, constants = list[Result](), list[Callable[[], float]]()
-        for label, signs in targets_per_run(y, classes, problem.loss):
+        for label, signs in multiclass.targets_per_run(y, classes, problem.loss):
             stopping = run.stopping(
-                len(positive_classes(classes)) - len(results), perf_counter() - began
+                len(multiclass.positive_classes(classes)) - len(results), perf_counter() - began
             )
             risk = KernelRisk(problem.objective, gram, signs, s)
             results.append(run.minimize(risk, None, stopping, label, resumable=False))
@@ -167,38 +154,40 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        labels = positive_class_names(classes)
+        labels = multiclass.positive_class_names(classes)
         store_certificate(
             self, run, results, self._remedy(results), constants=constants, labels=labels
         )
-        store_proof(self, results, self._describe(problem), _data(X, y, classes, s))
+        proof.store_proof(self, results, self._describe(problem), _data(X, y, classes, s))
         return self
 
-    def _proof_obligation(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights) -> Obligation:
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
         """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem = self._problem()
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False, **_ACCEPTED
         )
         self._refuse_shapes(X.shape[1])
-        refuse_other_labels(self.classes_, classes)
+        proof.refuse_other_labels(self.classes_, classes)
         m, last = X.shape[0], self.support_.max(initial=0)
         if last >= m or digest(X[self.support_]) != digest(self.support_vectors_):
             raise ValueError("these are other examples: they lack the model's support vectors")
         coefficients = np.zeros((len(self.intercept_), m))
         coefficients[:, self.support_] = self.dual_coef_
-        gram, tasks = Gram(self.kernel_, X), targets_per_run(y, classes, problem.loss)
+        gram, tasks = Gram(self.kernel_, X), multiclass.targets_per_run(y, classes, problem.loss)
         solved = zip(tasks, coefficients, self.intercept_.tolist(), strict=True)
         runs = (
             (KernelRisk(problem.objective, gram, signs, s), w, b) for (_, signs), w, b in solved
         )
-        return Obligation(self._describe(problem), _data(X, y, classes, s), runs)
+        return proof.Obligation(self._describe(problem), _data(X, y, classes, s), runs)
 
     def _problem(self) -> Problem:
         return Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
 
     def _describe(self, problem: Problem) -> dict[str, str]:
-        return describe_problem(problem.objective, problem.loss, kernel=self.kernel_)
+        return proof.describe_problem(problem.objective, problem.loss, kernel=self.kernel_)
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Return f(x) + b for each example (one column per class for more than two)."""
@@ -222,7 +211,7 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
 
     def predict(self, X: MatrixLike) -> AnyArray:
         """Return the most plausible class of each example."""
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: MatrixLike) -> Array:
@@ -271,5 +260,5 @@ def _average(X: Matrix, s: Array | None) -> float:
     return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))
 
 
-def _data(X: Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:
-    return {"examples": X, "labels": numeric_labels(y, classes), "weights": s}
+def _data(X: Matrix, y: AnyArray, classes: AnyArray, s: Array) -> proof.Data:
+    return {"examples": X, "labels": proof.numeric_labels(y, classes), "weights": s}
