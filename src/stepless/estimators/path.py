@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -96,25 +96,28 @@ def alpha_path(
     model = kind(loss=found, **settings)
     problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     source = _source(model, X, y, sample_weight, problem, run)
-    points: dict[float, PathPoint] = {}
-    last: Result | None = None
-    with interruptible() as request:
-        for alpha in sorted(set(strengths), reverse=True):
-            risk = risk_of(replace(problem, alpha=alpha).objective, source)
-            last = run.minimize(risk, last)
-            points[alpha] = PathPoint.of(alpha, last)
-        if request.heed():
-            _warn_interrupted(points.values(), run.gap)
+    points = _points(problem, run, source, sorted(set(strengths), reverse=True))
     return [points[alpha] for alpha in strengths]
 
 
-def _warn_interrupted(points: Iterable[PathPoint], gap: float) -> None:
-    worst = max(point.rel_gap for point in points)
-    warn(
-        f"interrupted with relative gaps of up to {worst:.2g}, not {gap:g}; "
-        "`stopped_by` says which points were",
-        ConvergenceWarning,
-    )
+def _points(
+    problem: Problem, run: Run, source: Source, falling: list[float]
+) -> dict[float, PathPoint]:
+    """Return the point at each of these strengths, the strongest first."""
+    points: dict[float, PathPoint] = {}
+    last: Result | None = None
+    with interruptible() as request:
+        for alpha in falling:
+            last = run.minimize(risk_of(replace(problem, alpha=alpha).objective, source), last)
+            points[alpha] = PathPoint.of(alpha, last)
+        if request.heed():
+            worst = max(point.rel_gap for point in points.values())
+            warn(
+                f"interrupted with relative gaps of up to {worst:.2g}, not {run.gap:g}; "
+                "`stopped_by` says which points were",
+                ConvergenceWarning,
+            )
+    return points
 
 
 def _source(

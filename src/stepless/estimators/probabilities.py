@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
 
 
-def has_probabilities(estimator: Any) -> bool:
+def has_probabilities(estimator: CertifiedEstimator) -> bool:
     """Return whether the loss models a probability; if not, raise AttributeError."""
     loss = getattr(estimator, "loss_", estimator.loss)
     loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss

@@ -57,7 +57,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Obligation:
-    """What is to be proved of a fitted model: the problem on some examples, and its solution.
+    """A problem on some examples and its solution by a fitted model, to be proved.
 
     `runs` has the risk, the weights and the intercept of each run; `unit` returns the unit of the
     relative gap, given the objective and the gap.
