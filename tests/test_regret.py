@@ -489,7 +489,7 @@ def test_full_matrices_whose_root_is_not_renewed_every_round():
     X = np.eye(130)
     y = np.where(np.arange(130) % 2, 1, -1)
     solver = AdaGrad("cmd", "full", eta=1.0)
-    with pytest.raises(ValueError, match="up to 128 weights a block, not for 130; use matrix="):
+    with pytest.raises(ValueError, match="blocks of up to 128 weights, not 130; use matrix="):
         regret_ledger(X, y, penalty="l2", solver=solver)
 
 

@@ -187,7 +187,7 @@ def test_a_chunk_that_an_error_breaks_off_ends_the_stream(monkeypatch):
             model.partial_fit(X, Y)
     assert model.coef_ is before
     for call in (lambda: model.partial_fit(X, Y), model.settle):
-        with pytest.raises(ValueError, match="an error broke off the last chunk, and a part of it"):
+        with pytest.raises(ValueError, match="an error broke off the last chunk, of which a part"):
             call()
     with catch_warnings():
         simplefilter("error")
