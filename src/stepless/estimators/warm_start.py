@@ -39,7 +39,8 @@ def last_weights(
     """Return the weights that a fit of a single row starts from; None without a warm start."""
     if not continues_last_fit(estimator, d, classes):
         return None
-    return linear_weights(estimator, d, b)[0][0]
+    row: Array = linear_weights(estimator, d, b)[0][0]
+    return row
 
 
 def may_reset_features(estimator: CertifiedEstimator, X: MatrixLike) -> bool:
