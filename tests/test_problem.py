@@ -53,7 +53,7 @@ def test_a_risk_that_is_no_sum_has_a_penalty_but_no_strength_to_choose():
         ({"alpha": np.ones(2)}, "alpha must be one value, not an array"),
         ({"fit_intercept": 1}, "fit_intercept must be True or False, not 1"),
         ({"class_weight": {0: -1}}, "class_weight has -1 for class 0: weights must be numbers ≥ 0"),
-        ({"alpha": "auto", "penalty": L1(0.1)}, "of a penalty that is named, but .* has its own"),
+        ({"alpha": "auto", "penalty": L1(0.1)}, "of a penalty given by name, but .* has its own"),
         ({"domain": "simplex", "penalty": "l1"}, "is the same all over a simplex"),
     ],
 )

@@ -448,8 +448,11 @@ def test_plot():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"solver": "pegasos"}, "no theorem is kept for solver 'pegasos': choose one of adagrad, "),
-        ({"solver": Pegasos()}, "no theorem is kept for solver 'pegasos'"),
+        (
+            {"solver": "pegasos"},
+            "no theorem is known for solver 'pegasos': choose one of adagrad, ",
+        ),
+        ({"solver": Pegasos()}, "no theorem is known for solver 'pegasos'"),
         ({"solver": "newton"}, "solver 'newton' cannot learn from a stream"),
         ({"solver": "adagrid"}, "there is no solver 'adagrid': did you mean 'adagrad'?"),
         ({"solver": AdaGrad("rda", "full")}, "knows the penalties l2 and none with a full matrix"),
@@ -486,7 +489,7 @@ def test_full_matrices_whose_root_is_not_renewed_every_round():
     X = np.eye(130)
     y = np.where(np.arange(130) % 2, 1, -1)
     solver = AdaGrad("cmd", "full", eta=1.0)
-    with pytest.raises(ValueError, match="up to 128 weights a block, not for 130; use matrix="):
+    with pytest.raises(ValueError, match="blocks of up to 128 weights, not 130; use matrix="):
         regret_ledger(X, y, penalty="l2", solver=solver)
 
 

@@ -46,9 +46,9 @@ def test_solvers():
         Run("bundle").online_solver()
 
 
-def test_who_is_told():
-    assert Run(watchers=[print]).told() == [print]
-    first, second = replace(Run(watchers=[print]), verbose=1).told("class 3: ")
+def test_watchers():
+    assert Run(watchers=[print]).event_watchers() == [print]
+    first, second = replace(Run(watchers=[print]), verbose=1).event_watchers("class 3: ")
     assert isinstance(first, Progress)
     assert (first.label, second) == ("class 3: ", print)
 

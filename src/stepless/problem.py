@@ -1,11 +1,11 @@
-"""What is asked to be minimised."""
+"""The problem to be solved, without its data."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from stepless.given import real, shown
 from stepless.objective import (
@@ -22,18 +22,20 @@ from stepless.objective import (
 from stepless.registry import named
 from stepless.settings import refuse_settings
 
+ClassWeight: TypeAlias = "dict[Any, float] | str | None"
+
 
 @dataclass(frozen=True)
 class Problem:
     """Ω(w) + the weighted mean loss, over w in a domain, with or without an intercept.
 
-    It holds no data: estimators, paths, the regret ledger, the choice of a strength and the shell
-    all build this value once, and pass it on.
+    It holds no data. Estimators, paths, the regret ledger, the choice of a strength and the shell
+    build this value once and pass it on.
 
     Parameters
     ----------
     loss
-        A name or a `Loss`; for a risk that is no sum over examples, what it is made of instead
+        A name or a `Loss`; for a risk that is no sum over examples, what defines it instead
         (a metric, a loss of queries, a structured model).
     penalty, alpha, domain, fit_intercept, class_weight
         As in `LinearClassifier`.
@@ -51,32 +53,29 @@ class Problem:
     """
 
     loss: Any
-    penalty: Any = "l2"
-    alpha: Any = 1e-4
-    domain: Any = "free"
+    penalty: str | Regularizer | None = "l2"
+    alpha: float | str | None = 1e-4
+    domain: str | Domain = "free"
     fit_intercept: bool = True
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def __post_init__(self) -> None:
         refuse_settings(self)
         if isinstance(self.loss, str):
             object.__setattr__(self, "loss", _named_loss(self.loss))
-        if isinstance(self.domain, str):
-            object.__setattr__(self, "domain", _named_domain(self.domain))
-        elif not isinstance(self.domain, Domain):
-            raise TypeError(f"domain must be a name or a Domain, not {shown(self.domain)}")
-        sensible_weights(self.class_weight)
+        object.__setattr__(self, "domain", _domain_of(self.domain))
+        validate_class_weight(self.class_weight)
         summed = isinstance(self.loss, Loss)
         if summed and self.chooses and isinstance(self.penalty, Regularizer):
             raise ValueError(
-                f"alpha='auto' chooses the strength of a penalty that is named, but "
-                f"{self.penalty} has its own; say penalty='l2'"
+                f"alpha='auto' chooses the strength of a penalty given by name, but "
+                f"{self.penalty} has its own; use penalty='l2'"
             )
-        getattr(self, "objective" if summed else "regularizer")  # refused now, if at all
+        getattr(self, "objective" if summed else "regularizer")  # refuse parameters now, not later
 
     @classmethod
-    def of(cls, estimator: Any, targets: tuple[str, ...] = (), **given: Any) -> Self:
-        """Take from an estimator the parameters that are not given.
+    def of(cls, estimator: object, targets: tuple[str, ...] = (), **given: Any) -> Self:
+        """Build the problem of an estimator, from its parameters and those given.
 
         Its loss must be for one of these kinds of targets; without any, the risk is no sum.
         """
@@ -100,7 +99,7 @@ class Problem:
 
     @property
     def chooses(self) -> bool:
-        """Whether the strength is to be chosen from the examples."""
+        """True if the strength is to be chosen from the examples."""
         return isinstance(self.alpha, str) and self.alpha == "auto"
 
     @cached_property
@@ -121,24 +120,25 @@ class Problem:
 
     @cached_property
     def objective(self) -> Objective:
-        """What is minimised, where the loss is one of single examples."""
-        return Objective(self.loss, self.regularizer, self.domain, bool(self.fit_intercept))
+        """The objective, if the loss is one of single examples."""
+        domain, intercept = _domain_of(self.domain), bool(self.fit_intercept)
+        return Objective(self.loss, self.regularizer, domain, intercept)
 
     @property
     def strength(self) -> float:
-        """α of the penalty: 0 without one, NaN for one of the user's own that has none."""
+        """α of the penalty: 0 without a penalty, NaN for a user-defined one without α."""
         none = 0.0 if self.regularizer.zero else math.nan
         return float(getattr(self.regularizer, "alpha", none))
 
     def of_classes(self, count: int, multi_class: str) -> Self:
-        """The problem of so many classes: of all at once, if asked for, or of two."""
+        """Return the problem of `count` classes: joint, or one that is solved one-vs-rest."""
         if multi_class not in ("ovr", "joint"):
             raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(multi_class)}")
         if self.loss.outputs() > 1:
             if count == 2:
                 raise ValueError("two classes need no joint loss: use loss='hinge' or 'logistic'")
             if self.loss.outputs() != count:
-                raise ValueError(f"{self.loss} is not for {count} classes, which y holds")
+                raise ValueError(f"{self.loss} does not fit the {count} classes of y")
         elif multi_class == "joint" and count > 2:
             if type(self.loss) not in JOINT:
                 known = [name for name, kind in LOSSES.items() if kind in JOINT]
@@ -150,30 +150,39 @@ class Problem:
         return self
 
 
-def loss_of(loss: Any) -> Loss:
-    """Return the loss that is named or given."""
+def loss_of(loss: str | Loss) -> Loss:
+    """Return a loss given by name or as such."""
     found = _named_loss(loss) if isinstance(loss, str) else loss
     if not isinstance(found, Loss):
         raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
     return found
 
 
-@lru_cache(maxsize=64)  # a name is read for every chunk of a stream
+def _domain_of(domain: str | Domain) -> Domain:
+    found = _named_domain(domain) if isinstance(domain, str) else domain
+    if not isinstance(found, Domain):
+        raise TypeError(f"domain must be a name or a Domain, not {shown(found)}")
+    return found
+
+
+@lru_cache(maxsize=64)  # names are looked up for every chunk of a stream
 def _named_loss(name: str) -> Loss:
-    return named("loss", name, LOSSES)
+    found: Loss = named("loss", name, LOSSES)
+    return found
 
 
 @lru_cache(maxsize=64)
 def _named_domain(name: str) -> Domain:
-    return named("domain", name, DOMAINS)
+    found: Domain = named("domain", name, DOMAINS)
+    return found
 
 
-def sensible_weights(class_weight: Any) -> Any:
-    """Return class weights: None, "balanced", or a dict with a number ≥ 0 for each class.
+def validate_class_weight(class_weight: ClassWeight) -> ClassWeight:
+    """Return class weights that are None, "balanced", or a dict of numbers ≥ 0.
 
     Examples
     --------
-    >>> sensible_weights({"spam": 2.0, "ham": 1})
+    >>> validate_class_weight({"spam": 2.0, "ham": 1})
     {'spam': 2.0, 'ham': 1}
     """
     if isinstance(class_weight, dict):

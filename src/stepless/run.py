@@ -1,4 +1,4 @@
-"""How the minimum is sought."""
+"""The run of a solver: limits, seed, threads, watchers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -24,14 +24,17 @@ from stepless.solvers.online.in_order import InOrder
 from stepless.solvers.solver import OnlineSolver
 from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
+from stepless.warning import warn
 from stepless.watchers import Progress, Watcher, validated_watchers
 
-PATIENCE = 1000  # passes, where the user sets no limit
+PATIENCE = 1000  # passes, if the user sets no limit
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Watchers: TypeAlias = Iterable[Watcher]
 
 
 @dataclass(frozen=True)
 class Run:
-    """Solver, limits, seed, threads, and who is told.
+    """Solver, limits, seed, threads and watchers of a run.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ class Run:
     watchers
         Called with every event and the best (w, b) so far; True ends the run.
     patience
-        Passes after which a run ends that has no limit; None: 1000.
+        Passes after which a run without a limit ends; None: 1000.
 
     Examples
     --------
@@ -57,11 +60,11 @@ class Run:
     gap: float = 1e-3
     passes: int | None = None
     seconds: float | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     n_jobs: int | None = None
     shuffle: bool = True
     verbose: int = 0
-    watchers: Iterable[Watcher] = ()
+    watchers: Watchers = ()
     patience: int | None = None
     threads: int | None = field(init=False, repr=False, compare=False)
     limits: Stopping = field(init=False, repr=False, compare=False)
@@ -80,20 +83,20 @@ class Run:
         object.__setattr__(self, "limits", limits)
 
     @classmethod
-    def of(cls, estimator: Any, watchers: Iterable[Watcher] = (), **given: Any) -> Self:
-        """Take from an estimator the parameters that are not given."""
+    def of(cls, estimator: object, watchers: Watchers = (), **given: Any) -> Self:
+        """Build the run of an estimator, from its parameters and those given."""
         known = vars(estimator)
         found = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**found | given, watchers=watchers)
 
-    # -- when it ends, what is left to chance, who is told ------------------------------------
+    # -- limits, random numbers, watchers -----------------------------------------------------
 
     def stopping(self, runs_left: int = 1, spent: float = 0.0) -> Stopping:
-        """When a run ends; `seconds` is shared by the runs that are left (one a class)."""
+        """Return the limits of one run; those that are left (one per class) share the seconds."""
         return replace(self.limits, seconds=max(self.limits.seconds - spent, 0.0) / runs_left)
 
     def generator(self) -> np.random.Generator:
-        """Return the source of chance of a run."""
+        """Return the random number generator of a run."""
         given, seed = self.random_state, 0
         if isinstance(given, np.random.Generator):
             return given
@@ -101,30 +104,36 @@ class Run:
             seed = check_random_state(given).randint(2**31)
         return np.random.default_rng(seed)
 
-    def told(self, label: str = "") -> list[Watcher]:
-        """Return the watchers; if verbose, one that writes lines too."""
+    def event_watchers(self, label: str = "") -> list[Watcher]:
+        """Return the watchers; if verbose, with one that writes a line per event."""
         return [*([Progress(label=label)] if self.verbose else []), *self.watchers]
 
-    # -- who works ----------------------------------------------------------------------------
+    def told(self, label: str = "") -> list[Watcher]:
+        """Return `event_watchers`; the old name."""
+        warn("Run.told is called Run.event_watchers now", DeprecationWarning)
+        return self.event_watchers(label)
+
+    # -- solvers ------------------------------------------------------------------------------
 
     def solver_for(self, risk: Risk) -> Solver | SolverSequence:
-        """Return the solver that is named, or the one that suits the risk best."""
-        solver: Any = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
-        return InOrder(solver) if solver.online and not self.shuffle else solver
+        """Return the given solver, or for ``"auto"`` the one that suits the risk best."""
+        solver = choose(risk, self.gap) if self.solver == "auto" else self.named_solver()
+        in_order = solver.online and not self.shuffle
+        return InOrder(cast(OnlineSolver, solver)) if in_order else solver
 
     def online_solver(self) -> OnlineSolver:
-        """Return the solver that is to learn from a stream."""
-        solver: Any = AdaGrad() if self.solver == "auto" else self.named_solver()
+        """Return the solver that learns from a stream."""
+        solver = AdaGrad() if self.solver == "auto" else self.named_solver()
         if not solver.online:
             online = [name for name, kind in SOLVERS.items() if kind.online]
             raise ValueError(
                 f"solver {solver.name!r} cannot learn from a stream: "
                 f"choose one of {', '.join(online)}"
             )
-        return solver
+        return cast(OnlineSolver, solver)
 
     def named_solver(self) -> Solver:
-        """Return the solver that is named or given."""
+        """Return a solver given by name or as such."""
         if not isinstance(self.solver, str):
             works = isinstance(self.solver, SolverSequence) or hasattr(self.solver, "step")
             if isinstance(self.solver, type) or not works:
@@ -132,29 +141,30 @@ class Run:
             return self.solver
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
-        return SOLVERS[self.solver]()
+        found: Solver = SOLVERS[self.solver]()
+        return found
 
     def minimize(
         self,
         risk: Risk,
-        start: tuple[Array, Any] | Result | None = None,
+        start: tuple[Array, float | Array] | Result | None = None,
         stopping: Stopping | None = None,
         label: str = "",
         resumable: bool = True,
     ) -> Result:
-        """Minimise a risk; `stopping` is for a run that is one of several."""
+        """Minimise a risk; `stopping` replaces the limits, for a run that is one of several."""
         return minimize(
             risk,
             self.solver_for(risk),
             stopping or self.limits,
             start=start,
-            watchers=self.told(label),
+            watchers=self.event_watchers(label),
             rng=self.generator(),
             resumable=resumable,
         )
 
 
-def threads_of(n_jobs: Any) -> int | None:
+def threads_of(n_jobs: int | None) -> int | None:
     """Return a number of threads, None for all cores.
 
     Examples

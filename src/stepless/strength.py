@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,21 +24,24 @@ from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import NewtonSystem
 from stepless.stopping import Stopping
 
-_START = 1e-2  # in units of the slopes' size, see `_unit`: stronger than most data ask for
-_GAP = 1e-2  # of the fits on the way: a norm need not be known better
-_FINEST = 1e-6  # gap at which weights of 0 are believed
+_START = 1e-2  # in units of `_unit`: stronger than most data need
+_GAP = 1e-2  # of the fits on the way: a norm need not be known more exactly
+_FINEST = 1e-6  # gap at which weights of 0 are accepted
 _PASSES = 100  # for each of these fits
 _STEADY = 1.3  # a strength that falls by a smaller factor has settled
 _ROUNDS = 10
-_DRAWS = 200  # features times draws of signs, at least: else one draw says little of a trace
-_TINIEST = 1e-50  # that a penalty takes for a strength
-_NEAR = 0.8  # m to this power examples are near a corner, to measure a density there
+_DRAWS = 200  # features times draws of signs, at least, to estimate a trace
+_TINIEST = 1e-50  # strength that a penalty accepts
+_NEAR = 0.8  # m to this power examples near a corner measure the density there
 
 
-def chosen(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
-    """Return the problem with a strength that is a number, one for all sources.
+_Start = tuple[Array, float | Array] | Result | None
 
-    If it is to be chosen, up to half of the run's seconds are spent on it: see `balanced`.
+
+def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
+    """Return the problem with a number as its strength, one for all sources.
+
+    For ``alpha="auto"`` up to half of the run's seconds are spent on the choice: see `balanced`.
     """
     if not problem.chooses:
         return problem
@@ -54,25 +57,25 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
 
         σ r(w_σ) = tr(V (H + σI)⁻¹)/m,    V = Σ s_i²a_i² x_i x_iᵀ/m,    H = Σ s_i c_i x_i x_iᵀ/m,
 
-    with slopes a_i and curvatures c_i of the loss at w_σ, which stands in for the unknown w₀, for
-    examples that it has not learned from: each at its prediction as if it had been left out.
-    r = Ω/σ. Without H this is the paper's V/(σm). From a strong penalty on, σ is replaced by the
-    solution for r, V and H at w_σ for as long as it falls. A rise is the last step: at a stronger
-    penalty r(w_σ) is too small for r(w₀), and a weak signal would be given up altogether.
+    with slopes a_i and curvatures c_i of the loss at w_σ, which stands in for the unknown w₀, each
+    at the leave-one-out prediction of its example. r = Ω/σ. Without H this is the paper's V/(σm).
+    Starting at a strong penalty, σ is replaced by the solution for r, V and H at w_σ for as long as
+    it falls. A rise is the last step: at a stronger penalty r(w_σ) underestimates r(w₀), and a weak
+    signal would be lost.
 
-    The trace is the mean of gᵀ(H + σI)⁻¹g over g = Σ ±s_i a_i x_i/√m with random signs, always the
-    same ones. A piecewise-linear loss has no curvature; its expectation has, the density of
-    predictions at its corners. Of a loss that tells neither, H is 0: then σ errs upwards.
+    The trace is the mean of gᵀ(H + σI)⁻¹g over g = Σ ±s_i a_i x_i/√m with random signs of a fixed
+    seed. A piecewise-linear loss has no curvature; its expectation has, the density of predictions
+    at its corners. For a loss with neither, H is 0: then σ errs upwards.
 
     Parameters
     ----------
     objective
-        Its penalty is l2 or lp, of any strength: only its kind matters.
+        Its penalty is l2 or lp; its strength does not matter.
     sources
-        The examples; where there are several problems (one a class), all of them: they get one
-        strength, each side of the balance being the sum over the problems.
+        The examples of each problem (one-vs-rest has one per class). All problems get one strength,
+        each side of the balance being the sum over them.
     seconds
-        The most that may be spent; at least one round is made.
+        Time limit; at least one round is made.
 
     Examples
     --------
@@ -90,42 +93,71 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     lack = lacks(objective)
     if lack is not None:
         raise ValueError(lack)
-    began = perf_counter()
+    deadline = perf_counter() + seconds
     unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
     if not _TINIEST < unit < math.inf:  # features of 0, or targets that an intercept explains
         return _START
-    # With the one, no weights lower the objective by more than half: ‖∇R(0)‖² ≤ tr V. The other is
-    # less than any that m examples could tell from none.
+    return _descend(objective, sources, unit, deadline)
+
+
+class _Balance(NamedTuple):
+    """Sums over all problems at one strength σ."""
+
+    size: float  # r(w_σ)
+    error: float  # tr(V (H + σI)⁻¹)/m
+    decline: float  # minus the derivative of the error by σ
+
+
+def _descend(
+    objective: Objective, sources: Sequence[Source], unit: float, deadline: float
+) -> float:
+    """Replace the strength by the solution of the balance there for as long as it falls."""
+    # At the upper limit, no weights lower the objective by more than half: ‖∇R(0)‖² ≤ tr V. The
+    # lower one is less than any that m examples could distinguish from 0.
     most, least = unit, max(unit / sources[0].shape[0] ** 2, _TINIEST)
     strength, gap = max(_START * unit, least), _GAP
-    starts: list[Any] = [None] * len(sources)
+    starts: list[_Start] = [None] * len(sources)
     for _ in range(_ROUNDS):
-        here, before = with_strength(objective, strength), strength
-        size = error = decline = 0.0
-        left = max(seconds - (perf_counter() - began), 0.0) / len(sources)
-        for k, source in enumerate(sources):
-            risk = LinearRisk(here, source)
-            stopping = Stopping(gap, _PASSES, left)
-            result = minimize(risk, choose(risk, gap), stopping, start=starts[k])
-            if result.stopped_by == "interrupt":
-                return strength
-            # of many problems, states and planes might not fit into memory
-            starts[k] = result if len(sources) == 1 else (result.w, result.b)
-            size += here.penalty(result.w) / strength
-            here_error, here_decline = _sampling_error(risk, result)
-            error, decline = error + here_error, decline + here_decline
-        if size > 0.0:
-            strength = min(max(_crossing(strength, size, error, decline), least), most)
+        before = strength
+        balance = _balance(objective, strength, sources, starts, Stopping(gap, _PASSES), deadline)
+        if balance is None:
+            break
+        if balance.size > 0.0:
+            strength = min(max(_crossing(strength, balance), least), most)
         elif gap > _FINEST:  # within the gap, weights of 0 were good enough
             gap *= 0.01
             continue
-        if before < _STEADY * strength or perf_counter() - began >= seconds:
+        if before < _STEADY * strength or perf_counter() >= deadline:
             break
     return strength
 
 
+def _balance(
+    objective: Objective,
+    strength: float,
+    sources: Sequence[Source],
+    starts: list[_Start],
+    limits: Stopping,
+    deadline: float,
+) -> _Balance | None:
+    """Fit all problems from `starts`, which are brought up to date; None after an interrupt."""
+    here, size, error, decline = with_strength(objective, strength), 0.0, 0.0, 0.0
+    limits = replace(limits, seconds=max(deadline - perf_counter(), 0.0) / len(sources))
+    for k, source in enumerate(sources):
+        risk = LinearRisk(here, source)
+        result = minimize(risk, choose(risk, limits.gap), limits, start=starts[k])
+        if result.stopped_by == "interrupt":
+            return None
+        # The states and planes of many problems might not fit into memory.
+        starts[k] = result if len(sources) == 1 else (result.w, result.b)
+        size += here.penalty(result.w) / strength
+        own_error, own_decline = _sampling_error(risk, result)
+        error, decline = error + own_error, decline + own_decline
+    return _Balance(size, error, decline)
+
+
 def lacks(objective: Objective) -> str | None:
-    """Say what of this objective keeps its strength from being chosen, with a remedy."""
+    """Return why the strength of this objective cannot be chosen, with a remedy; None if it can."""
     penalty = objective.regularizer
     if penalty.norm_exponent is None or "alpha" not in penalty._fields:
         return (
@@ -148,10 +180,10 @@ def with_strength(objective: Objective, strength: float) -> Objective:
 
 
 def _unit(risk: LinearRisk) -> float:
-    """Mean s_i²a_i²‖x_i‖² in units of the risk, at weights of 0: what a strength is measured by.
+    """Return the unit of strengths: mean s_i²a_i²‖x_i‖² at weights of 0, divided by the risk.
 
-    Features t times as large make it t² times as large, and every balanced strength too; so it is
-    with the targets, whatever the loss.
+    It scales as every balanced strength does: with the square of the features, and with the
+    targets, whatever the loss.
     """
     start = risk.anchor(np.zeros(risk.d), 0.0)
     if start.tangent.value <= 0.0:
@@ -160,11 +192,12 @@ def _unit(risk: LinearRisk) -> float:
     return float(squares.sum()) / risk.m / start.tangent.value
 
 
-def _crossing(strength: float, size: float, error: float, decline: float) -> float:
-    """Return the σ at which σ r meets the error, T/(κ + σ), as it is and declines at `strength`.
+def _crossing(strength: float, balance: _Balance) -> float:
+    """Return the σ at which σ r equals the error, modelled as T/(κ + σ) around `strength`.
 
-    That is exact where all curvatures are 0 (κ = 0), or far above σ.
+    That is exact if all curvatures are 0 (κ = 0), or far above σ.
     """
+    size, error, decline = balance
     if decline == 0.0:
         return 0.0
     curvature = error / decline  # κ + strength
@@ -173,7 +206,7 @@ def _crossing(strength: float, size: float, error: float, decline: float) -> flo
 
 
 def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
-    """tr(V (H + σI)⁻¹)/m at the weights that were found, and by how much a larger σ lowers it."""
+    """Return tr(V (H + σI)⁻¹)/m at the weights found, and minus its derivative by σ."""
     z, a = _left_out(risk, result)
     m, draws, rng, total = risk.m, math.ceil(_DRAWS / risk.d), np.random.default_rng(0), np.zeros(2)
     source = risk.source
@@ -191,10 +224,10 @@ def _sampling_error(risk: LinearRisk, result: Result) -> tuple[float, float]:
 
 
 def _left_out(risk: LinearRisk, result: Result) -> tuple[Column, Column]:
-    """Return predictions z_i as if without example i, and slopes s_i a_i there.
+    """Return leave-one-out predictions z_i, and slopes s_i a_i there.
 
     An example pulls its own prediction to where its slope is small, the more so the weaker the
-    penalty: of data that can be separated, no error would be left to see.
+    penalty: on separable data no sampling error would be left.
     """
     here, source = risk.anchor(result.w, result.b), risk.source
     c = _curvatures(risk, here.z)
@@ -205,35 +238,38 @@ def _left_out(risk: LinearRisk, result: Result) -> tuple[Column, Column]:
 
 
 def _curvatures(risk: LinearRisk, z: Column) -> Column:
-    """s_i c_i at predictions z."""
+    """Return s_i c_i at predictions z."""
     source, loss = risk.source, risk.objective.loss
     if loss.offers("curvature"):
         c = source.empty()
         source.update((source.empty(), c), smooth.survey, loss, z, 0.0)
         return c
     if loss.offers("corners"):
-        away = source.column(_away, loss, z).whole
-        return source.column(_density, loss, z, _width(away[away < math.inf]))
+        distances = source.column(_corner_distances, loss, z).whole
+        width = _window_width(distances[distances < math.inf])
+        return source.column(_corner_density, loss, z, width)
     return source.column(apply_numpy, np.zeros_like, z)
 
 
-def _away(block: Block, loss: Loss, z: Array) -> Array:
-    """How far predictions are from the next corner; examples of weight 0 have none."""
-    away = np.abs(z - loss.corners(block.y)[1]).min(axis=0)
-    return np.where(block.s > 0.0, away, math.inf)
+def _corner_distances(block: Block, loss: Loss, z: Array) -> Array:
+    """Return the distance of predictions to the nearest corner; infinity for weight 0."""
+    distances = np.abs(z - loss.corners(block.y)[1]).min(axis=0)
+    return np.where(block.s > 0.0, distances, math.inf)
 
 
-def _density(block: Block, loss: Loss, z: Array, width: float) -> Array:
-    """s_i times the rises of the corners that are near, over twice the width."""
+def _corner_density(block: Block, loss: Loss, z: Array, width: float) -> Array:
+    """Return s_i times the rises of the slope at corners within `width`, over twice the width."""
     _, places, rises = loss.corners(block.y)
     near = np.abs(z - places) <= width
-    return block.s * np.where(near, rises, 0.0).sum(axis=0) / (2.0 * width)
+    near_rises: Array = np.where(near, rises, 0.0).sum(axis=0)
+    return block.s * near_rises / (2.0 * width)
 
 
-def _width(away: Array) -> float:
-    """How far from a corner a prediction may be to count for the density there."""
-    width = float(np.partition(away, rank := math.ceil(away.size**_NEAR) - 1)[rank])
+def _window_width(distances: Array) -> float:
+    """Return the distance from a corner within which predictions count for the density there."""
+    rank = math.ceil(distances.size**_NEAR) - 1
+    width = float(np.partition(distances, rank)[rank])
     if width > 0.0:
         return width
-    apart = away[away > 0.0]  # so many lie at corners that the density has no bound there
-    return _width(apart) if apart.size else 1.0
+    apart = distances[distances > 0.0]  # too many lie at corners: the density is unbounded there
+    return _window_width(apart) if apart.size else 1.0

@@ -1,4 +1,4 @@
-"""Every estimator, with examples that it learns from: a new one must be told here what it takes."""
+"""Every estimator with examples to learn from; add those of a new one here."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ ESTIMATORS = {
 
 @dataclass
 class Examples:
-    """What `fit` takes, what `predict` takes, and what `partial_fit` takes more at its first call."""
+    """Arguments of `fit` and `predict`, and those of the first call of `partial_fit`."""
 
     X: object
     y: object = None
@@ -30,7 +30,7 @@ class Examples:
 
 
 def examples(name, rng, width=4, rows=24, classes=2):
-    """Draw examples of so many features; sequences have none but their names."""
+    """Draw examples with `width` features; sequences have named ones only."""
     X = rng.normal(size=(rows, width))
     z = X[:, 0] + 0.5 * rng.normal(size=rows)
     labels = np.digitize(z, [0.0] if classes == 2 else [-0.5, 0.5])
@@ -76,13 +76,13 @@ EVERYWHERE = {
 
 
 def changes(name):
-    """Values that parameters may be given."""
+    """Return valid values of parameters."""
     known = ESTIMATORS[name]._get_param_names()
     return CHANGES[name] | {key: values for key, values in EVERYWHERE.items() if key in known}
 
 
 def quick(name):
-    """An estimator whose fits take a few steps."""
+    """Return an estimator whose fits take a few steps."""
     more = {"nu": 0.1} if name == "NuClassifier" else {}
     if name == "StructuredClassifier":
         given = examples(name, np.random.default_rng(0), classes=3)
@@ -92,7 +92,7 @@ def quick(name):
 
 
 def said(estimator, X):
-    """What an estimator says of examples, as arrays."""
+    """Return the predictions or features of examples, as arrays."""
     method = estimator.predict if hasattr(estimator, "predict") else estimator.transform
     found = method(X)
     chains = isinstance(found, list) and found and np.ndim(found[0]) > 0

@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 from contracts.estimators import changes, examples, quick, said
 from signals import sends, usual
 from stepless.estimators.chain_stream import ChainStream
-from stepless.estimators.stream import Stream
+from stepless.estimators.stream import StreamLearner
 from stepless.trace import Trace
 
 ENDS = {"gap", "passes", "seconds", "rounding", "solver", "watcher", "interrupt", "stream"}
@@ -124,7 +124,7 @@ class Machine:
 
     def learns_while_signals_come(self):
         """A chunk is learned whole: the signal is raised at the end."""
-        kind = ChainStream if self.name == "ChainClassifier" else Stream
+        kind = ChainStream if self.name == "ChainClassifier" else StreamLearner
         learn = kind.learn
 
         def interrupted(stream, *chunk):

@@ -1,9 +1,11 @@
-"""What every estimator has in common: wrong parameters, no fit yet, weights of another size."""
+"""Contracts of every estimator: signatures, wrong parameters, no fit yet, weights of other sizes."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from contracts.estimators import ESTIMATORS, examples, quick
@@ -22,6 +24,57 @@ RAW = (
     "object has no attribute|ambiguous|ufunc|not supported between|expected string|argument must"
     "|must be real|could not convert|unhashable|not iterable|No implementation|unsupported operand"
 )
+# What users write and `help` lists: a change of these is a change of the interface.
+SIGNATURES = {
+    "ChainClassifier": (
+        "loss='crf', *, cost=None, penalty='l2', alpha=0.0001, pairs='seen', solver='auto', "
+        "gap=0.001, passes=None, seconds=None, random_state=None, n_jobs=None, "
+        "warm_start=False, verbose=0"
+    ),
+    "GaussianExpansion": ("n_support=1000, *, sigma=None, random_state=None"),
+    "GaussianProcessClassifier": (
+        "kernel='gaussian', *, gamma=None, variance=1.0, n_landmarks=1000, gap=1e-06, "
+        "passes=None, seconds=None, random_state=None, verbose=0"
+    ),
+    "KernelClassifier": (
+        "loss='hinge', *, kernel='gaussian', gamma=None, alpha=0.0001, solver='pgs', "
+        "budget=1000, gap=0.001, passes=None, seconds=None, fit_intercept=True, "
+        "class_weight=None, random_state=None, verbose=0"
+    ),
+    "LinearClassifier": (
+        "loss='hinge', *, penalty='l2', alpha=0.0001, domain='free', multi_class='ovr', "
+        "solver='auto', gap=0.001, passes=None, seconds=None, fit_intercept=True, "
+        "class_weight=None, random_state=None, n_jobs=None, warm_start=False, shuffle=True, "
+        "verbose=0"
+    ),
+    "LinearRanker": (
+        "loss='pairwise', *, k=10, penalty='l2', alpha=0.0001, solver='auto', gap=0.001, "
+        "passes=None, seconds=None, random_state=None, n_jobs=None, warm_start=False, "
+        "verbose=0"
+    ),
+    "LinearRegressor": (
+        "loss='squared', *, penalty='l2', alpha=0.0001, domain='free', solver='auto', "
+        "gap=0.001, passes=None, seconds=None, fit_intercept=True, random_state=None, "
+        "n_jobs=None, warm_start=False, shuffle=True, verbose=0"
+    ),
+    "MetricClassifier": (
+        "metric='f1', *, k=None, pos_label=None, penalty='l2', alpha=0.0001, solver='auto', "
+        "gap=0.001, passes=None, seconds=None, fit_intercept=True, random_state=None, "
+        "n_jobs=None, warm_start=False, verbose=0"
+    ),
+    "NuClassifier": (
+        "nu=0.5, *, solver='auto', gap=0.001, passes=None, seconds=None, fit_intercept=True, "
+        "class_weight=None, random_state=None, n_jobs=None, warm_start=False, verbose=0"
+    ),
+    "OneClass": (
+        "nu=0.1, *, solver='auto', gap=0.001, passes=None, seconds=None, random_state=None, "
+        "n_jobs=None, warm_start=False, verbose=0"
+    ),
+    "StructuredClassifier": (
+        "model, *, penalty='l2', alpha=0.0001, solver='auto', gap=0.001, passes=None, "
+        "seconds=None, random_state=None, n_jobs=None, warm_start=False, verbose=0"
+    ),
+}
 
 
 @each
@@ -97,3 +150,23 @@ def test_a_signature_is_still_what_scikit_learn_sees():
         takes = inspect.signature(kind.fit).parameters
         if "sample_weight" in takes:
             assert hasattr(quick(name), "set_fit_request"), name
+
+
+@each
+def test_names_order_and_defaults_of_parameters_stay(name):
+    signature = inspect.signature(ESTIMATORS[name])
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    plain = signature.replace(parameters=bare, return_annotation=signature.empty)
+    assert str(plain) == f"({SIGNATURES[name]})"
+
+
+@each
+def test_parameters_are_all_documented_cloned_and_set(name):
+    estimator, doc = quick(name), inspect.getdoc(ESTIMATORS[name])
+    section = doc[doc.index("Parameters\n---") : doc.index("Attributes\n---")]
+    given = estimator.get_params(deep=False)
+    assert list(given) == sorted(inspect.signature(ESTIMATORS[name]).parameters)
+    for parameter, value in given.items():
+        assert re.search(rf"^(.*, )?{parameter}(,.*)?$", section, re.MULTILINE), parameter
+        assert getattr(clone(estimator), parameter) == value or parameter == "model"
+        assert estimator.set_params(**{parameter: value}) is estimator

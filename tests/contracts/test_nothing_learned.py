@@ -1,4 +1,4 @@
-"""Every estimator says so where its constant model is proved as good as any."""
+"""Every estimator warns if its constant model is proved to be as good as any."""
 
 import warnings
 
@@ -27,7 +27,7 @@ HOPELESS = {
 }
 
 
-def told(estimator, given):
+def nothing_learned(estimator, given):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator.fit(given.X, *([] if given.y is None else [given.y]), **given.more)
@@ -42,7 +42,7 @@ def test_nothing_learned_is_said_with_a_number_and_a_remedy(name):
         given.y = None if given.y is None else np.concatenate([given.y, given.y])
     estimator = quick(name).set_params(passes=None, gap=1e-3)
     estimator.set_params(**HOPELESS.get(name, {"alpha": 1e6}))
-    [message] = told(estimator, given)
+    [message] = nothing_learned(estimator, given)
     assert any(character.isdigit() for character in message)
 
 
@@ -56,7 +56,7 @@ def test_a_fit_that_learns_says_nothing(name):
     if name == "ChainClassifier":  # its examples are noise
         tags = [["ab"[names[0] == "at0"] for names in sequence] for sequence in given.X]
         given.y = tags
-    assert told(estimator, given) == []
+    assert nothing_learned(estimator, given) == []
 
 
 def test_classes_of_which_nothing_was_learned_are_named():
@@ -65,7 +65,9 @@ def test_classes_of_which_nothing_was_learned_are_named():
     y = np.array(["red"] * 45 + ["blue"] * 45 + ["far"] * 30)
     X[:45] = X[45:90]  # red and blue are the same
     clf = LinearClassifier("hinge", alpha=1e-2)
-    with pytest.warns(NothingLearned, match=r"can tell was learned of class blue, class red: the"):
+    with pytest.warns(
+        NothingLearned, match=r"nothing was learned of class blue, class red: within"
+    ):
         clf.fit(X, y)
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from stepless import ChainClassifier, LinearClassifier, LinearRegressor
 from stepless.data import Source
-from stepless.estimators.stream import Stream
+from stepless.estimators.stream import StreamLearner
 from stepless.games import OGD, LearnerFromPlayer
 from stepless.objective import (
     Absolute,
@@ -62,7 +62,7 @@ def stream_of(case):
     for regularizer in (penalty, Zero()):
         objective = Objective(loss, regularizer, *((BALL,) if player else ()), intercept=not player)
         if solver.lacks(objective) is None:
-            return Stream(objective, solver, D)
+            return StreamLearner(objective, solver, D)
     return None
 
 
@@ -130,14 +130,14 @@ def test_a_batch_ends_with_its_chunk_and_looks_no_further(kind, batch):
     X, y, s = rows(("pegasos", "Hinge"))
 
     def scores(y, size):
-        stream = Stream(Objective(Hinge(), RIDGE), kind(batch=batch), D)
+        stream = StreamLearner(Objective(Hinge(), RIDGE), kind(batch=batch), D)
         cuts = (slice(lo, lo + size) for lo in range(0, M, size))
         return np.concatenate([stream.learn(Source(X[c], y[c], s[c], 1)) for c in cuts])
 
     later = y.copy()
     later[150:] *= -1.0
     np.testing.assert_array_equal(scores(later, 50)[:151], scores(y, 50)[:151])
-    one = Stream(Objective(Hinge(), RIDGE), kind(), D)
+    one = StreamLearner(Objective(Hinge(), RIDGE), kind(), D)
     alone = np.concatenate([one.learn(Source(X[[t]], y[[t]], s[[t]], 1)) for t in range(M)])
     np.testing.assert_array_equal(scores(y, 1), alone)
 
@@ -146,7 +146,8 @@ def test_a_batch_ends_with_its_chunk_and_looks_no_further(kind, batch):
 def test_an_average_is_that_of_all_iterates_within_a_segment_too(kind):
     X, y, s = rows(("pegasos", "Hinge"), seed=6)
     average, last = (
-        Stream(Objective(Hinge(), RIDGE), kind(iterate), D) for iterate in ("average", "last")
+        StreamLearner(Objective(Hinge(), RIDGE), kind(iterate), D)
+        for iterate in ("average", "last")
     )
     iterates = []
     for t in range(41):

@@ -1,4 +1,4 @@
-"""Fits that are refused: the estimator goes on as if nobody had asked."""
+"""Fits that raise leave the estimator as it was."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of gaps and margins that th
 
 
 def spoiled(name, given, how):
-    """Arguments of a fit that comes as far as it can before it is refused."""
+    """Return arguments of a fit that is refused as late as possible."""
     more = dict(given.more)
     if how == "a hole":
         given.X[3, 1] = np.nan

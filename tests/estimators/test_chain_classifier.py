@@ -1,4 +1,4 @@
-"""Tagging sequences: what users give, what they get, and what they are told."""
+"""Tagging sequences: inputs, answers, messages."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -15,7 +15,7 @@ from stepless.solvers import AdaGrad
 
 
 def language(n, seed, length=(1, 9)):
-    """Sequences in which a tag is seen dimly by itself, and better by its neighbours."""
+    """Return sequences whose tags are known better from their neighbours."""
     rng = np.random.default_rng(seed)
     follows = np.array([[0.05, 0.9, 0.05], [0.05, 0.05, 0.9], [0.9, 0.05, 0.05]])
     X, y = [], []

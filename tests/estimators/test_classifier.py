@@ -377,7 +377,7 @@ def test_bad_data(cancer):
         fitted.predict(np.full((1, 30), np.nan))
     with pytest.raises(ValueError, match="cannot learn from a stream: choose one of subgradient"):
         LinearClassifier(solver="bundle").partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="must name all classes="):
+    with pytest.raises(ValueError, match="must name all classes: classes="):
         LinearClassifier().partial_fit(X, y)
     with pytest.raises(ValueError, match="label 1 is not among the classes"):
         LinearClassifier().partial_fit(X, y, classes=[0, 2])

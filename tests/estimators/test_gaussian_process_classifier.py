@@ -178,7 +178,9 @@ def test_the_likelihoods_slopes_are_finite_differences(moons):
         for e in steps
     ]
     variance = np.exp(1.2)
-    np.testing.assert_allclose(here.rises(K, [variance * dK, variance * K]), slopes, rtol=1e-4)
+    np.testing.assert_allclose(
+        here.likelihood_slopes(K, [variance * dK, variance * K]), slopes, rtol=1e-4
+    )
 
 
 def test_kernels_that_rounding_spoils_are_refused_in_one_sentence(monkeypatch):

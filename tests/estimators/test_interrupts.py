@@ -1,4 +1,4 @@
-"""Ctrl-C in a fit: the first one ends it with what it has, the second one undoes it."""
+"""Ctrl-C in a fit: the first one ends it with the best weights so far, the second one undoes it."""
 
 import signal
 from warnings import catch_warnings, simplefilter
@@ -18,7 +18,7 @@ from stepless import (
     regret_ledger,
 )
 from stepless.estimators.exact_posterior import ExactPosterior
-from stepless.estimators.stream import Stream
+from stepless.estimators.stream import StreamLearner
 from stepless.minimize import minimize
 from stepless.solvers import AdaGrad
 
@@ -154,7 +154,7 @@ def test_a_ledger_is_worth_nothing_without_its_best_point(monkeypatch):
 
 
 def test_a_chunk_of_a_stream_is_learned_whole(monkeypatch):
-    learn = Stream.learn
+    learn = StreamLearner.learn
 
     def interrupted_learn(self, source):
         signal.raise_signal(signal.SIGINT)
@@ -163,7 +163,7 @@ def test_a_chunk_of_a_stream_is_learned_whole(monkeypatch):
     calm = LinearClassifier().partial_fit(X, Y, classes=[0, 1, 2])
     hasty = LinearClassifier()
     with monkeypatch.context() as patched:
-        patched.setattr(Stream, "learn", interrupted_learn)
+        patched.setattr(StreamLearner, "learn", interrupted_learn)
         with pytest.raises(KeyboardInterrupt):
             hasty.partial_fit(X, Y, classes=[0, 1, 2])
     np.testing.assert_array_equal(hasty.coef_, calm.coef_)
@@ -173,7 +173,7 @@ def test_a_chunk_of_a_stream_is_learned_whole(monkeypatch):
 def test_a_chunk_that_an_error_breaks_off_ends_the_stream(monkeypatch):
     model = LinearClassifier().partial_fit(X, Y, classes=[0, 1, 2])
     before = model.coef_
-    learn, left = Stream.learn, [1]
+    learn, left = StreamLearner.learn, [1]
 
     def failing(self, source):
         if not left:
@@ -182,12 +182,12 @@ def test_a_chunk_that_an_error_breaks_off_ends_the_stream(monkeypatch):
         return learn(self, source)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Stream, "learn", failing)
+        patched.setattr(StreamLearner, "learn", failing)
         with pytest.raises(MemoryError):
             model.partial_fit(X, Y)
     assert model.coef_ is before
     for call in (lambda: model.partial_fit(X, Y), model.settle):
-        with pytest.raises(ValueError, match="an error broke off the last chunk, and a part of it"):
+        with pytest.raises(ValueError, match="an error broke off the last chunk, of which a part"):
             call()
     with catch_warnings():
         simplefilter("error")

@@ -1,4 +1,4 @@
-"""The ranker: what it learns, how queries are told, and what it refuses."""
+"""The ranker: what it learns, how queries are given, and what it refuses."""
 
 import pickle
 
@@ -34,7 +34,7 @@ def web():
 
 
 class OneQuery(LinearRanker):
-    """A ranker of one query, for checks that know of none."""
+    """A ranker of a single query, for checks without queries."""
 
     def fit(self, X, y):
         return super().fit(X, y, group=[np.size(y)])

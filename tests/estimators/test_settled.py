@@ -1,4 +1,4 @@
-"""What fits say of their optimum, beside an optimum that others found."""
+"""Bounds on the optimum, compared with optima of independent solvers."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A stream: it makes no difference how it is cut; every example is scored before it is learned."""
+"""Streams: cuts make no difference; every example is predicted before it is learned."""
 
 import pickle
 
@@ -145,7 +145,7 @@ def test_regression_streams_too():
 
 @pytest.mark.parametrize("model", [LinearClassifier(), LinearRegressor()])
 def test_nothing_to_settle_is_one_sentence(model):
-    with pytest.raises(NotFittedError, match="there is no stream: learn from one before"):
+    with pytest.raises(NotFittedError, match="there is no stream: learn from one first"):
         model.settle()
 
 

@@ -37,7 +37,7 @@ each = pytest.mark.parametrize("name", CASES)
 
 
 def examples(name):
-    """Few where each costs a call of Python."""
+    """Few if each costs a call of Python."""
     if name == "one class":
         return X * np.linspace(1.0, 4.0, 8) + 2.0
     return X[:60] if name == "structured" else X
@@ -51,7 +51,7 @@ def fitted(estimator, name, rows=slice(None), **changes):
 
 
 def agree(one, other):
-    """Whether both certificates can be true."""
+    """Return whether both certificates can be true."""
     return one.lower_bound_ <= other.objective_ and other.lower_bound_ <= one.objective_
 
 
@@ -114,7 +114,7 @@ def test_another_problem_on_the_same_data_keeps_no_planes(name, changes):
 
 
 def test_another_class_of_the_same_name_keeps_no_planes():
-    """As in a notebook, where a cell that is run again defines its model anew."""
+    """As in a notebook, where running a cell again redefines its model."""
 
     def defined(price):
         class Model(StructuredModel):

@@ -72,7 +72,7 @@ def _metric_classifier(
 
 
 def _ranker(problem: ProblemOptions, parameters: dict[str, Any]) -> LinearRanker:
-    loss = problem.loss or LinearRanker.loss
+    loss = problem.loss or str(LinearRanker.loss)
     k = LinearRanker.k if problem.k is None else problem.k
     if loss not in RANKING_LOSSES:
         raise UnknownName("loss", loss, RANKING_LOSSES)

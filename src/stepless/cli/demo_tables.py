@@ -61,7 +61,7 @@ def show() -> None:
         _split("digits", load_digits),
         _split("diabetes", load_diabetes),
     )
-    fits = [
+    fits: list[tuple[Split, LinearClassifier | LinearRegressor]] = [
         (cancer, LinearClassifier("hinge", alpha=_ALPHA)),
         (digits, LinearClassifier("hinge", alpha=1e-3)),
         (diabetes, LinearRegressor("absolute", alpha=1e-3)),

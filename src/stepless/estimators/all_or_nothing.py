@@ -1,21 +1,24 @@
-"""Calls that change an estimator as a whole, or not at all, and say in one sentence why not."""
+"""Calls that change an estimator as a whole or, if they raise, not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Concatenate, ParamSpec, TypeVar
 
 from stepless.compile_errors import in_one_sentence
 from stepless.interrupts import interruptible, uninterrupted
 from stepless.settings import refuse_settings
 
-F = TypeVar("F", bound=Callable[..., Any])
+E = TypeVar("E")
+P = ParamSpec("P")
+R = TypeVar("R")
+Method = Callable[Concatenate[E, P], R]
 
 
-def all_or_nothing(method: F) -> F:
-    """Let a fit that raises anything leave the estimator as it was.
+def all_or_nothing(method: Method[E, P, R]) -> Method[E, P, R]:
+    """Let a fit that raises leave the estimator as it was.
 
     The method may set attributes as it goes, but must not change what they held before. Ctrl-C or
     SIGTERM ends the runs within, which keep the best weights so far; a second one raises.
@@ -38,30 +41,30 @@ def all_or_nothing(method: F) -> F:
     """
 
     @wraps(method)
-    def fit(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def fit(self: E, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with _undone_if_it_fails(self), interruptible():
             return method(self, *args, **kwargs)
 
-    return cast(F, fit)
+    return fit
 
 
-def whole_chunks(method: F) -> F:
-    """Let a call that learns from a stream learn its chunk whole, or leave the estimator as it was.
+def whole_chunks(method: Method[E, P, R]) -> Method[E, P, R]:
+    """Let a call learn a whole chunk of a stream, or leave the estimator as it was.
 
-    What is learned from a stream is changed in place: a copy for each chunk would cost too much. So
-    signals wait until the chunk is learned, and raise then.
+    The state of a stream is changed in place: a copy per chunk would cost too much. So signals wait
+    until the chunk is learned, and raise then.
     """
 
     @wraps(method)
-    def learn(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def learn(self: E, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with uninterrupted(), _undone_if_it_fails(self):
             return method(self, *args, **kwargs)
 
-    return cast(F, learn)
+    return learn
 
 
 @contextmanager
-def _undone_if_it_fails(estimator: Any) -> Iterator[None]:
+def _undone_if_it_fails(estimator: object) -> Iterator[None]:
     before = vars(estimator).copy()
     try:
         refuse_settings(estimator)

@@ -8,34 +8,24 @@ from scipy.special import ndtr
 from stepless.arrays import Array
 
 # 1/(1 + e⁻ᶻ) = Σ p_k Φ(s_k z) to 3e-9 (Monahan and Stefanski 1992, eight terms)
-_SHARES = np.array(
-    [
-        0.003246343272134,
-        0.051517477033972,
-        0.195077912673858,
-        0.315569823632818,
-        0.274149576158423,
-        0.131076880695470,
-        0.027912418727972,
-        0.001449567805354,
-    ]
-)
-_SCALES = np.array(
-    [
-        1.365340806296348,
-        1.059523971016916,
-        0.830791313765644,
-        0.650732166639391,
-        0.508135425366489,
-        0.396313345166341,
-        0.308904252267995,
-        0.238212616409306,
-    ]
+_SHARES, _SCALES = np.ascontiguousarray(
+    np.transpose(
+        [
+            (0.003246343272134, 1.365340806296348),
+            (0.051517477033972, 1.059523971016916),
+            (0.195077912673858, 0.830791313765644),
+            (0.315569823632818, 0.650732166639391),
+            (0.274149576158423, 0.508135425366489),
+            (0.131076880695470, 0.396313345166341),
+            (0.027912418727972, 0.308904252267995),
+            (0.001449567805354, 0.238212616409306),
+        ]
+    )
 )
 
 
 def averaged_sigmoid(mean: Array, variance: Array) -> Array:
-    """E 1/(1 + e⁻ᶻ) for z of these means and variances, to 3e-9: a normal's average of Φ is a Φ.
+    """Return E 1/(1 + e⁻ᶻ) of normal z, to 3e-9: the normal average of Φ is a Φ.
 
     Examples
     --------
@@ -43,4 +33,5 @@ def averaged_sigmoid(mean: Array, variance: Array) -> Array:
     array([0.5   , 0.8808, 0.7174])
     """
     z = _SCALES * mean[..., None] / np.sqrt(1.0 + _SCALES**2 * variance[..., None])
-    return ndtr(z) @ _SHARES
+    averages: Array = ndtr(z) @ _SHARES
+    return averages

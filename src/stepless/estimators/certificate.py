@@ -1,14 +1,14 @@
-"""What a fit proved, stored on its estimator, and a warning where that is not what was asked."""
+"""Store on an estimator what its fit proved, and warn of what it did not."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.minimize import Result
 from stepless.objective import Zero
 from stepless.proof import total_interval
@@ -17,16 +17,16 @@ from stepless.run import Run
 from stepless.trace import Trace, relative
 from stepless.warning import NothingLearned, warn
 
-_NAMED = 5  # classes, in a warning
+_NAMED = 5  # classes at most, in a warning
 _NOTHING = 1e-9  # an objective that only rounding may keep from 0
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """What a warning advises."""
+    """Advice that a warning gives."""
 
-    more: str = "more passes="  # of what to allow a run that fell short; empty: it was meant to
-    easier: str = "raise alpha"  # what makes a gap easier to certify
+    more: str = "more passes="  # to allow a run that fell short; empty: it was meant to
+    easier: str = "raise alpha"  # makes a gap easier to certify
     go_on: str = "With warm_start=True another fit goes on from there"  # after an interrupt
     learn: str = "Lower alpha, look at the scale of the features, or ask for a smaller gap="
 
@@ -34,40 +34,60 @@ class Remedy:
 _USUAL = Remedy()
 
 
-def certify(
-    estimator: Any,
+def store_certificate(
+    estimator: CertifiedEstimator,
     run: Run,
     results: list[Result],
     remedy: Remedy = _USUAL,
     *,
-    relative_to: float | None = None,
-    told: bool = False,
     constants: Sequence[Callable[[], float]] = (),
     labels: Sequence[str] = (),
 ) -> None:
-    """Store what the runs proved; several runs (one a class) count as one: their sum.
+    """Store what the runs proved; warn of a missed gap, and of runs that learned nothing.
 
-    `constants` say the objective of each run's constant model: if that is as good as any within the
-    gap, there is a warning, which names the runs by their `labels`. The relative gap is in units of
-    the objective, unless told otherwise. What rounding hides is not said if the caller has told, or
-    tells, what is known.
+    `constants` compute the objective of each run's constant model: if that is as good as any within
+    the gap, a warning says so and names the runs by their `labels`.
+    """
+    penalty = getattr(estimator, "penalty", "l2")
+    if remedy.easier == Remedy.easier and (penalty in ("none", None) or isinstance(penalty, Zero)):
+        learn = "Look at the scale of the features, or ask for a smaller gap="
+        remedy = replace(remedy, easier=f"use {REMEDY}", learn=learn)
+    store_results(estimator, results)
+    warn_of_missed_gap(estimator, run, results, remedy)
+    _warn_of_nothing(run.gap, results, constants, labels, remedy)
+
+
+def store_results(
+    estimator: CertifiedEstimator, results: list[Result], unit: float | None = None
+) -> None:
+    """Store the results of a fit; several runs (one per class) count as one: their sum.
+
+    The relative gap is in units of the objective, unless another unit is given.
     """
     reasons = [r.stopped_by for r in results]
     estimator.objective_, estimator.lower_bound_ = total_interval(results)
     estimator.gap_ = estimator.objective_ - estimator.lower_bound_
-    unit = estimator.objective_ if relative_to is None else relative_to
-    estimator.rel_gap_ = relative(estimator.gap_, unit)
+    estimator.rel_gap_ = relative(estimator.gap_, estimator.objective_ if unit is None else unit)
     estimator.trace_ = results[0].trace if len(results) == 1 else [r.trace for r in results]
     estimator.solver_ = ", ".join(dict.fromkeys(r.solver for r in results))
     estimator.n_passes_ = estimator.n_iter_ = max(r.trace[-1].passes for r in results)
     estimator.stopped_by_ = next((r for r in reasons if r != "gap"), "gap")
     if "interrupt" in reasons:
         estimator.stopped_by_ = "interrupt"
-    hidden = not told and any(r.objective > _NOTHING and r.remark is None for r in results)
-    penalty = getattr(estimator, "penalty", "l2")
-    if remedy.easier == Remedy.easier and (penalty in ("none", None) or isinstance(penalty, Zero)):
-        learn = "Look at the scale of the features, or ask for a smaller gap="
-        remedy = replace(remedy, easier=f"use {REMEDY}", learn=learn)
+
+
+def warn_of_missed_gap(
+    estimator: CertifiedEstimator,
+    run: Run,
+    results: list[Result],
+    remedy: Remedy,
+    rounding: bool = True,
+) -> None:
+    """Warn of a gap that was missed, and pass on what solvers remark.
+
+    Unless `rounding`, a gap that rounding keeps open is left to another warning.
+    """
+    hidden = rounding and any(r.objective > _NOTHING and r.remark is None for r in results)
     advice = _advice(estimator.stopped_by_, estimator.rel_gap_, run, remedy, hidden)
     if advice is not None:
         ended = "interrupted" if estimator.stopped_by_ == "interrupt" else "stopped"
@@ -79,7 +99,6 @@ def certify(
         )
     for remark in dict.fromkeys(r.remark for r in results if r.remark):
         warn(remark)
-    _warn_of_nothing(run.gap, results, constants, labels, remedy)
 
 
 def _warn_of_nothing(
@@ -96,23 +115,23 @@ def _warn_of_nothing(
             more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
             of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
         warn(
-            f"nothing that gap={gap:g} can tell was learned{of}: the constant model's objective is "
-            f"{constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, and none is below "
-            f"{found.lower_bound:.6g}. {remedy.learn}",
+            f"nothing was learned{of}: within gap={gap:g} the constant model is as good as any. "
+            f"Its objective is {constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, "
+            f"and none is below {found.lower_bound:.6g}. {remedy.learn}",
             NothingLearned,
         )
 
 
 def _is_constant(gap: float, result: Result, constant: Callable[[], float]) -> bool:
-    """Whether the constant model's objective J is proved to be within `gap` of the best: J > 0."""
+    """Return whether the constant model's J > 0 is proved to be within `gap` of the best."""
     bound = result.lower_bound
-    # most often the proof tells that the constant model is worse
-    told = (1.0 - gap) * result.at_zero > bound
-    return bound > 0.0 and not told and (1.0 - gap) * constant() <= bound
+    # Most often the proof shows that the constant model is worse, and its objective is not needed.
+    worse = (1.0 - gap) * result.at_zero > bound
+    return bound > 0.0 and not worse and (1.0 - gap) * constant() <= bound
 
 
-def certify_nothing(estimator: Any) -> None:
-    """After a stream: the objective of what is no longer at hand is not known."""
+def store_no_certificate(estimator: CertifiedEstimator) -> None:
+    """Store that nothing is proved of a stream, whose examples are gone."""
     estimator.objective_, estimator.lower_bound_ = math.nan, -math.inf
     estimator.gap_ = estimator.rel_gap_ = math.inf
     estimator.n_passes_ = estimator.n_iter_ = 1
@@ -122,7 +141,7 @@ def certify_nothing(estimator: Any) -> None:
 
 
 def _advice(stopped_by: str, rel_gap: float, run: Run, remedy: Remedy, hidden: bool) -> str | None:
-    """What to do about a gap that was missed; None if there is nothing to say."""
+    """Return what to do about a gap that was missed; None if there is nothing to say."""
     # a sum over classes may round to 0
     accept = f"accept gap={one_digit_up(rel_gap)}, " if 0.0 < rel_gap <= 0.5 else ""
     if stopped_by == "interrupt":

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set, Sized
+from collections.abc import Sequence, Set, Sized
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import AnyArray, Array, Indices
+from stepless.arrays import AnyArray, Array, Indices, Weights
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
-from stepless.estimators.certificate import certify, certify_nothing
+from stepless.estimators.certificate import store_certificate, store_no_certificate
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.chain_stream import ChainStream
 from stepless.estimators.chain_weights import ChainWeights
-from stepless.estimators.columns import named_classes, refuse_other_classes
-from stepless.estimators.examples import sample_weights
-from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
-from stepless.estimators.warm_start import minimize_whole
+from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
+from stepless.estimators.proof import Data, Obligation, describe_problem, store_proof
+from stepless.estimators.targets import stream_classes
+from stepless.estimators.validation import sample_weights
+from stepless.estimators.warm_start import minimize_oracle_risk
 from stepless.given import missing, shown
 from stepless.objective import Regularizer
 from stepless.problem import Problem
@@ -35,10 +38,9 @@ from stepless.risks.chains import (
     SeenPairs,
 )
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
-from stepless.run import Run, threads_of
+from stepless.run import Run, Watchers, threads_of
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad
-from stepless.watchers import Watcher
 
 _PAIRS = ("seen", "all")
 
@@ -53,13 +55,14 @@ def _has_marginals(estimator: ChainClassifier) -> bool:
     return True
 
 
+@ordered_signature
 @dataclass(eq=False, repr=False)
-class ChainClassifier(ProvenEstimator):
-    """Tags of sequences, each tag depending on its neighbours, with a certificate.
+class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
+    """A tagger of sequences by a linear chain, with a certificate.
 
     A labeling y of a sequence x scores Σ_t ⟨w_{y_t}, x_t⟩ + Σ_t T[y_t, y_{t+1}] + start[y_1] +
-    end[y_n]. Minimises Ω(w, T, start, end) + the mean over *sequences*, long and short alike, of
-    their loss, until the answer is provably within the relative `gap` of the best one.
+    end[y_n]. Minimises Ω(w, T, start, end) + the mean loss over *sequences*, long and short alike,
+    until the answer is provably within the relative `gap` of the optimum.
 
     Parameters
     ----------
@@ -67,25 +70,25 @@ class ChainClassifier(ProvenEstimator):
         ``"crf"``, −log P(y|x) with P(y|x) ∝ exp(score): a conditional random field; or ``"hinge"``,
         max_{y'} score(y') − score(y) + Σ_t cost[y_t, y'_t]: a max-margin Markov network.
     cost
-        For the hinge, what it costs to take a tag (a row each, in the order of `classes_`) for
-        another (a column each); None: 1 a tag that is wrong.
+        For the hinge, the cost of predicting a tag (column) in place of the true one (row), in the
+        order of `classes_`; None: 1 per wrong tag.
     penalty
-        ``"l2"``, ``"l1"``, ``"elasticnet(ρ)"`` or a `Regularizer`, as for `LinearClassifier`; of
-        all weights, transitions too.
+        ``"l2"``, ``"l1"``, ``"elasticnet(ρ)"`` or a `Regularizer`, as for `LinearClassifier`; it
+        covers all weights, transitions too.
     alpha
-        The penalty's strength, α. Of the sums that CRFsuite minimises, with m sequences:
-        c2 = α m/2, c1 = α m.
+        The penalty's strength, α. CRFsuite minimises a sum; with m sequences its c2 = α m/2 and
+        c1 = α m.
     pairs
-        ``"seen"``: features have weights for the tags that they were seen with; ``"all"``: for all
+        ``"seen"``: features have weights for the tags that they occur with; ``"all"``: for all
         tags, which takes more memory and time, and is rarely better.
     solver
         ``"auto"``, or ``"lbfgs"`` (crf only), ``"proximal-bundle"``, ``"bundle"``,
         ``"bundle-linesearch"``; for `partial_fit` ``"auto"``, ``"adagrad"`` or an `AdaGrad`.
     warm_start
-        Whether `fit` begins from the weights of the last one, to which there may be new features;
-        if the data are the same, and alpha another, with all that was proved of them.
+        True to start `fit` from the last fit's weights, with new features if there are any; on the
+        same data with another alpha, also from its planes.
     gap, passes, seconds, random_state, n_jobs, verbose
-        As in `LinearClassifier`; the solvers above leave nothing to chance.
+        As in `LinearClassifier`; the solvers above use no random numbers.
 
     Attributes
     ----------
@@ -97,16 +100,16 @@ class ChainClassifier(ProvenEstimator):
         Weights: features × tags (sparse for ``pairs="seen"``), tags × tags (from, to), and of the
         first and the last tag.
     weights_
-        All of them, as they are learned and kept.
+        All of them, as they are learned and stored.
     objective_, lower_bound_, gap_, rel_gap_, trace_, alpha_, solver_, n_passes_, stopped_by_
         As in `LinearClassifier`; so is `proof_`.
 
     Notes
     -----
-    A sequence is a matrix, dense or sparse, with a row a position, or a list with, for each
+    A sequence is a matrix, dense or sparse, with one row per position, or a list with, for each
     position, the names of its features or a dict from names to values (numbers, or strings).
     `window_features` and `word_features` of `stepless.data` make such lists from words. Features
-    that were not seen in training are left out.
+    that did not occur in training are ignored.
 
     Examples
     --------
@@ -121,18 +124,9 @@ class ChainClassifier(ProvenEstimator):
 
     loss: str = "crf"
     _: KW_ONLY
-    cost: Any = None
-    penalty: Any = "l2"
-    alpha: float = 1e-4
+    cost: ArrayLike | None = None
     pairs: str = "seen"
-    solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    verbose: int = 0
+    _sparse: ClassVar[bool] = False
 
     # -- learning -----------------------------------------------------------------------------
 
@@ -141,11 +135,11 @@ class ChainClassifier(ProvenEstimator):
         self,
         X: Sequence[Any],
         y: Sequence[Any],
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
         *,
-        watchers: Iterable[Watcher] = (),
+        watchers: Watchers = (),
     ) -> Self:
-        """Fit to sequences X and their tags y, one a position; `sample_weight` is a sequence's.
+        """Fit to sequences X and their tags y, one per position; weights are those of sequences.
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
@@ -164,88 +158,93 @@ class ChainClassifier(ProvenEstimator):
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
         K = len(classes)
         risk, layout, cost = self._risk(sequences, numbers, K, problem.regularizer, s)
-        made_of = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
+        data = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
-        result = minimize_whole(self, run, risk, start, made_of)
-        self.classes_: AnyArray = classes
+        result = minimize_oracle_risk(self, run, risk, start, data)
+        self.classes_ = classes
         self.loss_, self.alpha_ = self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
-        certify(self, run, [result], constants=[risk.at_constant])
-        problem_ = in_words(risk.objective, self.loss, cost=cost)
-        keep_proof(self, [result], problem_, _data(sequences, numbers, s))
+        store_certificate(self, run, [result], constants=[risk.at_constant])
+        described = describe_problem(risk.objective, self.loss, cost=cost)
+        store_proof(self, [result], described, _data(sequences, numbers, s))
         self.__dict__.pop("_stream", None)
         return self
 
-    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
-        """The problem that `fit` would pose to the features that it knows; the answer of now."""
+    def _proof_obligation(
+        self, X: Sequence[Any], y: Sequence[Any], sample_weight: Weights
+    ) -> Obligation:
+        """Return the problem that `fit` would solve with known features; its current solution."""
         problem, K = self._problem(), len(self.classes_)
         sequences = self._read(X)
         numbers = _numbered(_flat(y, sequences.lengths), self.classes_, sequences)
         s = sample_weights(sample_weight, len(sequences))
         risk, layout, cost = self._risk(sequences, numbers, K, problem.regularizer, s)
-        answer = risk, self.weights_.within(layout), 0.0
-        problem_ = in_words(risk.objective, self.loss, cost=cost)
-        return Posed(problem_, _data(sequences, numbers, s), [answer])
+        runs = [(risk, self.weights_.within(layout), 0.0)]
+        described = describe_problem(risk.objective, self.loss, cost=cost)
+        return Obligation(described, _data(sequences, numbers, s), runs)
 
     @whole_chunks
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any], classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: Sequence[Any], y: Sequence[Any], classes: ArrayLike | None = None
+    ) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 
         The first call must name all tags, `classes`; after `fit`, learning goes on from the fitted
-        weights. New features may come with every chunk; it makes no difference how the stream is
-        cut into chunks. A stream that is not kept cannot be certified: `gap_` is infinite; the mean
-        loss of all sequences so far, each before it was learned, is `progressive_loss_`.
+        weights. New features may come with every chunk; the cuts between chunks make no difference.
+        A stream is not kept, so that it cannot be certified: `gap_` is infinite; the mean loss of
+        all sequences so far, each predicted before it was learned, is `progressive_loss_`.
         """
         problem, run = self._problem(), Run.of(self)
         solver = _stream_solver(run)
         fitted = hasattr(self, "classes_")
-        if not fitted and classes is None:
-            raise ValueError("the first call of partial_fit must name all tags: classes=")
-        tags = self.classes_ if fitted else named_classes(classes)
-        if fitted and classes is not None:
-            refuse_other_classes(tags, classes)
+        tags = stream_classes(self.classes_ if fitted else None, classes, "tags")
         if len(tags) < 2:
             raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
-        # A chunk that is refused leaves no trace: weights and vocabulary must stay of one size
+        # A copy: a chunk that is refused must leave weights and vocabulary of one size.
         vocabulary = self.weights_.vocabulary.copy() if fitted else Vocabulary()
         sequences = vocabulary.learn(X, run.threads)
         numbers = _numbered(_flat(y, sequences.lengths), tags, sequences)
         K = len(tags)
         if not hasattr(self, "_stream"):
-            start = np.zeros((K + 2, K))
-            if fitted:
-                every = AllPairs(self.weights_.vocabulary.width, K)
-                start = self.weights_.within(every).reshape(-1, K)
-            cost = self._costs(K)
-            learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
-            self._stream = ChainStream(learner, problem.regularizer, start)
+            self._stream = self._new_stream(solver, problem.regularizer, K, fitted)
         self._stream.refuse_changes(self)
         self._stream.learn(sequences, numbers)
         w = self._stream.weights()
         self.classes_, self.loss_, self.alpha_ = tags, self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, AllPairs(len(w) - K - 2, K), w.ravel(), K)
         self.progressive_loss_, self.solver_ = self._stream.mean_loss(), solver.name
-        certify_nothing(self)
+        store_no_certificate(self)
         self.__dict__.pop("_last", None)  # a warm start is from here
         return self
 
-    # -- what was learned ---------------------------------------------------------------------
+    def _new_stream(
+        self, solver: AdaGrad, penalty: Regularizer, K: int, fitted: bool
+    ) -> ChainStream:
+        start = np.zeros((K + 2, K))
+        if fitted:
+            every = AllPairs(self.weights_.vocabulary.width, K)
+            start = self.weights_.within(every).reshape(-1, K)
+        cost = self._costs(K)
+        learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
+        return ChainStream(learner, penalty, start)
+
+    # -- predictions --------------------------------------------------------------------------
 
     def predict(self, X: Sequence[Any]) -> list[AnyArray]:
-        """Return the tags of the labeling with the highest score, an array a sequence."""
+        """Return the tags of the labeling with the highest score, one array per sequence."""
         sequences, known = self._read(X), self.weights_
         numbers = best_labelings(sequences, known.layout, known.tags, known.w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
     @available_if(_has_marginals)
     def predict_marginals(self, X: Sequence[Any]) -> list[Array]:
-        """Return P(y_t = c | x), an array (positions × tags) a sequence, for the loss crf."""
+        """Return P(y_t = c | x), one array (positions × tags) per sequence, for the loss crf."""
         sequences, known = self._read(X), self.weights_
         p = tag_probabilities(sequences, known.layout, known.tags, known.w)
         return np.split(p, sequences.ends[1:-1])
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
-        """Return the share of positions whose tag is right."""
+        """Return the share of correct tags."""
         predicted = self.predict(X)
         tags = _flat(y, [len(labels) for labels in predicted])
         return float(np.mean(np.concatenate(predicted) == tags))
@@ -274,14 +273,14 @@ class ChainClassifier(ProvenEstimator):
         return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
 
     def _costs(self, K: int) -> Array | None:
-        """What it costs to take a tag for another; None for a crf."""
+        """Return the costs of wrong tags, one row per true tag; None for a crf."""
         if _is_crf(self):
             return None
         if self.cost is None:
             return 1.0 - np.eye(K)
         cost = np.asarray(self.cost, dtype=float)
         if cost.shape != (K, K):
-            raise ValueError(f"cost must be {K} × {K}, a row and a column a tag, not {cost.shape}")
+            raise ValueError(f"cost must be {K} × {K}, tags by tags, not {cost.shape}")
         if not (np.isfinite(cost).all() and (cost >= 0.0).all() and not np.diag(cost).any()):
             raise ValueError("cost must be finite, ≥ 0, and 0 for the right tag (its diagonal)")
         return cost
@@ -289,7 +288,7 @@ class ChainClassifier(ProvenEstimator):
     def _risk(
         self, sequences: Sequences, numbers: Indices, K: int, penalty: Regularizer, s: Array
     ) -> tuple[ChainRisk, Pairs, Array | None]:
-        """The risk, the layout of its weights, and its costs."""
+        """Return the risk, the layout of its weights, and its costs."""
         layout: Pairs = AllPairs(sequences.X.shape[1], K)
         if self.pairs == "seen":
             seen = SeenPairs.of(sequences.X, numbers, K)
@@ -309,7 +308,7 @@ class ChainClassifier(ProvenEstimator):
         return known.vocabulary.read(X, threads_of(self.n_jobs))
 
 
-def _data(sequences: Sequences, numbers: Indices, s: Array) -> dict[str, Any]:
+def _data(sequences: Sequences, numbers: Indices, s: Array) -> Data:
     return {"examples": sequences.X, "lengths": sequences.ends, "tags": numbers, "weights": s}
 
 
@@ -324,7 +323,7 @@ def _stream_solver(run: Run) -> AdaGrad:
 
 
 def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
-    """All tags, one after another, of sequences that are so long."""
+    """Return all tags, one after another, of sequences of these lengths."""
     listed = isinstance(y, Sized) and not sparse.issparse(y)
     if not (listed and all(isinstance(tags, Sized) and not isinstance(tags, Set) for tags in y)):
         raise ValueError("y must be a list with, for each sequence, a list of tags")
@@ -348,7 +347,7 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
 
 
 def _numbered(tags: AnyArray, classes: AnyArray, sequences: Sequences) -> Indices:
-    """Tags as numbers; those that are none of the classes are refused."""
+    """Return tags as numbers; refuse one that is none of the classes."""
     numbers = np.searchsorted(classes, tags).clip(max=len(classes) - 1)
     strange = np.flatnonzero(classes[numbers] != tags)
     if strange.size:

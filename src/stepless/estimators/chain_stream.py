@@ -1,4 +1,4 @@
-"""Chains of tags, learned from chunks of sequences as they come."""
+"""Chain models that learn from a stream of sequences, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.data.sequences import Sequences
-from stepless.estimators.stream import WholeChunks
+from stepless.estimators.stream import ChunkStream
 from stepless.objective import Regularizer
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad, SequenceChunk, TaggedSequences
 
 
-class ChainStream(WholeChunks):
+class ChainStream(ChunkStream):
     """An online solver and its state, fed chunk by chunk, each in its own order.
 
     Parameters
     ----------
     solver
-        What learns.
+        The online solver.
     regularizer
         Ω, a sum over weights.
     start
-        Weights to begin with: a row a feature, then those of transitions, first and last tag.
+        Initial weights: one row per feature, then those of transitions, first and last tag.
     """
 
     def __init__(self, solver: ChainAdaGrad, regularizer: Regularizer, start: Array) -> None:
@@ -32,10 +32,10 @@ class ChainStream(WholeChunks):
         if lack is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self._course = solver.begin_stream(self.objective, start)
-        self._total = 0.0  # loss of all sequences, each before it was learned
+        self._total = 0.0  # Σ of losses, each sequence predicted before it was learned
 
     def learn(self, sequences: Sequences, y: Indices) -> None:
-        """Learn a chunk, of which some features may be new."""
+        """Learn a chunk, in which some features may be new."""
         chunk: Any = SequenceChunk(self.objective, TaggedSequences(sequences, y))
         with self.chunk():
             self.solver.widen(self._course, sequences.X.shape[1])
@@ -43,9 +43,9 @@ class ChainStream(WholeChunks):
             self._total += float(lost.sum())
 
     def weights(self) -> Array:
-        """Return the weights of now, as `start` has them."""
+        """Return the current weights, laid out as `start`."""
         return self.solver.weights(self.objective, self._course)[0]
 
     def mean_loss(self) -> float:
-        """Return the mean loss of all sequences so far, each before it was learned."""
+        """Return the mean loss of all sequences so far, each predicted before it was learned."""
         return self._total / self._course.memory.clock

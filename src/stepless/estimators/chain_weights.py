@@ -1,14 +1,13 @@
-"""What a tagger has learned."""
+"""The weights of a chain model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array, Indices, Matrix
 from stepless.data.sequences import Vocabulary
 from stepless.risks.chains import AllPairs, Pairs, SeenPairs
 
@@ -17,7 +16,7 @@ from stepless.risks.chains import AllPairs, Pairs, SeenPairs
 class ChainWeights:
     """Weights of features, transitions, first and last tags, as `ChainRisk` lays them out.
 
-    `vocabulary` says which features they are of, `layout` which tags a feature has weights for.
+    `vocabulary` names the features, `layout` says which tags each feature has weights for.
     """
 
     vocabulary: Vocabulary = field(repr=False)
@@ -34,8 +33,8 @@ class ChainWeights:
         return all(map(np.array_equal, mine, theirs))
 
     @property
-    def emission(self) -> Any:
-        """Features × tags; sparse if a feature has weights only for tags that it was seen with."""
+    def emission(self) -> Matrix:
+        """Features × tags; sparse if features have weights only for tags that they occur with."""
         w = self.w[: self.layout.weights()]
         if isinstance(self.layout, AllPairs):
             return w.reshape(-1, self.tags)
@@ -44,15 +43,16 @@ class ChainWeights:
 
     @property
     def edges(self) -> Array:
-        """Of transitions (from, to), then, in a row each, of the first tag and of the last."""
+        """Transitions (from, to), then one row for the first tag and one for the last."""
         return self.w[self.layout.weights() :].reshape(self.tags + 2, self.tags)
 
     def within(self, layout: Pairs) -> Array:
-        """The same weights in another layout: 0 where there were none."""
+        """Return the same weights in another layout: 0 where there were none."""
         emission = self.emission
         rows = layout.features if isinstance(layout, AllPairs) else layout.ends.size - 1
         every = np.zeros((rows, self.tags))
-        every[: emission.shape[0]] = emission.toarray() if sparse.issparse(emission) else emission
+        dense = emission if isinstance(emission, np.ndarray) else emission.toarray()
+        every[: len(dense)] = dense
         if isinstance(layout, SeenPairs):
             counts: Indices = np.diff(layout.ends).astype(np.int64)
             every = every[np.repeat(np.arange(rows), counts), layout.seen]

@@ -2,140 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import AnyArray, Array, Mask
+from stepless.arrays import AnyArray, Array, Mask, MatrixLike, Weights
 from stepless.data import Source
+from stepless.estimators import multiclass, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
-from stepless.estimators.certificate import certify
-from stepless.estimators.columns import named_classes, refuse_no_classes, refuse_other_classes
-from stepless.estimators.examples import examples, labelled, sample_weights
+from stepless.estimators.certificate import store_certificate
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.optimum_bounds import (
+    refuse_unknown_optimum,
+    settled_labels,
+    store_optimum_bounds,
+)
+from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.proof import (
-    Posed,
-    in_words,
-    keep_proof,
-    numbered,
-    refuse_other_labels,
-    strength_of,
-)
-from stepless.estimators.settled import refuse_unknown, settled_labels, store_settled
-from stepless.estimators.several_classes import (
-    coded,
-    columns,
-    most_plausible,
-    named_positives,
-    positives,
-    rows,
-)
-from stepless.estimators.sparse_estimator import SparseEstimator
-from stepless.estimators.stream import Stream, Streams, refuse_to_choose, store_stream
-from stepless.estimators.warm_start import goes_on
+from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
+from stepless.estimators.targets import refuse_non_classes, stream_classes
+from stepless.estimators.validation import sample_weights, validate_classification, validate_X_y
+from stepless.estimators.warm_start import continues_last_fit
 from stepless.minimize import Result
 from stepless.objective import Loss
-from stepless.problem import Problem
+from stepless.problem import ClassWeight, Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.risk import RowRisk
-from stepless.run import Run
-from stepless.strength import chosen
-from stepless.watchers import Watcher
+from stepless.run import Run, Watchers
+from stepless.strength import choose_strength
 
 _TARGETS = ("signs", "classes")
 
 
+@ordered_signature
 @dataclass(eq=False, repr=False)
-class LinearClassifier(ClassifierMixin, SparseEstimator):
-    """A linear classifier with a certificate, of two classes or of more.
+class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, CertifiedEstimator):
+    """A linear classifier with a certificate, of two or more classes.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i for y_i = ±1, until the answer is provably
-    within the relative `gap` of the best one. There is no step size to choose. More than two
-    classes are set against the rest one by one, or learned jointly.
+    within the relative `gap` of the optimum. There is no step size to choose. More than two
+    classes are learned one-vs-rest, or jointly.
 
     Parameters
     ----------
     loss
         ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
-        brackets where there is one (``"smoothed_hinge(50)"``), or a `Loss` of your own.
+        brackets where there is one (``"smoothed_hinge(50)"``), or a user-defined `Loss`.
     penalty
         ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; ``"elasticnet(ρ)"``, α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2);
         ``"lp(p)"``, α‖w‖_p²/(2(p − 1)), 1 < p ≤ 2; ``"entropy"``, relative entropy of weights that
-        are not negative; ``"hyperbolic"``, the like for both signs;
-        ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one a
+        are not negative; ``"hyperbolic"``, its counterpart for both signs;
+        ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one per
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
     alpha
-        The penalty's strength, α, or ``"auto"``: that at which the penalty costs as much as the
-        sampling error does, found from the examples with a few coarse fits, for the penalties
-        ``"l2"`` and ``"lp(p)"``. Classes set against the rest share one. The fit is then that of
-        the number given.
+        The penalty's strength, α, or ``"auto"``: the strength at which the penalty costs as much as
+        the sampling error does, found from the examples by a few coarse fits, for the penalties
+        ``"l2"`` and ``"lp(p)"``. One-vs-rest problems share one strength.
     domain
         ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"lp_ball(R, p)"``,
         ``"box(low, high)"``, ``"nonnegative"``, ``"simplex(R)"``, ``"psd(R)"`` for a square matrix
         as one row of weights, or a `Domain`, such as `Polytope.of(A, b)`.
     multi_class
-        What to do with more than two classes: ``"ovr"``, one against the rest, or ``"joint"``: a
-        matrix of weights and one loss for all, Crammer and Singer's hinge or, for logistic,
-        softmax.
+        For more than two classes: ``"ovr"``, one-vs-rest, or ``"joint"``, a matrix of weights and
+        one loss for all: Crammer and Singer's hinge or, for logistic, softmax.
     solver
-        ``"auto"`` or a name from `stepless.SOLVERS`, or a solver with parameters of its own.
+        ``"auto"``, a name from `stepless.SOLVERS`, or a solver object.
     gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without a limit it ends after 1000 passes, with a warning.
-        More than two classes share the seconds; the choice of alpha takes up to half of them.
+        The run ends when this relative gap is certified, or after this number of passes over the
+        data or seconds, whichever comes first. Without a limit it ends after 1000 passes, with a
+        warning. One-vs-rest runs share the seconds; the choice of alpha takes up to half of them.
     fit_intercept
-        Whether there is an intercept; it is never penalised.
+        True for an intercept; it is never penalised.
     class_weight
         None, ``"balanced"``, or a dict from class to weight.
     random_state
-        Seed of the order of examples; the same data and seed give the same
-        answer to the last bit, on one machine.
+        Seed of the order of examples; the same data and seed give the same answer to the last bit,
+        on one machine.
     n_jobs
-        Threads; None or −1 for all cores.
+        Number of threads; None or −1 for all cores.
     warm_start
-        Whether `fit` begins from the last fit's weights.
+        True to start `fit` from the last fit's weights.
     shuffle
-        Whether online solvers take the examples in a random order, new for each pass, or as they
-        lie. `partial_fit` always takes them as they lie.
+        True to let online solvers draw a new random order for each pass, False to keep the given
+        order. `partial_fit` always keeps it.
     verbose
-        1 to write a line a pass to standard error.
+        1 to write one line per pass to standard error.
 
     Attributes
     ----------
     coef_, intercept_, classes_
-        Weights (a row a class, or one row for two classes), intercepts, and class labels.
+        Weights (one row per class, or one row for two classes), intercepts, and class labels.
     loss_, alpha_
-        The loss, that of all classes if they are learned jointly, and the penalty's strength: what
-        was given or chosen, 0 without a penalty.
+        The loss, a joint one if classes are learned jointly, and the penalty's strength, given or
+        chosen: 0 without a penalty.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
-        two classes these are sums over the classes' problems.
+        two classes these are sums over the one-vs-rest problems.
     coef_error_, intercept_range_
         No optimum has weights farther from these than `coef_error_`, √(2·gap/α), in the Euclidean
-        norm (one number, or one per class against the rest), nor an intercept outside of its range,
-        a row (least, most) of `intercept_range_`. Both are infinite where the gap does not tell.
+        norm (one number, or one per one-vs-rest problem), nor an intercept outside its range, a row
+        (least, greatest) of `intercept_range_`. Both are infinite if the gap implies nothing.
     certain_zeros_
-        With ``penalty="l1"``: which weights are 0 in every optimum for certain. Of a loss that is
-        not smooth, none.
+        With ``penalty="l1"`` and a smooth loss: a mask of weights that are 0 in every optimum.
     trace_
-        The run's events (a list of traces, one a class, for more than two classes).
+        The run's events (a list of traces, one per class, for one-vs-rest).
     solver_, n_passes_, stopped_by_
         The solver's name, its passes, and what ended the run: ``"gap"``, ``"passes"``,
         ``"seconds"``, ``"watcher"``; ``"rounding"`` or ``"solver"`` if nothing is left to gain;
-        ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning, whereas
-        a second one raises and changes nothing. ``"stream"`` after `partial_fit`.
+        ``"interrupt"`` after Ctrl-C or SIGTERM, with the best weights so far and a warning (a
+        second signal raises and changes nothing); ``"stream"`` after `partial_fit`.
     proof_
-        By what `verify` computes the certificate anew: a number for each example, for each run. Not
-        after `partial_fit`, nor in pickled copies; `save_model` keeps it in a file of its own.
+        What `verify` recomputes the certificate from: one number per example and run. Not stored
+        by `partial_fit`, nor in pickled copies; `save_model` writes it to a separate file.
 
     Examples
     --------
@@ -149,81 +137,88 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
 
     loss: str | Loss = "hinge"
     _: KW_ONLY
-    penalty: Any = "l2"
-    alpha: float | str = 1e-4
-    domain: Any = "free"
     multi_class: str = "ovr"
-    solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    shuffle: bool = True
-    verbose: int = 0
+    class_weight: ClassWeight = None
 
     @all_or_nothing
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        source, y, classes = labelled(self, X, y, sample_weight, problem, run)
+        X, y, s, classes = validate_classification(self, X, y, sample_weight, problem.class_weight)
         problem = problem.of_classes(len(classes), self.multi_class)
-        d = source.shape[1]
-        starts = self._starts(problem, classes, d, goes_on(self, d, classes))
+        source, d = Source(X, np.ones(len(y)), s, run.threads), X.shape[1]
+        starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        signs = (source.relabelled(targets) for _, targets in coded(y, classes, problem.loss))
-        problem = chosen(problem, signs, run)
-        for label, targets in coded(y, classes, problem.loss):
+        tasks = multiclass.targets_per_run(y, classes, problem.loss)
+        problem = choose_strength(problem, (source.relabelled(y_run) for _, y_run in tasks), run)
+        for label, y_run in multiclass.targets_per_run(y, classes, problem.loss):
             k = len(results)
-            risks.append(risk_of(problem.objective, source.relabelled(targets)))
+            risks.append(risk_of(problem.objective, source.relabelled(y_run)))
             stopping = run.stopping(len(starts) - k, perf_counter() - began)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
-        self.coef_, self.intercept_ = rows([(r.w, r.b) for r in results], problem.loss)
+        self.coef_, self.intercept_ = multiclass.weights_per_class(
+            [(r.w, r.b) for r in results], problem.loss
+        )
         constants = [risk.at_constant for risk in risks]
-        certify(self, run, results, constants=constants, labels=named_positives(classes))
+        names = multiclass.positive_class_names(classes)
+        store_certificate(self, run, results, constants=constants, labels=names)
         data = _data(source, y, classes)
-        keep_proof(self, results, in_words(problem.objective, problem.loss), data)
-        store_settled(self, risks, results)
-        self.__dict__.pop("_streams", None)
+        proof.store_proof(
+            self, results, proof.describe_problem(problem.objective, problem.loss), data
+        )
+        store_optimum_bounds(self, risks, results)
+        self.__dict__.pop("_stream", None)
         return self
 
-    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
-        """The problems that `fit` would pose, one a class, and the answers of now."""
-        problem, run = Problem.of(self, _TARGETS, **strength_of(self)), Run.of(self)
-        source, y, classes = labelled(self, X, y, sample_weight, problem, run, reset=False)
-        refuse_other_labels(self.classes_, classes)
-        problem = problem.of_classes(len(classes), self.multi_class)
-        found = columns(*linear_weights(self, source.shape[1]), problem.loss)
-        tasks = zip(coded(y, classes, problem.loss), found, strict=True)
-        runs = (
-            (risk_of(problem.objective, source.relabelled(targets)), *at)
-            for (_, targets), at in tasks
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
+        """Return the problems that `fit` would solve, one per class, and current solutions."""
+        problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
+        X, y, s, classes = validate_classification(
+            self, X, y, sample_weight, problem.class_weight, reset=False
         )
-        return Posed(in_words(problem.objective, problem.loss), _data(source, y, classes), runs)
+        proof.refuse_other_labels(self.classes_, classes)
+        problem = problem.of_classes(len(classes), self.multi_class)
+        source = Source(X, np.ones(len(y)), s, run.threads)
+        found = multiclass.weights_per_run(*linear_weights(self, source.shape[1]), problem.loss)
+        tasks = zip(multiclass.targets_per_run(y, classes, problem.loss), found, strict=True)
+        runs = (
+            (risk_of(problem.objective, source.relabelled(y_run)), *at) for (_, y_run), at in tasks
+        )
+        described = proof.describe_problem(problem.objective, problem.loss)
+        return proof.Obligation(described, _data(source, y, classes), runs)
 
-    def _starts(self, problem: Problem, classes: AnyArray, d: int, fitted: bool) -> list[Any]:
-        """Where each run begins: at the weights of now, or anywhere."""
+    def _starts(
+        self, problem: Problem, classes: AnyArray, d: int, fitted: bool
+    ) -> Sequence[multiclass.Point | None]:
+        """Return the start of each run: the current weights, or None."""
         if fitted:
-            return columns(*linear_weights(self, d), problem.loss)
-        return [None] * (1 if problem.loss.outputs() > 1 else len(positives(classes)))
+            return multiclass.weights_per_run(*linear_weights(self, d), problem.loss)
+        return [None] * (
+            1 if problem.loss.outputs() > 1 else len(multiclass.positive_classes(classes))
+        )
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: Weights = None,
+    ) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass.
 
         The first call must name all `classes`, and later ones no others; after `fit`, learning goes
         on from the fitted weights. A stream keeps the loss, penalty, domain and solver that it
-        began with. It is not kept itself, and cannot be certified: `gap_` is infinite. How the
-        stream is cut into chunks makes no difference, but to a solver with a `batch` of several
-        examples, which ends with its chunk.
+        began with. Its examples are not kept, so that it cannot be certified: `gap_` is infinite.
+        The cuts between chunks make no difference, except to a solver with mini-batches, which end
+        with their chunk.
         """
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
@@ -231,23 +226,23 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
     @whole_chunks
     def predict_and_learn(
         self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: Weights = None,
         *,
         settle: bool = True,
     ) -> AnyArray:
-        """Learn a chunk as `partial_fit` does; return what was predicted before each example.
+        """Learn a chunk as `partial_fit` does; return the predictions made before each example.
 
-        The mean loss of all predictions so far is `progressive_loss_`. Unless `settle` is true,
-        `coef_` and `intercept_` are left as they were, which saves time where features are many
-        and chunks small; `settle` brings them up to date.
+        The mean loss of all predictions so far is `progressive_loss_`. With ``settle=False``,
+        `coef_` and `intercept_` are left as they were, which saves time if features are many and
+        chunks small; the method `settle` brings them up to date.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self)
-        refuse_to_choose(problem)
+        refuse_auto_alpha(problem)
         fitted, solver = hasattr(self, "coef_"), run.online_solver()
-        X, y = examples(self, X, y, reset=not fitted)
+        X, y = validate_X_y(self, X, y, reset=not fitted)
         self.classes_ = self._classes(classes, y, fitted)
         s = sample_weights(sample_weight, len(y))
         if problem.class_weight == "balanced":
@@ -256,30 +251,26 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
             )
         if problem.class_weight is not None:
             s = s * compute_sample_weight(problem.class_weight, y)
-        if not hasattr(self, "_streams"):
-            begun = problem.of_classes(len(self.classes_), self.multi_class)
-            starts = self._starts(begun, self.classes_, X.shape[1], fitted)
-            streams = [Stream(begun.objective, solver, X.shape[1], at) for at in starts]
-            self._streams = Streams(streams)
-        self._streams.refuse_changes(self)
+        if not hasattr(self, "_stream"):
+            problem_, d = problem.of_classes(len(self.classes_), self.multi_class), X.shape[1]
+            starts = self._starts(problem_, self.classes_, d, fitted)
+            learners = [StreamLearner(problem_.objective, solver, d, at) for at in starts]
+            self._stream = LinearStream(learners)
+        self._stream.refuse_changes(self)
         source = Source(X, np.ones(len(y)), s, run.threads, scaled=False)
-        targets = coded(y, self.classes_, self._streams.objective.loss)
-        z = self._streams.learn(source.relabelled(column) for _, column in targets)
-        store_stream(self, self._streams, problem)
+        tasks = multiclass.targets_per_run(y, self.classes_, self._stream.objective.loss)
+        z = self._stream.learn(source.relabelled(y_run) for _, y_run in tasks)
+        store_stream(self, self._stream, problem)
         if settle or not fitted:
-            self.coef_, self.intercept_ = self._streams.weights()
-        return most_plausible(z.ravel() if z.shape[1] == 1 else z, self.classes_)
+            self.coef_, self.intercept_ = self._stream.weights()
+        return multiclass.predicted_classes(z.ravel() if z.shape[1] == 1 else z, self.classes_)
 
-    def _classes(self, classes: Any, y: AnyArray, fitted: bool) -> AnyArray:
-        """All classes of a stream, of which each label of a chunk must be one."""
-        if not fitted and classes is None:
-            raise ValueError("the first call of partial_fit must name all classes=")
-        known = self.classes_ if fitted else named_classes(classes)
-        if fitted and classes is not None:
-            refuse_other_classes(known, classes)
+    def _classes(self, classes: ArrayLike | None, y: AnyArray, fitted: bool) -> AnyArray:
+        """Return all classes of a stream, which must include each label of a chunk."""
+        known = stream_classes(self.classes_ if fitted else None, classes)
         unseen = np.setdiff1d(y, known)
         if unseen.size:
-            refuse_no_classes(y)
+            refuse_non_classes(y)
             raise ValueError(f"label {unseen[0]} is not among the classes of the first call")
         if len(known) < 2:
             raise ValueError("a classifier needs two classes to tell apart, not one")
@@ -287,34 +278,34 @@ class LinearClassifier(ClassifierMixin, SparseEstimator):
 
     @whole_chunks
     def settle(self) -> None:
-        """Bring `coef_` and `intercept_` up to date with what was learned from the stream."""
-        check_is_fitted(self, "_streams", msg="there is no stream: learn from one before")
-        self.coef_, self.intercept_ = self._streams.weights()
+        """Bring `coef_` and `intercept_` up to date with the stream."""
+        check_is_fitted(self, "_stream", msg="there is no stream: learn from one first")
+        self.coef_, self.intercept_ = self._stream.weights()
 
-    def decision_function(self, X: Any) -> Array:
-        """⟨w, x⟩ + b for each example (a column a class for more than two)."""
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return ⟨w, x⟩ + b for each example (one column per class for more than two)."""
         z = linear_scores(self, X)
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """Return the most plausible class of each example."""
-        return most_plausible(self.decision_function(X), self.classes_)
+        return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
-    def settled(self, X: Any) -> Mask:
+    def settled(self, X: MatrixLike) -> Mask:
         """Return for which examples every optimum predicts the class that `predict` does.
 
-        Only the gap of ``penalty="l2"`` tells, and of a joint loss only without intercepts.
+        This is known for ``penalty="l2"`` only, and for a joint loss only without intercepts.
         """
         check_is_fitted(self)
-        refuse_unknown(self)
+        refuse_unknown_optimum(self)
         return settled_labels(self, X, self.decision_function(X))
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, where the loss models one (logistic)."""
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Return the probability of each class, if the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
 
 
-def _data(source: Source, y: AnyArray, classes: AnyArray) -> dict[str, Any]:
-    return {"examples": source, "labels": numbered(y, classes), "weights": source.s}
+def _data(source: Source, y: AnyArray, classes: AnyArray) -> proof.Data:
+    return {"examples": source, "labels": proof.numeric_labels(y, classes), "weights": source.s}

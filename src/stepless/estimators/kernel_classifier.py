@@ -1,50 +1,43 @@
-"""Classification by a sum of kernels."""
+"""Classification by a kernel expansion."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import AnyArray, Array
+from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
 from stepless.data.digest import digest
 from stepless.data.gram import Gram, combination
+from stepless.estimators import multiclass, proof
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.certificate import Remedy, certify
-from stepless.estimators.examples import examples, validated, weighted_classes
+from stepless.estimators.certificate import Remedy, store_certificate
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.proof import Posed, in_words, keep_proof, numbered, refuse_other_labels
-from stepless.estimators.several_classes import (
-    coded,
-    most_plausible,
-    named_positives,
-    positives,
-)
-from stepless.estimators.sparse_estimator import SparseEstimator
+from stepless.estimators.validation import validate_classification, validate_X
 from stepless.given import real, shown
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.minimize import Result
 from stepless.objective import Loss, SquaredL2
-from stepless.problem import Problem
+from stepless.problem import ClassWeight, Problem
 from stepless.registry import UnknownName
 from stepless.risks.kernel_risk import KernelRisk
-from stepless.run import Run
+from stepless.run import RandomState, Run, Watchers
 from stepless.solvers import Bundle, ProximalBundle, Solver
 from stepless.solvers.batch.kernel_newton import KernelNewton
 from stepless.solvers.online.kernel_pgs import KernelPGS
-from stepless.watchers import Watcher
 
 PATIENCE = 20  # passes, where the user sets no limit
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
-_SOLVERS: dict[str, Any] = {
+_SOLVERS: dict[str, Callable[[], Solver]] = {
     "pgs": KernelPGS,
     "bundle": Bundle,
     "proximal-bundle": ProximalBundle,
@@ -53,18 +46,18 @@ _SOLVERS: dict[str, Any] = {
 
 
 @dataclass(eq=False, repr=False)
-class KernelClassifier(ClassifierMixin, SparseEstimator):
-    """A kernel machine on a budget of support vectors, of two classes or of more.
+class KernelClassifier(ClassifierMixin, CertifiedEstimator):
+    """A kernel machine on a budget of support vectors, of two or more classes.
 
     Minimises (α/2)‖f‖² + Σ s_i ℓ(f(x_i) + b, y_i)/Σ s_i over the functions f = Σ c_i k(x_i, ·) of a
-    kernel's space, y_i = ±1. There is no step size to choose. More than two classes are set against
-    the rest one by one. A support vector machine's C is 1/(alpha · m).
+    kernel's space, y_i = ±1. There is no step size to choose. More than two classes are learned
+    one-vs-rest. A support vector machine's C is 1/(alpha · m).
 
-    There is a certificate, as on every fit of a linear model. It is that of the problem without a
-    budget: where the budget is short, the gap stays open. It takes the kernels of all pairs of
-    examples, which above 5000 examples are not kept: then bounds are looser, and each costs them
-    anew. Of a kernel that does not say its steepness `gap_` is infinite, which a warning says
-    unless gap=0, and the run ends by its passes or seconds.
+    The certificate is that of the problem without a budget: if the budget is too small, the gap
+    stays open. It takes the Gram matrix of all examples, which is not kept above 5000 examples:
+    then bounds are looser, and each of them computes the matrix again. For a kernel without a known
+    Lipschitz constant `gap_` is infinite, which a warning says unless gap=0, and the run ends by
+    its passes or seconds.
 
     Parameters
     ----------
@@ -77,24 +70,24 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         The penalty's strength, α.
     solver
         ``"pgs"``, `KernelPGS`, on a budget and for any number of examples; up to 5000 examples also
-        ``"bundle"`` and ``"proximal-bundle"``, of which only inner products of planes are taken,
-        and, for a loss with a curvature (logistic), ``"newton"``.
+        ``"bundle"`` and ``"proximal-bundle"``, which need inner products of planes only, and, for
+        a loss with a curvature (logistic), ``"newton"``.
     budget
-        Support vectors at most, of each class against the rest; None: no limit. For ``"pgs"``: the
-        other solvers have none.
+        Maximum number of support vectors of each one-vs-rest problem, for ``"pgs"`` only; None: no
+        limit.
     gap, passes, seconds
-        The run ends when the relative gap is certified, or after so many passes over the data or
-        seconds, whichever comes first. Without either it ends after 20 passes, and where the gap
-        was missed a warning says by how much. More than two classes share the seconds.
+        The run ends when this relative gap is certified, or after this number of passes over the
+        data or seconds, whichever comes first. Without a limit it ends after 20 passes, and if
+        the gap was missed a warning says by how much. One-vs-rest runs share the seconds.
     loss, fit_intercept, class_weight, random_state, verbose
         As in `LinearClassifier`.
 
     Attributes
     ----------
     support_, support_vectors_
-        Which rows of X have a coefficient in any class, and these rows, sparse if X was.
+        Indices of the rows of X with a coefficient in any class, and these rows, sparse if X was.
     dual_coef_, intercept_, classes_
-        Coefficients of the support vectors (a row a class, or one row for two classes),
+        Coefficients of the support vectors (one row per class, or one row for two classes),
         intercepts, and class labels.
     kernel_, loss_
         The kernel function and the loss.
@@ -103,8 +96,8 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
 
     Notes
     -----
-    Kernels are made of inner products, so the exponent of a Gaussian one is exact to some 1e-16 of
-    γ(‖x‖² + ‖s‖²): centre features that lie far from 0.
+    Kernels are computed from inner products, so the exponent of a Gaussian kernel is exact to about
+    1e-16 of γ(‖x‖² + ‖s‖²): centre features that lie far from 0.
 
     Examples
     --------
@@ -126,13 +119,13 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
     passes: int | None = None
     seconds: float | None = None
     fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
+    class_weight: ClassWeight = None
+    random_state: RandomState = None
     verbose: int = 0
 
     @all_or_nothing
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
@@ -142,13 +135,16 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         began = perf_counter()
         problem = self._problem()
         run = Run.of(self, watchers, solver=self._kernel_solver(), patience=PATIENCE)
-        X, y = examples(self, X, y, **_ACCEPTED)
-        s, classes = weighted_classes(y, sample_weight, problem.class_weight)
+        X, y, s, classes = validate_classification(
+            self, X, y, sample_weight, problem.class_weight, **_ACCEPTED
+        )
         self.kernel_ = self._kernel_function(X, s)
         gram = Gram(self.kernel_, X)
         results, constants = list[Result](), list[Callable[[], float]]()
-        for label, signs in coded(y, classes, problem.loss):
-            stopping = run.stopping(len(positives(classes)) - len(results), perf_counter() - began)
+        for label, signs in multiclass.targets_per_run(y, classes, problem.loss):
+            stopping = run.stopping(
+                len(multiclass.positive_classes(classes)) - len(results), perf_counter() - began
+            )
             risk = KernelRisk(problem.objective, gram, signs, s)
             results.append(run.minimize(risk, None, stopping, label, resumable=False))
             constants.append(risk.at_constant)
@@ -158,48 +154,52 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        labels = named_positives(classes)
-        certify(self, run, results, self._remedy(results), constants=constants, labels=labels)
-        keep_proof(self, results, self._asked(problem), _data(X, y, classes, s))
+        labels = multiclass.positive_class_names(classes)
+        store_certificate(
+            self, run, results, self._remedy(results), constants=constants, labels=labels
+        )
+        proof.store_proof(self, results, self._describe(problem), _data(X, y, classes, s))
         return self
 
-    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
-        """The problems that `fit` would pose, one a class, and the answers of now."""
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
+        """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem = self._problem()
-        X, y = examples(self, X, y, reset=False, **_ACCEPTED)
+        X, y, s, classes = validate_classification(
+            self, X, y, sample_weight, problem.class_weight, reset=False, **_ACCEPTED
+        )
         self._refuse_shapes(X.shape[1])
-        s, classes = weighted_classes(y, sample_weight, problem.class_weight)
-        refuse_other_labels(self.classes_, classes)
+        proof.refuse_other_labels(self.classes_, classes)
         m, last = X.shape[0], self.support_.max(initial=0)
         if last >= m or digest(X[self.support_]) != digest(self.support_vectors_):
             raise ValueError("these are other examples: they lack the model's support vectors")
         coefficients = np.zeros((len(self.intercept_), m))
         coefficients[:, self.support_] = self.dual_coef_
-        gram = Gram(self.kernel_, X)
+        gram, tasks = Gram(self.kernel_, X), multiclass.targets_per_run(y, classes, problem.loss)
+        solved = zip(tasks, coefficients, self.intercept_.tolist(), strict=True)
         runs = (
-            (KernelRisk(problem.objective, gram, signs, s), w, b)
-            for (_, signs), w, b in zip(
-                coded(y, classes, problem.loss), coefficients, self.intercept_.tolist(), strict=True
-            )
+            (KernelRisk(problem.objective, gram, signs, s), w, b) for (_, signs), w, b in solved
         )
-        return Posed(self._asked(problem), _data(X, y, classes, s), runs)
+        return proof.Obligation(self._describe(problem), _data(X, y, classes, s), runs)
 
     def _problem(self) -> Problem:
         return Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
 
-    def _asked(self, problem: Problem) -> dict[str, str]:
-        return in_words(problem.objective, problem.loss, kernel=self.kernel_)
+    def _describe(self, problem: Problem) -> dict[str, str]:
+        return proof.describe_problem(problem.objective, problem.loss, kernel=self.kernel_)
 
-    def decision_function(self, X: Any) -> Array:
-        """f(x) + b for each example (a column a class for more than two)."""
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return f(x) + b for each example (one column per class for more than two)."""
         check_is_fitted(self)
-        X = validated(self, X, reset=False, **_ACCEPTED)
+        X = validate_X(self, X, **_ACCEPTED)
         self._refuse_shapes(X.shape[1])
-        z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T) + self.intercept_
+        z = combination(self.kernel_, X, self.support_vectors_, self.dual_coef_.T)
+        z += self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
 
     def _refuse_shapes(self, d: int) -> None:
-        """Refuse coefficients that a user has changed the number of."""
+        """Refuse coefficients whose number a user has changed."""
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         n = self.support_vectors_.shape[0]
         shapes = (self.support_vectors_.shape, np.shape(self.dual_coef_), np.shape(self.intercept_))
@@ -209,13 +209,13 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
                 f"go together for {d} features and {outputs} outputs: fit again, or put them back"
             )
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """Return the most plausible class of each example."""
-        return most_plausible(self.decision_function(X), self.classes_)
+        return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class, where the loss models one (logistic)."""
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Return the probability of each class, if the loss models one (logistic)."""
         z = self.decision_function(X)
         return probabilities(self.loss_, z)
 
@@ -239,26 +239,26 @@ class KernelClassifier(ClassifierMixin, SparseEstimator):
             raise UnknownName("solver", self.solver, _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()
 
-    def _kernel_function(self, X: Any, s: Array) -> Kernel:
+    def _kernel_function(self, X: Matrix, s: Array) -> Kernel:
         refuse_gamma(self.kernel, self.gamma)
         if isinstance(self.kernel, Kernel):
             return self.kernel
-        return kernel_of(self.kernel, scale(X, s) if self.gamma is None else self.gamma)
+        return kernel_of(self.kernel, default_gamma(X, s) if self.gamma is None else self.gamma)
 
 
-def scale(X: Any, s: Array | None = None) -> float:
-    """1/(d · variance of all entries, by the rows' weights), or 1 if they are all alike."""
+def default_gamma(X: Matrix, s: Array | None = None) -> float:
+    """Return 1/(d · weighted variance of all entries), or 1 if they are all equal."""
     mean = _average(X, s)
-    if sparse.issparse(X):
-        variance = _average(X.multiply(X), s) - mean**2
-    else:
+    if isinstance(X, np.ndarray):
         variance = _average(np.square(X - mean), s)
+    else:
+        variance = _average(X.multiply(X), s) - mean**2
     return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
-def _average(X: Any, s: Array | None) -> float:
+def _average(X: Matrix, s: Array | None) -> float:
     return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))
 
 
-def _data(X: Any, y: AnyArray, classes: AnyArray, s: Array) -> dict[str, Any]:
-    return {"examples": X, "labels": numbered(y, classes), "weights": s}
+def _data(X: Matrix, y: AnyArray, classes: AnyArray, s: Array) -> proof.Data:
+    return {"examples": X, "labels": proof.numeric_labels(y, classes), "weights": s}

@@ -1,15 +1,13 @@
-"""What a Gaussian process knows of its latent function, seen through landmarks (Nyström)."""
+"""The posterior of a Gaussian process, approximated by landmarks (Nyström)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Matrix
 from stepless.compiled import smooth
 from stepless.data import Source
 from stepless.data.gram import between, lengths, parts
@@ -17,24 +15,24 @@ from stepless.kernels import Kernel
 from stepless.minimize import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
+from stepless.run import Watchers
 from stepless.solvers import Newton
 from stepless.stopping import Stopping
-from stepless.watchers import Watcher
 
-_FLAT = 1e-12  # of the largest eigenvalue of landmarks' kernels: directions below are left out
+_FLAT = 1e-12  # of the Gram matrix's largest eigenvalue: smaller directions are left out
 
 
 class Landmarks:
-    """Features φ(x) with ⟨φ(x), φ(x')⟩ about k(x, x'): exact if x is a landmark (Nyström)."""
+    """Features φ(x) with ⟨φ(x), φ(x')⟩ ≈ k(x, x'): exact if x is a landmark (Nyström)."""
 
-    def __init__(self, kernel: Kernel, S: Any) -> None:
+    def __init__(self, kernel: Kernel, S: Matrix) -> None:
         self.kernel, self.S = kernel, S
         sizes, axes = np.linalg.eigh(between(kernel, S, S))
         kept = sizes > _FLAT * sizes[-1]
         self._map = axes[:, kept] / np.sqrt(sizes[kept])
 
-    def features(self, X: Any) -> Array:
-        """φ(x), a row each."""
+    def features(self, X: Matrix) -> Array:
+        """Return φ(x), one row per example."""
         out = np.empty((X.shape[0], self._map.shape[1]))
         for part in parts(X.shape[0], self.S.shape[0]):
             out[part] = between(self.kernel, X[part], self.S) @ self._map
@@ -44,7 +42,7 @@ class Landmarks:
 class LandmarkPosterior:
     """As `ExactPosterior`, of f = ⟨w, φ⟩: Newton's method on the weights of landmarks' features.
 
-    What of the prior's variance the landmarks do not explain is left at x as it was.
+    The part of the prior's variance that the landmarks do not explain is added at each x.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class LandmarkPosterior:
         signs: Array,
         variance: float,
         stopping: Stopping,
-        watchers: Iterable[Watcher] = (),
+        watchers: Watchers = (),
     ) -> None:
         source = Source(features, signs)
         m, n = source.shape
@@ -71,8 +69,8 @@ class LandmarkPosterior:
         determinant = 2.0 * float(np.log(self._factor[0].diagonal()).sum()) + n * math.log(variance)
         self.log_marginal_likelihood = -m * self.result.objective - 0.5 * determinant
 
-    def at(self, X: Any) -> tuple[Array, Array]:
-        """Mean and variance of f(x) for each row."""
+    def latent(self, X: Matrix) -> tuple[Array, Array]:
+        """Return the mean and variance of f(x) for each row."""
         features = self._landmarks.features(X)
         inner = cho_solve(self._factor, features.T, check_finite=False)
         unexplained = lengths(self._landmarks.kernel, X) - np.einsum("ij,ij->i", features, features)

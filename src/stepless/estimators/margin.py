@@ -1,16 +1,16 @@
-"""Runs whose margin adapts, and what their gap is relative to."""
+"""Runs with an adaptive margin, and the unit of their relative gap."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from stepless.arrays import Array
-from stepless.estimators.certificate import Remedy, certify
-from stepless.estimators.proof import Posed, in_words, keep_proof, rows_of
-from stepless.estimators.warm_start import minimize_whole
+from stepless.estimators.certificate import Remedy, store_results, warn_of_missed_gap
+from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.proof import Obligation, describe_problem, labelled_data, store_proof
+from stepless.estimators.warm_start import minimize_oracle_risk
 from stepless.minimize import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
@@ -24,15 +24,15 @@ class MarginStopping(Stopping):
     """As `Stopping`, but the gap is relative to how far the objective lies below that of w = 0.
 
     That is ½‖w*‖² at the optimum, which the constant that raises the objective may dwarf. Where no
-    weights are better than none, the run ends when ‖w*‖ can be no more than that share of ‖c‖, the
-    length of what w is counted from, or when the gap is no more than what rounding hides, `hidden`.
+    weights are better than 0, the run ends when ‖w*‖ is proved to be at most that share of ‖c‖, the
+    length of the centre, or when the gap is no more than the rounding error `hidden`.
     """
 
     at_zero: float = 0.0
     hidden: float = 0.0
 
     def unit(self, objective: float, gap: float) -> float:
-        """What a gap is relative to."""
+        """Return the unit of the relative gap."""
         below = self.at_zero - objective
         return below if below > 0.0 else math.sqrt(gap * self.at_zero)
 
@@ -45,8 +45,8 @@ class MarginStopping(Stopping):
         return "rounding" if hidden and reason != "gap" else reason
 
 
-def adapt_margin(
-    estimator: Any,
+def minimize_margin(
+    estimator: CertifiedEstimator,
     run: Run,
     risk: AdaptiveMargin,
     start: Array | None,
@@ -54,37 +54,40 @@ def adapt_margin(
 ) -> tuple[Result, bool]:
     """Return the best result, and whether its weights have a margin; store the certificate.
 
-    If they have none, a warning says how large it may be, and a remedy: `no_margin`.
+    If they have none, a warning says how large it may be, with a remedy: `no_margin`.
     """
     nu, stopping = estimator.nu, _stopping(run, risk)
     weights = None if start is None else (risk.best_multiple(start) - risk.centre, 0.0)
-    made_of = risk.intercept, risk.source.X, risk.source.y, risk.source.s
+    data = risk.intercept, risk.source.X, risk.source.y, risk.source.s
 
     def adapted(last: Result) -> Result | None:
-        """Planes of a larger ν stay true, but those that prove them are not those of this ν."""
+        """Planes of a larger ν stay valid, but their proofs are of that ν."""
         return last if estimator._last_nu == nu else None
 
-    result = minimize_whole(estimator, run, risk, weights, made_of, stopping, adapted)
+    result = minimize_oracle_risk(estimator, run, risk, weights, data, stopping, adapted)
     estimator._last_nu = nu
     unit = stopping.unit(result.objective, result.objective - result.lower_bound)
     apart = result.objective < risk.at_zero
-    certify(estimator, run, [result], Remedy(easier="raise nu"), relative_to=unit, told=not apart)
+    store_results(estimator, [result], unit)
+    warn_of_missed_gap(estimator, run, [result], Remedy(easier="raise nu"), rounding=apart)
     if not apart:
         largest = math.sqrt(2.0 * max(risk.at_zero - result.lower_bound, 0.0))
         warn(no_margin(largest), NothingLearned)
     return result, apart
 
 
-def keep_margin(estimator: Any, risk: AdaptiveMargin, result: Result) -> None:
-    """Store the proof, when all else is stored."""
-    keep_proof(estimator, [result], _asked(estimator, risk), rows_of(risk.source))
+def store_margin_proof(estimator: CertifiedEstimator, risk: AdaptiveMargin, result: Result) -> None:
+    """Store the proof; call this last, for it digests what was learned."""
+    store_proof(estimator, [result], _describe(estimator, risk), labelled_data(risk.source))
 
 
-def posed(estimator: Any, run: Run, risk: AdaptiveMargin, w: Array) -> Posed:
-    """The problem of this risk, and weights not counted from the centre as the answer."""
+def margin_obligation(
+    estimator: CertifiedEstimator, run: Run, risk: AdaptiveMargin, w: Array
+) -> Obligation:
+    """Return what is to be proved of weights w, which are not relative to the centre."""
     unit = _stopping(run, risk).unit
-    answer = risk, w - risk.centre, 0.0
-    return Posed(_asked(estimator, risk), rows_of(risk.source), [answer], unit)
+    runs = [(risk, w - risk.centre, 0.0)]
+    return Obligation(_describe(estimator, risk), labelled_data(risk.source), runs, unit)
 
 
 def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
@@ -94,6 +97,6 @@ def _stopping(run: Run, risk: AdaptiveMargin) -> MarginStopping:
     )
 
 
-def _asked(estimator: Any, risk: AdaptiveMargin) -> dict[str, str]:
+def _describe(estimator: CertifiedEstimator, risk: AdaptiveMargin) -> dict[str, str]:
     free = {"intercept": "free" if risk.intercept else "none"}
-    return in_words(risk.objective, f"nu({float(estimator.nu)!r})") | free
+    return describe_problem(risk.objective, f"nu({float(estimator.nu)!r})") | free

@@ -1,76 +1,88 @@
-"""Linear classification, trained on what it is judged by."""
+"""Linear classification, trained on a metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 
-from stepless.arrays import AnyArray, Array
+from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.certificate import Remedy, certify
-from stepless.estimators.examples import examples, weighted_classes
+from stepless.estimators.certificate import Remedy, store_certificate
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_labels, rows_of
-from stepless.estimators.several_classes import most_plausible
-from stepless.estimators.sparse_estimator import SparseEstimator
-from stepless.estimators.warm_start import anew, goes_on, minimize_whole
+from stepless.estimators.multiclass import predicted_classes
+from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
+from stepless.estimators.proof import (
+    Obligation,
+    describe_problem,
+    labelled_data,
+    refuse_other_labels,
+    store_proof,
+)
+from stepless.estimators.validation import LabelledExamples, validate_classification
+from stepless.estimators.warm_start import (
+    continues_last_fit,
+    may_reset_features,
+    minimize_oracle_risk,
+)
 from stepless.given import shown
 from stepless.minimize import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
 from stepless.risks.metrics.metric_risk import MetricRisk
-from stepless.run import Run
-from stepless.watchers import Watcher
+from stepless.run import Run, Watchers
 
 _LEARN = (
-    "Lower alpha, or allow an intercept; where few examples are to be picked and the classes "
+    "Lower alpha, or allow an intercept; if few examples are to be picked and the classes "
     "overlap, fit metric='roc_auc' and take its highest scores"
 )
 
 
+@ordered_signature
 @dataclass(eq=False, repr=False)
-class MetricClassifier(ClassifierMixin, SparseEstimator):
+class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, CertifiedEstimator):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
-    the answer is provably within the relative `gap` of the best one. R is the largest that
-    1 − metric of any labeling, plus what the scores say for that labeling, can be (Joachims 2005):
-    see `stepless.risks.metrics`. There is no step size to choose.
+    the answer is provably within the relative `gap` of the optimum. R is the maximum over all
+    labelings of 1 − metric plus the scores in favour of that labeling (Joachims 2005): see
+    `stepless.risks.metrics`. There is no step size to choose.
 
     Parameters
     ----------
     metric
-        ``"f1"``; ``"fbeta(β)"``, in which recall counts β times as much as precision;
+        ``"f1"``; ``"fbeta(β)"``, where recall counts β times as much as precision;
         ``"roc_auc"``; ``"precision_at_k"`` and ``"recall_at_k"``, of the k highest scores;
-        ``"prbep"``, of as many as there are positives: there precision and recall break even.
+        ``"prbep"``, of as many as there are positives: where precision and recall break even.
     k
-        Of the metrics at k: a whole number of examples, or a share of them between 0 and 1.
+        For the metrics at k: a number of examples, or a share of them between 0 and 1.
     pos_label
         The positive class; None: the greater of the two labels.
     solver
-        ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or one of these
-        with parameters of its own.
+        ``"auto"``, ``"bundle"``, ``"proximal-bundle"``, ``"bundle-linesearch"``, or a solver
+        object of one of these.
     fit_intercept
-        Whether there is an intercept; it is never penalised. The risk of F has a free one; when the
-        weights are found, it is moved to where F itself, of the training examples, is greatest.
-        Metrics of a ranking see no intercept: it is put where as many training examples are called
-        positive as the metric picks (k, or as many as are positive).
+        True for an intercept; it is never penalised. The risk of F has a free one; when the
+        weights are found, it is moved to the maximum of F itself on the training examples.
+        Metrics of a ranking do not depend on the intercept: it is set so that as many training
+        examples are predicted positive as the metric picks (k, or as many as are positive).
     warm_start
-        Whether `fit` begins where the last fit ended: on the same data with another α, which then
+        True to start `fit` where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same classes and features, from its weights.
     penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
-        As in `LinearClassifier`; no strength is chosen, and the solvers so far draw nothing.
+        As in `LinearClassifier`, without ``alpha="auto"``; these solvers use no random numbers.
 
     Attributes
     ----------
     coef_, intercept_, classes_, pos_label_
         Weights (one row) and intercept, positive for ``classes_[1]``; both labels, in order, and
-        the one that the metric is of.
+        the positive one.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`, which is that of
         the weights with the intercept that is best for the risk.
@@ -90,79 +102,69 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
     metric: str | Metric = "f1"
     _: KW_ONLY
     k: float | None = None
-    pos_label: Any = None
-    penalty: Any = "l2"
-    alpha: float = 1e-4
-    solver: Any = "auto"
-    gap: float = 1e-3
-    passes: int | None = None
-    seconds: float | None = None
+    pos_label: object = None
     fit_intercept: bool = True
-    random_state: Any = None
-    n_jobs: int | None = None
-    warm_start: bool = False
-    verbose: int = 0
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
     @all_or_nothing
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, watchers: Iterable[Watcher] = ()
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y of two classes.
 
-        Only ``"roc_auc"`` knows sample weights: a pair counts as the product of its two. Watchers
+        Only ``"roc_auc"`` has sample weights: a pair counts as the product of its two. Watchers
         are called with every event and the best (w, b) so far; True ends the run.
         """
         metric = self._metric()
         problem, run = Problem.of(self, loss=metric), Run.of(self, watchers)
-        X, y = examples(self, X, y, reset=anew(self, X))
-        s, classes = self._weighted(metric, y, sample_weight)
-        label = self._positive(classes)
-        risk = self._risk(metric, problem, run, X, y, s, label)
+        reset = may_reset_features(self, X)
+        given = self._validate(metric, X, y, sample_weight, reset=reset)
+        classes, label = given.classes, self._positive(given.classes)
+        risk = self._risk(metric, problem, run, given, label)
         source, sign = risk.source, 1.0 if label == classes[1] else -1.0
         weights = None
-        if goes_on(self, risk.d, classes):
+        if continues_last_fit(self, risk.d, classes):
             coef, intercepts = linear_weights(self, risk.d)
             weights = sign * coef[0], sign * float(intercepts[0])
-        made_of = metric, source.X, source.y, source.s
-        result = minimize_whole(self, run, risk, weights, made_of)
+        data = metric, source.X, source.y, source.s
+        result = minimize_oracle_risk(self, run, risk, weights, data)
         self.classes_, self.pos_label_, self.alpha_ = classes, label, problem.strength
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
-        certify(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
-        keep_proof(self, [result], in_words(risk.objective, metric), rows_of(source))
+        store_certificate(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
+        store_proof(self, [result], describe_problem(risk.objective, metric), labelled_data(source))
         return self
 
-    def _posed(self, X: Any, y: Any, sample_weight: Any) -> Posed:
-        """The problem that `fit` would pose; the answer of now has the risk's own intercept."""
+    def _proof_obligation(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights) -> Obligation:
+        """Return the problem that `fit` would solve; its solution has the risk's own intercept."""
         metric = self._metric()
         problem, run = Problem.of(self, loss=metric), Run.of(self)
-        X, y = examples(self, X, y, reset=False)
-        s, classes = self._weighted(metric, y, sample_weight)
-        refuse_other_labels(self.classes_, classes)
-        risk = self._risk(metric, problem, run, X, y, s, self.pos_label_)
-        sign = 1.0 if self.pos_label_ == classes[1] else -1.0
+        given = self._validate(metric, X, y, sample_weight, reset=False)
+        refuse_other_labels(self.classes_, given.classes)
+        risk = self._risk(metric, problem, run, given, self.pos_label_)
+        sign = 1.0 if self.pos_label_ == given.classes[1] else -1.0
         coef, intercepts = linear_weights(self, risk.d)
         w = sign * coef[0]
-        answer = risk, w, risk.tangent(w, sign * float(intercepts[0])).b
-        return Posed(in_words(risk.objective, metric), rows_of(risk.source), [answer])
+        runs = [(risk, w, risk.tangent(w, sign * float(intercepts[0])).b)]
+        described = describe_problem(risk.objective, metric)
+        return Obligation(described, labelled_data(risk.source), runs)
 
-    def decision_function(self, X: Any) -> Array:
-        """⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return ⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
         return linear_scores(self, X).ravel()
 
-    def predict(self, X: Any) -> AnyArray:
-        """Return the class of each example, whatever others there are.
+    def predict(self, X: MatrixLike) -> AnyArray:
+        """Return the class of each example by itself.
 
-        Metrics of a ranking judge a batch by its highest scores: see `decision_function`.
+        Metrics of a ranking look at the highest scores of a batch: see `decision_function`.
         """
-        return most_plausible(self.decision_function(X), self.classes_)
+        return predicted_classes(self.decision_function(X), self.classes_)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike) -> float:
         """Return the metric on examples X with labels y."""
         z = self.decision_function(X)
         y = np.asarray(y)
@@ -179,18 +181,20 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
 
     # -- from parameters to a problem --------------------------------------------------------
 
-    def _weighted(self, metric: Metric, y: AnyArray, sample_weight: Any) -> tuple[Array, AnyArray]:
+    def _validate(
+        self, metric: Metric, X: MatrixLike, y: ArrayLike, sample_weight: Weights, *, reset: bool
+    ) -> LabelledExamples:
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
                 f"metric={self.metric!r} counts examples and has no sample_weight: repeat examples "
                 "instead, or use metric='roc_auc'"
             )
-        return weighted_classes(y, sample_weight)
+        return validate_classification(self, X, y, sample_weight, reset=reset)
 
     def _risk(
-        self, metric: Metric, problem: Problem, run: Run, X: Any, y: AnyArray, s: Array, label: Any
+        self, metric: Metric, problem: Problem, run: Run, given: LabelledExamples, label: object
     ) -> MetricRisk:
-        source = Source(X, np.where(y == label, 1.0, -1.0), s, run.threads)
+        source = Source(given.X, np.where(given.y == label, 1.0, -1.0), given.s, run.threads)
         return metric.risk(source, problem.regularizer, bool(self.fit_intercept))
 
     def _metric(self) -> Metric:
@@ -206,8 +210,8 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
 
     # -- data ---------------------------------------------------------------------------------
 
-    def _positive(self, classes: AnyArray) -> Any:
-        """Which of two classes the metric is of."""
+    def _positive(self, classes: AnyArray) -> object:
+        """Return the positive class."""
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
@@ -215,12 +219,12 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
             )
         known = classes.tolist()
         label = known[1] if self.pos_label is None else self.pos_label
-        if np.ndim(label) or label not in known:
+        if np.asarray(label).ndim or label not in known:
             raise ValueError(f"pos_label={shown(label)} is not in y, which holds {known}")
         return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:
-        """Where the metric itself is greatest at the weights that were learned."""
+        """Return the intercept at which the metric itself is greatest, given the weights."""
         if not self.fit_intercept:
             return 0.0
         return -metric.threshold(source.y > 0.0, source.predictions(result.w), source.s)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from stepless.arrays import Array
+from stepless.arrays import Array, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
-from stepless.estimators.examples import labelled, measured
 from stepless.estimators.regressor import LinearRegressor
+from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.minimize import Result
@@ -42,21 +43,28 @@ class PathPoint:
     solver: str
     stopped_by: str
 
+    @classmethod
+    def of(cls, alpha: float, result: Result) -> Self:
+        """Build the point of a result."""
+        bounds = result.objective, result.lower_bound, result.gap, result.rel_gap
+        spent = result.trace[-1].passes, result.trace[-1].seconds
+        return cls(alpha, result.w, result.b, *bounds, *spent, result.solver, result.stopped_by)
+
 
 def alpha_path(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     alphas: Sequence[float],
     *,
     loss: str | Loss = "hinge",
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
     **settings: Any,
 ) -> list[PathPoint]:
-    """Fit at each strength in `alphas`, each fit beginning where the next larger strength ended.
+    """Fit at each strength in `alphas`, each fit starting where the next larger strength ended.
 
-    Weights, the dual points that they stand for, and planes under the risk are carried along:
-    neither depends on the strength. A certificate is given for every one. After Ctrl-C or SIGTERM
-    each fit that is left takes one step only, and a warning says so; a second one breaks off.
+    Weights, dual points and planes under the risk are carried along: they are valid at every
+    strength. Each fit has a certificate. After Ctrl-C or SIGTERM each fit that is left takes one
+    step only, and a warning says so; a second signal breaks off.
 
     Parameters
     ----------
@@ -65,9 +73,9 @@ def alpha_path(
     alphas
         Strengths, in any order.
     loss, sample_weight
-        As of `LinearClassifier` or `LinearRegressor`, whichever the loss belongs to.
+        As in `LinearClassifier` or `LinearRegressor`, whichever the loss belongs to.
     settings
-        Their other parameters: gap, solver, fit_intercept, seconds (of each fit), …
+        Their other parameters: gap, solver, fit_intercept, seconds (per fit), …
 
     Returns
     -------
@@ -82,32 +90,26 @@ def alpha_path(
     >>> [point.alpha for point in path], all(point.rel_gap <= 1e-2 for point in path)
     ([0.0001, 0.01], True)
     """
-    strengths = _strengths(alphas)
-    found = loss_of(loss)
+    strengths, found = _strengths(alphas), loss_of(loss)
     kind = LinearClassifier if found.targets == "signs" else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
     problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     source = _source(model, X, y, sample_weight, problem, run)
+    points = _points(problem, run, source, sorted(set(strengths), reverse=True))
+    return [points[alpha] for alpha in strengths]
+
+
+def _points(
+    problem: Problem, run: Run, source: Source, falling: list[float]
+) -> dict[float, PathPoint]:
+    """Return the point at each of these strengths, the strongest first."""
     points: dict[float, PathPoint] = {}
     last: Result | None = None
     with interruptible() as request:
-        for alpha in sorted(set(strengths), reverse=True):
-            risk = risk_of(replace(problem, alpha=alpha).objective, source)
-            last = run.minimize(risk, last)
-            points[alpha] = PathPoint(
-                alpha,
-                last.w,
-                last.b,
-                last.objective,
-                last.lower_bound,
-                last.gap,
-                last.rel_gap,
-                last.trace[-1].passes,
-                last.trace[-1].seconds,
-                last.solver,
-                last.stopped_by,
-            )
+        for alpha in falling:
+            last = run.minimize(risk_of(replace(problem, alpha=alpha).objective, source), last)
+            points[alpha] = PathPoint.of(alpha, last)
         if request.heed():
             worst = max(point.rel_gap for point in points.values())
             warn(
@@ -115,21 +117,28 @@ def alpha_path(
                 "`stopped_by` says which points were",
                 ConvergenceWarning,
             )
-    return [points[alpha] for alpha in strengths]
+    return points
 
 
-def _source(model: Any, X: Any, y: Any, sample_weight: Any, problem: Problem, run: Run) -> Source:
-    """Examples with numbers, or of two classes, the second one positive."""
+def _source(
+    model: LinearClassifier | LinearRegressor,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: Weights,
+    problem: Problem,
+    run: Run,
+) -> Source:
+    """Return examples with numbers, or of two classes, the second one positive."""
     if isinstance(model, LinearRegressor):
-        return measured(model, X, y, sample_weight, problem, run)
-    source, y, classes = labelled(model, X, y, sample_weight, problem, run)
+        return Source(*validate_regression(model, X, y, sample_weight, problem.loss), run.threads)
+    X, y, s, classes = validate_classification(model, X, y, sample_weight, problem.class_weight)
     if len(classes) > 2:
-        raise ValueError(f"y holds {len(classes)} classes: a path is of two, or of numbers")
-    return source.relabelled(np.where(y == classes[1], 1.0, -1.0))
+        raise ValueError(f"y holds {len(classes)} classes: a path needs two classes, or numbers")
+    return Source(X, np.where(y == classes[1], 1.0, -1.0), s, run.threads)
 
 
-def _strengths(alphas: Any) -> list[float]:
-    """Return strengths as numbers, if they are."""
+def _strengths(alphas: Sequence[float]) -> list[float]:
+    """Validate strengths."""
     try:
         strengths = np.asarray(alphas, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -142,15 +151,16 @@ def _strengths(alphas: Any) -> list[float]:
         raise ValueError(
             f"alphas must be a list of positive numbers, at least one, not {shown(alphas)}"
         )
-    return strengths.tolist()
+    found: list[float] = strengths.tolist()
+    return found
 
 
 def _refuse_settings(settings: dict[str, Any], known: dict[str, Any]) -> None:
     if unknown := sorted(settings.keys() - known.keys()):
         raise UnknownName("setting", unknown[0], known)
     if settings.keys() & {"alpha", "warm_start"}:
-        raise ValueError("a path sets alpha and warm_start itself: say the strengths in alphas")
+        raise ValueError("a path sets alpha and warm_start itself: give the strengths as alphas")
     if settings.get("penalty", "l2") != "l2":
         raise ValueError(
-            f"a path is over the strength of penalty='l2', which {settings['penalty']!r} has not"
+            f"a path varies the strength of penalty='l2', not of {settings['penalty']!r}"
         )

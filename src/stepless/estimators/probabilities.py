@@ -1,18 +1,17 @@
-"""From decisions to the probabilities of classes, where the loss has a link."""
+"""Probabilities of classes from decisions, where the loss has a link function."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.objective import LOSSES, Loss
 from stepless.registry import named
 
 
-def has_probabilities(estimator: Any) -> bool:
-    """Say whether the loss, once fitted the fit's, models a probability; if not, in a sentence."""
+def has_probabilities(estimator: CertifiedEstimator) -> bool:
+    """Return whether the loss models a probability; if not, raise AttributeError."""
     loss = getattr(estimator, "loss_", estimator.loss)
     loss = named("loss", loss, LOSSES) if isinstance(loss, str) else loss
     if not (isinstance(loss, Loss) and loss.linked):
@@ -21,8 +20,8 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def probabilities(loss: Loss, z: Array) -> Array:
-    """Return a column a class: of two from one decision, of more each against the rest, scaled."""
-    p = np.vectorize(loss.mean, otypes=[float])(z)
+    """Return one column per class; several one-vs-rest probabilities are scaled to add up to 1."""
+    p: Array = np.vectorize(loss.mean, otypes=[float])(z)
     if p.ndim == 1:
         return np.column_stack([1 - p, p])
     total = p.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a fit keeps for those who doubt it: witnesses, and digests of what they are about."""
+"""Proofs of certificates: witnesses, and digests of the problem that they belong to."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
+from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.parameters import LinearParameters
 from stepless.minimize import Result
 from stepless.objective import Penalized
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
 from stepless.term import Term
 
+Data = dict[str, Any]  # arrays, matrices, sources or sequences, by name
+
 _LEARNED = ("coef_", "intercept_", "offset_", "support_", "dual_coef_")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Witnesses of the runs of a fit, one a class, and digests of what they prove something of.
+    """Witnesses of the runs of a fit, one per class, and digests of what they belong to.
 
     Attributes
     ----------
     kind, problem
-        The estimator's class; its loss, penalty, domain and intercept, in words.
+        The estimator's class; a description of its loss, penalty, domain and intercept.
     data
-        Sizes and digests of the examples, of their targets and of their weights.
+        Sizes and digests of the examples, their targets and their weights.
     model
         Digest of the weights.
     objective, lower_bound
-        What is claimed of them.
+        The certificate to be proved.
     witnesses
         Slopes of the loss, or points of an oracle; None where a run proved nothing.
     name
-        What messages call it: its file, if it is read from one.
+        Its name in messages: the file that it was read from.
     """
 
     kind: str
@@ -53,35 +56,28 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Posed:
-    """The problem of a fitted model on some examples, and its answer: what there is to prove.
+class Obligation:
+    """A problem on some examples and its solution by a fitted model, to be proved.
 
-    `runs` has the risk, the weights and the intercept of each run; `unit` is what a gap is relative
-    to, given the objective and the gap.
+    `runs` has the risk, the weights and the intercept of each run; `unit` returns the unit of the
+    relative gap, given the objective and the gap.
     """
 
     problem: dict[str, str]
-    data: dict[str, Any]
-    runs: Iterable[tuple[Risk, Array, Any]]
+    data: Data
+    runs: Iterable[tuple[Risk, Array, float | Array]]
     unit: Callable[[float, float], float] = lambda objective, gap: objective
 
 
-class ProvenEstimator(BaseEstimator):
-    """An estimator that keeps the proof of its fit, but not in pickled copies: it is large."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "proof_"}
-
-
-def keep_proof(
-    estimator: Any, results: list[Result], problem: dict[str, str], data: dict[str, Any]
+def store_proof(
+    estimator: CertifiedEstimator, results: list[Result], problem: dict[str, str], data: Data
 ) -> None:
-    """Store the witnesses of a fit's runs, when all else is stored."""
+    """Store the witnesses of a fit's runs; call this last, for it digests what was learned."""
     estimator.__dict__.pop("proof_", None)
     estimator.proof_ = Proof(
         type(estimator).__name__,
         problem,
-        sized(data),
+        data_digests(data),
         model_digest(estimator),
         estimator.objective_,
         estimator.lower_bound_,
@@ -89,7 +85,7 @@ def keep_proof(
     )
 
 
-def sized(data: dict[str, Any]) -> dict[str, str]:
+def data_digests(data: Data) -> dict[str, str]:
     """Return the size and the digest of each part of the data."""
     return {name: f"{_size(part)} #{digest(part)}" for name, part in data.items()}
 
@@ -99,15 +95,16 @@ def _size(part: Any) -> str:
     return " × ".join(map(str, shape))
 
 
-def in_words(objective: Penalized, loss: Any, **more: Any) -> dict[str, str]:
-    """Spell a problem, so that two of them can be told apart by name."""
-    parts = {"loss": loss, "penalty": objective.regularizer, "domain": objective.domain}
+def describe_problem(objective: Penalized, loss: object, **more: object) -> dict[str, str]:
+    """Describe a problem, so that two of them can be compared."""
+    parts: dict[str, object] = {"loss": loss, "penalty": objective.regularizer}
+    parts |= {"domain": objective.domain, **more}
     intercept = "free" if objective.intercept else "none"
-    return {name: spelled(part) for name, part in (parts | more).items()} | {"intercept": intercept}
+    return {name: spelled(part) for name, part in parts.items()} | {"intercept": intercept}
 
 
-def spelled(part: Any) -> str:
-    """Spell a term with all of its digits, arrays by their digests.
+def spelled(part: object) -> str:
+    """Return a term with all of its digits, arrays by their digests.
 
     Examples
     --------
@@ -125,31 +122,32 @@ def spelled(part: Any) -> str:
     return f"{type(part).__name__} #{fingerprint(part).hex()[:16]}"
 
 
-def model_digest(estimator: Any) -> str:
+def model_digest(estimator: CertifiedEstimator) -> str:
     """Return the digest of all that was learned."""
     known = vars(estimator)
     arrays = [np.asarray(known[name]) for name in _LEARNED if name in known]
     return digest_arrays([*arrays, *([known["weights_"].w] if "weights_" in known else [])])
 
 
-def strength_of(estimator: Any) -> dict[str, Any]:
-    """The strength that a fit has chosen, if it has: as an argument in place of ``"auto"``."""
+def chosen_strength(estimator: LinearParameters) -> dict[str, float]:
+    """Return the strength that a fit chose for ``alpha="auto"``, as a keyword."""
     alpha = estimator.alpha
-    return {"alpha": estimator.alpha_} if isinstance(alpha, str) and alpha == "auto" else {}
+    chosen = isinstance(alpha, str) and alpha == "auto"
+    return {"alpha": vars(estimator)["alpha_"]} if chosen else {}
 
 
-def numbered(y: AnyArray, classes: AnyArray) -> AnyArray:
-    """Labels as numbers, which a digest is of: of strings, their places among the classes."""
+def numeric_labels(y: AnyArray, classes: AnyArray) -> AnyArray:
+    """Return labels as numbers, for a digest: strings by their places among the classes."""
     return y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
 
 
-def rows_of(source: Source) -> dict[str, Any]:
-    """What a problem of signs is about."""
+def labelled_data(source: Source) -> Data:
+    """Return the data of a problem whose targets are signs."""
     return {"examples": source, "labels": source.y, "weights": source.s}
 
 
 def refuse_other_labels(known: AnyArray, classes: AnyArray) -> None:
-    """Refuse examples of other classes than a model tells apart."""
+    """Refuse examples whose classes are not those of the model."""
     if not np.array_equal(known, classes):
         strange = [label for label in classes.tolist() if label not in known.tolist()]
         if strange:

@@ -1,16 +1,19 @@
-"""Linear models that learn from chunks as they come."""
+"""Linear models that learn from a stream, chunk by chunk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
 from stepless.data import Source
-from stepless.estimators.certificate import certify_nothing
+from stepless.estimators.certificate import store_no_certificate
+from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.multiclass import Point
 from stepless.given import shown
 from stepless.objective import Objective
 from stepless.own import check_own
@@ -19,7 +22,7 @@ from stepless.risks.joint_risk import risk_of
 from stepless.solvers.solver import OnlineSolver
 from stepless.term import Term
 
-_MADE_OF = (
+_FIXED = (  # parameters that a stream keeps
     "loss",
     "cost",
     "penalty",
@@ -31,82 +34,78 @@ _MADE_OF = (
 )
 
 
-class WholeChunks:
-    """What is known of a stream, changed in place: of no use after a chunk that is learned in part.
+class ChunkStream:
+    """The state of a stream, changed in place: useless once a chunk is learned only in part.
 
     Examples
     --------
-    >>> stream = WholeChunks()
+    >>> stream = ChunkStream()
     >>> with stream.chunk():
     ...     pass
     """
 
     _broken = False
-    _began: dict[str, Any] | None = None  # the parameters that the stream is made of
+    _parameters: dict[str, object] | None = None  # those of the first chunk
 
-    def refuse_changes(self, estimator: Any) -> None:
-        """Remember the parameters of the first chunk, and refuse later ones with others."""
-        now = {name: getattr(estimator, name) for name in _MADE_OF if hasattr(estimator, name)}
-        self._began = self._began or now
+    def refuse_changes(self, estimator: CertifiedEstimator) -> None:
+        """Remember the parameters of the first chunk, and refuse any change of them later."""
+        now = {name: getattr(estimator, name) for name in _FIXED if hasattr(estimator, name)}
+        self._parameters = self._parameters or now
         for name, value in now.items():
-            began = self._began[name]
-            if not _same(began, value):
+            first = self._parameters[name]
+            if not _same(first, value):
                 raise ValueError(
-                    f"{name} was {shown(began)} when the stream began, and is {shown(value)} now: "
+                    f"{name} was {shown(first)} when the stream began, and is {shown(value)} now: "
                     "a stream keeps what it began with; put it back, or begin another stream with "
                     "a new estimator"
                 )
 
     @contextmanager
     def chunk(self) -> Iterator[None]:
-        """Learn a chunk; if that fails, there is no way back."""
-        self.refuse_a_part()
+        """Learn a chunk within this context; if that fails, the stream is broken."""
+        self.refuse_partial_chunk()
         self._broken = True
         yield
         self._broken = False
 
-    def refuse_a_part(self) -> None:
-        """Refuse to go on from a part of a chunk."""
+    def refuse_partial_chunk(self) -> None:
+        """Refuse a stream whose last chunk was learned only in part."""
         if self._broken:
             raise ValueError(
-                "an error broke off the last chunk, and a part of it is learned: fit anew, or "
+                "an error broke off the last chunk, of which a part is learned: fit again, or "
                 "begin another stream with a new estimator"
             )
 
 
-class Streams(WholeChunks):
-    """Online problems that learn from the same chunks: one alone, or one a class."""
+class LinearStream(ChunkStream):
+    """Online problems that learn from the same chunks: a single one, or one per class."""
 
-    def __init__(self, streams: Sequence[Stream]) -> None:
-        self.objective, self.solver = streams[0].objective, streams[0].solver
-        self._streams = streams
+    def __init__(self, learners: Sequence[StreamLearner]) -> None:
+        self.objective, self.solver = learners[0].objective, learners[0].solver
+        self._learners = learners
 
     def learn(self, sources: Iterable[Source]) -> Array:
-        """Pass once over a chunk, as each problem sees it; return the predictions before it."""
+        """Pass once over a chunk, given as each problem's source; return the predictions before."""
         with self.chunk():
-            parts = zip(self._streams, sources, strict=True)
-            return np.hstack([stream.learn(source) for stream, source in parts])
+            pairs = zip(self._learners, sources, strict=True)
+            return np.hstack([learner.learn(source) for learner, source in pairs])
 
     def weights(self) -> tuple[Array, Array]:
-        """Return the weights (a row an output) and intercepts of now, copied."""
-        self.refuse_a_part()
-        parts = [stream.weights() for stream in self._streams]
-        return np.vstack([w for w, _ in parts]), np.concatenate([b for _, b in parts])
+        """Return copies of the current weights (one row per output) and intercepts."""
+        self.refuse_partial_chunk()
+        found = [learner.weights() for learner in self._learners]
+        return np.vstack([w for w, _ in found]), np.concatenate([b for _, b in found])
 
     def progressive_loss(self) -> float:
-        """Mean loss of predictions before learning, summed over the problems."""
-        return sum(stream.total / stream.weight for stream in self._streams)
+        """Return the mean loss of predictions before learning, summed over the problems."""
+        return sum(learner.total / learner.weight for learner in self._learners)
 
 
-class Stream:
+class StreamLearner:
     """An online solver and its state, fed chunk by chunk, each in its own order."""
 
     def __init__(
-        self,
-        objective: Objective,
-        solver: OnlineSolver,
-        d: int,
-        start: tuple[Array, Any] | None = None,
+        self, objective: Objective, solver: OnlineSolver, d: int, start: Point | None = None
     ) -> None:
         lack = solver.lacks(objective)
         if lack is not None:
@@ -116,7 +115,7 @@ class Stream:
         self._start = start or (np.zeros(d * objective.outputs), 0.0)
         self._state: Any = None
         self._rng = np.random.default_rng(0)
-        self.total = 0.0  # Σ s_i ℓ_i, each example scored before it was learned
+        self.total = 0.0  # Σ s_i ℓ_i, each example predicted before it was learned
         self.weight = 0.0  # Σ s_i
 
     def learn(self, source: Source) -> Array:
@@ -133,7 +132,7 @@ class Stream:
         return scores
 
     def weights(self) -> tuple[Array, Array]:
-        """Return the weights (a row an output) and intercepts of now."""
+        """Return the current weights (one row per output) and intercepts."""
         if self._state is None:
             w, b = self._start
             K = self.objective.outputs
@@ -142,23 +141,24 @@ class Stream:
         return w.T, b
 
 
-def refuse_to_choose(problem: Problem) -> None:
-    """A stream's strength is needed before its examples are known."""
+def refuse_auto_alpha(problem: Problem) -> None:
+    """Refuse to choose the strength from a stream, whose examples are not yet known."""
     if problem.chooses:
         raise ValueError("alpha='auto' must see all examples; give a number for a stream")
 
 
-def store_stream(estimator: Any, streams: Streams, problem: Problem) -> None:
-    """Store what is known of a model that learns from a stream."""
-    estimator.loss_, estimator.alpha_ = streams.objective.loss, problem.strength
-    estimator.solver_ = streams.solver.name
-    estimator.progressive_loss_ = streams.progressive_loss()
-    certify_nothing(estimator)
+def store_stream(estimator: CertifiedEstimator, stream: LinearStream, problem: Problem) -> None:
+    """Store what is known of a model that learns from a stream, all but its weights."""
+    estimator.loss_, estimator.alpha_ = stream.objective.loss, problem.strength
+    estimator.solver_ = stream.solver.name
+    estimator.progressive_loss_ = stream.progressive_loss()
+    store_no_certificate(estimator)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values of a parameter are equal, of which a matrix may be one."""
+def _same(one: object, other: object) -> bool:
+    """Return whether two values of a parameter, which may be arrays, are equal."""
     if one is other:
         return True
-    alike = type(one) is type(other) or not isinstance(one, Term)  # whose kind is no part of it
-    return alike and np.array_equal(one, other)
+    # A Term compares equal to one of another class with the same parameters.
+    alike = type(one) is type(other) or not isinstance(one, Term)
+    return alike and np.array_equal(cast(ArrayLike, one), cast(ArrayLike, other))

@@ -1,10 +1,9 @@
-"""What an online run lost, against the best fixed weights, and what a theorem allowed it."""
+"""The ledger of an online run: losses, regret, and a theorem's bound."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 from stepless.arrays import Array
 from stepless.games.ledger import Ledger, empty_array
@@ -14,15 +13,15 @@ from stepless.games.ledger import Ledger, empty_array
 class RegretLedger(Ledger):
     """The ledger of an online pass over examples: `player` is the solver.
 
-    `loss` is Σ f_t(x_t) + Ω(x_t), each example scored before it was learned; `theorem` is one of
-    DHS (Duchi, Hazan, Singer 2010), mended where the print is wrong (docs/papers.md).
+    `loss` is Σ f_t(x_t) + Ω(x_t), each example predicted before it was learned; `theorem` is one of
+    DHS (Duchi, Hazan, Singer 2010), corrected where the print is wrong (docs/papers.md).
 
     Attributes
     ----------
     coef, intercept
-        The best fixed point: as in a fitted estimator.
+        The best fixed point, as in a fitted estimator.
     eta, delta
-        The solver's η and δ; NaN for a δ that is none of the solver's.
+        The solver's η and δ; NaN if it has no δ.
 
     Examples
     --------
@@ -33,6 +32,6 @@ class RegretLedger(Ledger):
     """
 
     coef: Array = field(default_factory=empty_array)
-    intercept: Any = 0.0
+    intercept: float | Array = 0.0
     eta: float = math.nan
     delta: float = math.nan

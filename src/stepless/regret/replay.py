@@ -1,4 +1,4 @@
-"""One pass of an online solver, one round at a time, with one η and one δ from first to last."""
+"""One pass of an online solver, round by round, with constant η and δ."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from stepless.solvers.online.learner import LearnerState, sizes_of_rows
 from stepless.solvers.online.updates import Setting
 
 KNOWN = (AdaGrad, RDA, FOBOS)
-_LARGEST = 1e100  # of a loss, whose square is a number still
+_LARGEST = 1e100  # loss whose square does not overflow
 
 
 class Replay:
-    """A solver before its first round, its knob found by an ordinary pass over the same stream.
+    """A solver before its first round, with an η or δ found by an ordinary pass over the stream.
 
-    The theorems are of an algorithm whose η and δ never change. `Learner.learn` does change them
-    whenever it looks at the early examples again. So what it found in the end is taken from the
-    first round on; what a round does is the solver's own `run`.
+    The theorems assume that η and δ never change. `Learner.learn` does change them whenever it
+    returns to the early examples. So the values that it ends with are used from the first round on;
+    a round itself is the solver's own `run`.
     """
 
     def __init__(self, risk: LinearRisk, solver: Any) -> None:
         if type(solver) not in KNOWN:
             names = ", ".join(kind.name for kind in KNOWN)
             raise ValueError(
-                f"no theorem is kept for solver {solver.name!r}: choose one of {names}"
+                f"no theorem is known for solver {solver.name!r}: choose one of {names}"
             )
         lack = solver.lacks(risk.objective)
         if lack is not None:
@@ -52,8 +52,8 @@ class Replay:
         self.risk = risk
         self.scale = sizes_of_rows(risk.source.X, risk.source.s)
         self.averaging = solver.update == "rda" if type(solver) is AdaGrad else type(solver) is RDA
-        self.solver = self._steep_enough(solver)
-        self.course = self._ready()
+        self.solver = self._with_large_delta(solver)
+        self.course = self._start()
         self.setting: Setting = self.solver.setting(risk.objective, self.course)
         memory = self.course.memory
         if isinstance(memory, MatrixMemory):
@@ -61,7 +61,7 @@ class Replay:
             if widest > EXACT:
                 raise ValueError(
                     f"Theorem 8 needs a new root every round, which matrix={solver.matrix!r} takes "
-                    f"up to {EXACT} weights a block, not for {widest}; use matrix='diagonal'"
+                    f"for blocks of up to {EXACT} weights, not {widest}; use matrix='diagonal'"
                 )
 
     @property
@@ -75,10 +75,10 @@ class Replay:
         metric = self.setting.metrics[0]
         return math.nan if isinstance(metric, Clock) else float(metric.delta)
 
-    def _steep_enough(self, solver: Any) -> Any:
-        """Raise δ, unless it is given, to the steepest gradient: averaging needs it (Th. 6, 8).
+    def _with_large_delta(self, solver: AdaGrad | RDA | FOBOS) -> AdaGrad | RDA | FOBOS:
+        """Raise δ, unless given, to the largest gradient: averaging needs it (Th. 6, 8).
 
-        Where the loss is not Lipschitz that is not known before the run; slopes at 0 stand in.
+        For a loss that is not Lipschitz it is not known before the run; slopes at 0 stand in.
         """
         if not (type(solver) is AdaGrad and self.averaging and solver.delta is None):
             return solver
@@ -97,7 +97,7 @@ class Replay:
         solver.delta = slope * size
         return solver
 
-    def _ready(self) -> LearnerState:
+    def _start(self) -> LearnerState:
         """Return the solver's state before the first round."""
         risk, solver, objective = self.risk, self.solver, self.risk.objective
         course: LearnerState = solver.start(risk, np.zeros(risk.d), 0.0)
@@ -113,21 +113,22 @@ class Replay:
     # -- the intercept as a coordinate ---------------------------------------------------------
 
     @property
-    def reach(self) -> float:
-        """The constant feature that an intercept is the weight of, in units of b.
+    def constant_feature(self) -> float:
+        """The constant feature whose weight is the intercept, in units of b.
 
-        As long as the examples, so that the intercept shares their η and δ; in §5 it has its own.
+        It is as long as the examples, so that the intercept shares their η and δ; in §5 it has its
+        own.
         """
         return 1.0 if isinstance(self.setting.metrics[0], Square) else self.scale.length
 
     def point(self, w: Array, b: Array) -> Array:
-        """All coordinates: weights, and intercepts in units of `reach`."""
+        """Return all coordinates: weights, and intercepts in units of `constant_feature`."""
         if not self.risk.objective.intercept:
             return w.ravel()
-        return np.concatenate([w.ravel(), b / self.reach])
+        return np.concatenate([w.ravel(), b / self.constant_feature])
 
     def bound(self, best: Array) -> Bound:
-        """The theorem for this solver, against the point `best`."""
+        """Return the theorem for this solver, against the point `best`."""
         eta, delta, d = self.eta, self.delta, self.risk.d
         metric, own = self.setting.metrics
         if isinstance(metric, Clock):
@@ -149,16 +150,16 @@ class Replay:
     # -- the rounds ----------------------------------------------------------------------------
 
     def rounds(self, best_w: Array, best_b: Array) -> Iterator[tuple[float, float, float]]:
-        """Play the stream against weights (d × K) and intercepts (K), once.
+        """Play the stream once against weights (d × K) and intercepts (K).
 
-        Of each round: loss and penalty of x_t, the same of x*, and the bound after it.
+        Yields for each round: loss and penalty of x_t, the same of x*, and the bound after it.
         """
         solver, course, objective = self.solver, self.course, self.risk.objective
         loss, X, y, s = self.risk.problem
         bound = self.bound(self.point(best_w, best_b))
         best_penalty = objective.penalty(best_w.ravel())
         w, b = solver.weights(objective, course)
-        left_over = objective.penalty(w.ravel())  # φ(x_1)
+        first_penalty = objective.penalty(w.ravel())  # φ(x_1)
         x, a = np.empty(X.shape[1]), np.empty(loss.outputs())
         scores, order = np.empty((1, a.size)), np.empty(1, dtype=np.uint32)
         for t in range(self.risk.m):
@@ -176,8 +177,8 @@ class Replay:
             best = s[t] * loss.slopes(best_w.T @ x + best_b, y[t], a) + best_penalty
             g = np.outer(x, slopes).ravel()
             if objective.intercept:
-                g = np.concatenate([g, slopes * self.reach])
-            allowed = bound.after(self.point(w, b), g)
-            yield suffered + objective.penalty(w.ravel()), float(best), allowed + left_over
+                g = np.concatenate([g, slopes * self.constant_feature])
+            bounded = bound.after(self.point(w, b), g) + first_penalty
+            yield suffered + objective.penalty(w.ravel()), float(best), bounded
             w, b = solver.weights(objective, course)
         self.theorem = bound.theorem

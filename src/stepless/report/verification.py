@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array
 from stepless.data import Column, DataError
-from stepless.estimators.proof import Posed, Proof, model_digest, sized
+from stepless.estimators.proof import Obligation, Proof, data_digests, model_digest
 from stepless.proof import total_interval
 from stepless.proof.witness import Slopes, Witness
 from stepless.report.atomic import Path
@@ -98,7 +98,7 @@ def verify(
     known = getattr(model, "proof_", None) if proof is None else proof
     if not isinstance(known, Proof | None):
         known = read_proof(known)
-    return _verified(model, model._posed(X, y, sample_weight, **queries), known)
+    return _verified(model, model._proof_obligation(X, y, sample_weight, **queries), known)
 
 
 def _refuse_model(model: BaseEstimator, queries: Collection[str]) -> None:
@@ -123,7 +123,7 @@ def refuse_stream(model: BaseEstimator) -> None:
         )
 
 
-def _verified(model: BaseEstimator, posed: Posed, known: Proof | None) -> Verification:
+def _verified(model: BaseEstimator, posed: Obligation, known: Proof | None) -> Verification:
     """Compute both numbers from the runs as they were posed, and the proof if there is one."""
     if known is not None:
         _refuse_other(known, model, posed)
@@ -140,7 +140,7 @@ def _verified(model: BaseEstimator, posed: Posed, known: Proof | None) -> Verifi
     return Verification(objective, bound, gap, rel_gap, holds, sentence)
 
 
-def _refuse_other(known: Proof, model: BaseEstimator, posed: Posed) -> None:
+def _refuse_other(known: Proof, model: BaseEstimator, posed: Obligation) -> None:
     """Raise DataError, saying why, if a proof is not of this model and data."""
     kind = type(model).__name__
     if known.kind != kind:
@@ -151,7 +151,7 @@ def _refuse_other(known: Proof, model: BaseEstimator, posed: Posed) -> None:
             raise DataError(
                 f"{known.name}: is a proof for the {part} {other}, but the model's is {own}"
             )
-    here = sized(posed.data)
+    here = data_digests(posed.data)
     for part in here:
         other = known.data.get(part, "none")
         if other != here[part]:
@@ -164,7 +164,7 @@ def _refuse_other(known: Proof, model: BaseEstimator, posed: Posed) -> None:
 
 
 def _with_witnesses(
-    posed: Posed, known: Proof | None
+    posed: Obligation, known: Proof | None
 ) -> Iterator[tuple[Risk, Array, Any, Witness | None]]:
     """Yield each run, with its witness in the blocks of the risk."""
     if known is None:

@@ -1,4 +1,4 @@
-"""A loss of one's own, in six lines: it runs in every solver at native speed."""
+"""A user-defined loss in six lines: it runs in every solver at native speed."""
 
 import math
 

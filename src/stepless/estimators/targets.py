@@ -1,12 +1,13 @@
-"""Targets, labels and weights: one value for each example, and none that is missing."""
+"""Targets, labels and weights: one value per example, none of them missing."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
 from stepless.arrays import AnyArray, Array, Mask
@@ -15,14 +16,14 @@ from stepless.given import missing, shown
 _FINITE = "it must hold finite numbers"
 
 
-def numbers(name: str, values: Any) -> Array:
-    """Return values as finite numbers of double precision; True counts 1, and False 0.
+def validate_numbers(name: str, values: ArrayLike) -> Array:
+    """Return values as finite numbers of double precision; True counts as 1, False as 0.
 
     Examples
     --------
-    >>> numbers("y", [1, 2.5, True])
+    >>> validate_numbers("y", [1, 2.5, True])
     array([1. , 2.5, 1. ])
-    >>> numbers("y", [1.0, None])
+    >>> validate_numbers("y", [1.0, None])
     Traceback (most recent call last):
     ValueError: y holds None at example 1: it must hold finite numbers
     """
@@ -35,20 +36,20 @@ def numbers(name: str, values: Any) -> Array:
         raise ValueError(f"Complex data not supported: {name} must hold finite numbers")
     if column.dtype.kind not in "biuf":
         _refuse_first(name, column, np.ones(column.size, dtype=bool), _FINITE)
-    with np.errstate(over="ignore"):  # what is more than a double can hold is found below
+    with np.errstate(over="ignore"):  # infinity is found below
         column = column.astype(np.float64)
     _refuse_first(name, column, ~np.isfinite(column.ravel()), _FINITE)
     return column
 
 
-def labels(name: str, values: Any, each: str = "example") -> AnyArray:
-    """Return values that are all strings, or all numbers or dates, and none of them missing.
+def validate_labels(name: str, values: ArrayLike, each: str = "example") -> AnyArray:
+    """Return labels that are all strings, or all numbers or dates, none of them missing.
 
     Examples
     --------
-    >>> labels("y", ["ham", "spam"])
+    >>> validate_labels("y", ["ham", "spam"])
     array(['ham', 'spam'], dtype='<U4')
-    >>> labels("y", ["ham", 3, None])
+    >>> validate_labels("y", ["ham", 3, None])
     Traceback (most recent call last):
     ValueError: y holds None at example 2: every example needs a label
     """
@@ -69,41 +70,33 @@ def labels(name: str, values: Any, each: str = "example") -> AnyArray:
     return column.astype(str) if mixed else column
 
 
-def named_classes(classes: Any) -> AnyArray:
-    """Return the classes that the first call of a stream names, in order."""
+def stream_classes(
+    known: AnyArray | None, classes: ArrayLike | None, what: str = "classes"
+) -> AnyArray:
+    """Return the classes of a stream: those known already, or those that its first call names."""
+    if classes is None:
+        if known is None:
+            raise ValueError(f"the first call of partial_fit must name all {what}: classes=")
+        return known
     try:
-        return np.unique(labels("classes", classes, each="place"))
+        named: AnyArray = np.unique(validate_labels("classes", classes, each="place"))
     except TypeError as error:  # they cannot be compared
         raise ValueError("classes must be strings or numbers, all of one kind") from error
-
-
-def refuse_other_classes(known: AnyArray, classes: Any) -> None:
-    """Refuse that a later call of a stream names other classes than the first one, or a fit."""
-    if not np.array_equal(named_classes(classes), known):
+    if known is not None and not np.array_equal(named, known):
         raise ValueError(
             "classes= differs from those that were named or fitted first: "
             f"{shown(known.tolist())}; leave it out, or begin another stream with a new estimator"
         )
+    return named if known is None else known
 
 
-def refuse_no_classes(y: AnyArray) -> None:
+def refuse_non_classes(y: AnyArray) -> None:
     """Refuse labels that are no classes: numbers with fractions, several columns."""
-    with np.errstate(invalid="ignore"):  # in a comparison with whole numbers
+    with np.errstate(invalid="ignore"):  # when compared with whole numbers
         check_classification_targets(y)
 
 
-def refuse_table(X: Any) -> None:
-    """Refuse what would be taken for numbers, but is none: dates, records, entries masked, None."""
-    if X is None:
-        raise ValueError("X must be a matrix, one row per example, not None")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
-        place = np.argwhere(np.ma.getmaskarray(X))[0].tolist()
-        raise ValueError(f"X is masked at {place}: fill masked entries, or leave their rows out")
-    if getattr(getattr(X, "dtype", None), "kind", "f") in "MmV":
-        raise ValueError(f"X holds {X.dtype}: every entry must be a finite number")
-
-
-def _array(name: str, values: Any, dtype: Any = None) -> AnyArray:
+def _array(name: str, values: ArrayLike, dtype: type[object] | None = None) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         at = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise ValueError(
@@ -112,9 +105,9 @@ def _array(name: str, values: Any, dtype: Any = None) -> AnyArray:
     try:
         column = np.asarray(values, dtype=dtype)
     except ValueError as error:  # lists of different lengths
-        raise ValueError(f"{name} must hold one value for each example") from error
+        raise ValueError(f"{name} must hold one value per example") from error
     if column.ndim == 0 and column.dtype.kind == "O":
-        raise ValueError(f"{name} must hold one value for each example, not {shown(values)}")
+        raise ValueError(f"{name} must hold one value per example, not {shown(values)}")
     return column
 
 
@@ -129,8 +122,8 @@ def _refuse_first(
         raise ValueError(f"{name} holds {shown(value)} at {each} {at}: {reason}")
 
 
-def _double(value: Any) -> float:
+def _double(value: object) -> float:
     try:
-        return float(value)
+        return float(cast(Real, value))
     except OverflowError:
         return float("inf")

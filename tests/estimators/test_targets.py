@@ -1,4 +1,4 @@
-"""Targets, labels and weights: what is no number, no label, or missing, is named by its place."""
+"""Targets, labels and weights: messages name the place of what is wrong or missing."""
 
 import datetime
 from decimal import Decimal
@@ -33,7 +33,7 @@ def first(value, *rest):
 
 
 def refused(sentence, call):
-    """See that a call is refused by this sentence, with no warning on the way."""
+    """Assert that a call is refused by this sentence, without a warning."""
     with catch_warnings():
         simplefilter("error")
         with pytest.raises(ValueError, match=sentence):
@@ -61,8 +61,8 @@ NO_NUMBERS = {
     "masked": (np.ma.array(np.ones(m), mask=np.arange(m) == 5), "is masked at example 5"),
     "NA": (pd.Series([1, pd.NA] * (m // 2), dtype="Int64"), "holds (<NA>|nan) at example 1"),
     "NA object": (pd.Series([1, pd.NA] * (m // 2)), "holds <NA> at example 1"),
-    "ragged": ([[1], [1, 2]] * (m // 2), "must hold one value for each example"),
-    "a set": (set(range(m)), "must hold one value for each example, not {0, 1"),
+    "ragged": ([[1], [1, 2]] * (m // 2), "must hold one value per example"),
+    "a set": (set(range(m)), "must hold one value per example, not {0, 1"),
 }
 if np.isfinite(float(np.longdouble("1e4000"))):  # where it is no longer than a double
     del NO_NUMBERS["long double"]
@@ -115,7 +115,7 @@ NO_LABELS = {
     "a list that is mixed": (["ham", 3] * (m // 2), "y holds 3 at example 1: some labels are str"),
     "masked": (np.ma.array(LABELS, mask=LABELS == 1), "y is masked at example 1"),
     "complex": (LABELS + 0j, "Complex data not supported: y must hold labels"),
-    "ragged": ([[1], [1, 2]] * (m // 2), "y must hold one value for each example"),
+    "ragged": ([[1], [1, 2]] * (m // 2), "y must hold one value per example"),
     "huge": (np.where(LABELS == 1, 1e300, 0.0), "Unknown label type: continuous"),
     "huge sums": (np.where(LABELS == 1, 9e307, -9e307), "Unknown label type: continuous"),
 }

@@ -1,6 +1,7 @@
-"""Outputs with a structure of one's own: where an event begins and ends in a noisy signal.
+"""User-defined structured outputs: the interval of an event in a noisy signal.
 
-A compiled search (Kadane's, in one walk over the signal) that releases the GIL runs on all cores.
+A compiled search (Kadane's algorithm, one pass over the signal) that releases the GIL runs on all
+cores.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from stepless import StructuredClassifier, StructuredModel
 
 @njit(nogil=True)
 def best_interval(gains):
-    """Begin and end of the interval of the largest sum; it may be empty."""
+    """Return begin and end of the interval with the largest sum; it may be empty."""
     best, begin, end = 0.0, 0, 0
     total, since = 0.0, 0
     for t in range(gains.size):
@@ -24,7 +25,7 @@ def best_interval(gains):
 
 
 class Interval(StructuredModel):
-    """An input is a row of numbers for each moment; an output is the interval of the event."""
+    """Inputs are matrices with one row per moment; outputs are the intervals of the event."""
 
     releases_gil = True
 
@@ -34,7 +35,7 @@ class Interval(StructuredModel):
     def features(self, x, y):
         return x[y[0] : y[1]].sum(axis=0)
 
-    def cost(self, y, other):  # moments that are in one of the two alone
+    def cost(self, y, other):  # moments in exactly one of the two intervals
         shared = max(0, min(y[1], other[1]) - max(y[0], other[0]))
         return y[1] - y[0] + other[1] - other[0] - 2.0 * shared
 

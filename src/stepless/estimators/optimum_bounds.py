@@ -1,18 +1,18 @@
-"""What the gap of a fit says of its optimum: stored, and asked for labels."""
+"""Bounds on the optimum that follow from the gap of a fit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from stepless.arrays import Array, Mask
+from stepless.arrays import Array, Mask, MatrixLike
 from stepless.data import Source
-from stepless.estimators.examples import validated
+from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_weights
-from stepless.estimators.several_classes import rows
+from stepless.estimators.multiclass import weights_per_class
+from stepless.estimators.validation import validate_X
 from stepless.minimize import Result
 from stepless.objective import L1
 from stepless.proof.settled import certain_zeros, score_ranges, settled
@@ -20,35 +20,37 @@ from stepless.risks.risk import RowRisk
 from stepless.run import threads_of
 
 
-def store_settled(estimator: Any, risks: Sequence[RowRisk], results: list[Result]) -> None:
-    """Store how far from a fit's weights and intercepts its optimum's can be."""
-    posed = [
+def store_optimum_bounds(
+    estimator: CertifiedEstimator, risks: Sequence[RowRisk], results: list[Result]
+) -> None:
+    """Store how far from the weights and intercepts of a fit an optimum can be."""
+    solved = [
         (risk.objective, risk.source, r, r.objective - r.lower_bound)
         for risk, r in zip(risks, results, strict=True)
     ]
-    found = [settled(J, source, r.w, r.b, gap) for J, source, r, gap in posed]
+    found = [settled(J, source, r.w, r.b, gap) for J, source, r, gap in solved]
     errors = np.array([one.radius for one in found])
     ranges = np.array([one.intercept for one in found])
     estimator.coef_error_ = float(errors[0]) if len(found) == 1 else errors
-    # of a joint loss's intercepts all are alike: none is known, or all are 0
+    # The intercepts of a joint loss are alike: none is known, or all are 0.
     shape = (*np.shape(estimator.intercept_), 2)
     ranges = ranges if len(shape) > 1 else ranges[0]
     estimator.intercept_range_ = np.array(np.broadcast_to(ranges, shape))
     estimator.__dict__.pop("certain_zeros_", None)
     J = risks[0].objective
     if isinstance(J.regularizer, L1) and math.isfinite(J.loss.smoothness()) and J.outputs == 1:
-        each = [(certain_zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in posed]
-        known = rows(each, risks[0].objective.loss)[0]
+        each = [(certain_zeros(J, source, r.steepness, gap), 0.0) for J, source, r, gap in solved]
+        known = weights_per_class(each, risks[0].objective.loss)[0]
         estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
 
 
-def settled_labels(estimator: Any, X: Any, z: Array) -> Mask:
-    """For which examples the optimum, whatever it is, predicts the class that decisions z do.
+def settled_labels(estimator: CertifiedEstimator, X: MatrixLike, z: Array) -> Mask:
+    """Return for which examples every optimum predicts the class that decisions z do.
 
-    A joint loss's radius is that of all weights: a difference of two scores is off by √2 of it at
-    most, times ‖x‖, as if each score were by half of that.
+    The radius of a joint loss is that of all weights: a difference of two scores is off by at most
+    √2 times the radius times ‖x‖, as if each score were off by half of that.
     """
-    X = validated(estimator, X, reset=False)
+    X = validate_X(estimator, X)
     source = Source(X, np.zeros(X.shape[0]), threads=threads_of(estimator.n_jobs))
     coef, _ = linear_weights(estimator, X.shape[1])
     K, joint = len(coef), estimator.loss_.outputs() > 1
@@ -61,11 +63,12 @@ def settled_labels(estimator: Any, X: Any, z: Array) -> Mask:
     own = np.arange(len(z)), z.argmax(axis=1)
     least = low[own]
     high[own] = -math.inf
-    return least > high.max(axis=1)
+    above: Mask = least > high.max(axis=1)
+    return above
 
 
-def refuse_unknown(estimator: Any) -> None:
-    """Say why nothing is known of the optimum, where that is so."""
+def refuse_unknown_optimum(estimator: CertifiedEstimator) -> None:
+    """Refuse a model of whose optimum nothing is known, and say why."""
     if estimator.stopped_by_ == "stream":
         raise ValueError("the examples of a stream are not kept, so that its optimum is not known")
     if not (hasattr(estimator, "coef_error_") and hasattr(estimator, "intercept_range_")):
