@@ -155,9 +155,9 @@ class Descent(Walker):
         walk.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
 
     def _descend(self, risk: RowRisk, walk: Walk, order: Indices) -> Array:
-        slopes, scores = np.empty(self.batch), np.empty(order.size)
+        scores = np.empty(order.size)
         given = risk.problem, self.rule(risk.objective, walk.extent), order
-        descent.descend(*given, walk.w, walk.motion, walk.kept, slopes, scores)
+        descent.descend(*given, walk.w, walk.motion, walk.kept, scores)
         walk.clock += order.size
         walk.rounds += -(-order.size // self.batch)
         return scores

@@ -197,19 +197,17 @@ def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eag
 
 
 def _go_on(risk: RowRisk, centre: Centre, walk: Walk, order: Indices) -> None:
-    anchor = centre.z, centre.a
+    snapshot = mixed.Snapshot(centre.w, walk.pull, centre.z, centre.a)
     kind, epoch, motion = _kind(risk.objective, walk.epoch), walk.epoch, walk.motion
     _, rest = parts(risk.objective)
     if kind == "plain":
-        mixed.walk(risk.problem, epoch, order, anchor, walk.kept, motion)
+        mixed.walk(risk.problem, epoch, order, snapshot, walk.kept, motion)
     elif kind == "lagged":
         lasso = rest.alpha  # type: ignore[attr-defined]
-        mixed_lagged.walk(risk.problem, lasso, epoch, order, anchor, centre.w, walk.kept, motion)
+        mixed_lagged.walk(risk.problem, lasso, epoch, order, snapshot, walk.kept, motion)
     else:
-        w, sums = walk.kept
-        around = anchor, centre.w, walk.pull
         penalty = rest, risk.objective.domain
-        mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
+        mixed.stride(risk.problem, penalty, epoch, order, snapshot, tuple(walk.kept), motion)
 
 
 def _mean(risk: RowRisk, centre: Centre, walk: Walk) -> tuple[Array, float]:
