@@ -11,11 +11,9 @@ import math
 
 import numpy as np
 
-from stepless.compiled.rows import square
+from stepless.compiled.rows import AHEAD, square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
-
-_AHEAD = 4  # rows between asking for one and using it
 
 # Positions in the `motion` array: what a sweep reads and changes besides a and w.
 BIAS, SLACK, MOVE = range(3)
@@ -92,8 +90,7 @@ def sweep(problem, scale, q, order, a, w, motion):
     top = 0.0
     active = 0
     for k in range(order.size):
-        if k + _AHEAD < order.size:
-            X.fetch(order[k + _AHEAD])
+        X.fetch(order[min(k + AHEAD, order.size - 1)])
         i = order[k]
         first, last = X.span(i)
         z = b

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stepless.objective import Domain, Regularizer
 from stepless.term import Term
 
 
@@ -17,6 +18,18 @@ class DiagonalMetric(Term):
 
     def height(self, memory, t):
         raise NotImplementedError
+
+
+class StepRule(Term):
+    """The penalty, and the metrics and step sizes η of the weights and of the intercept."""
+
+    regularizer: Regularizer
+    domain: Domain
+    metric: DiagonalMetric
+    bias_metric: DiagonalMetric
+    eta: float
+    bias_eta: float
+    averaging: bool  # of gradients (DHS eq. (3)), not mirror descent (eq. (4))
 
 
 class Root(DiagonalMetric):

@@ -13,12 +13,14 @@ from stepless.jit import FAST, compiled
 
 @light
 @compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] slopes[m] c[m]", fastmath=FAST)
-def survey(block, slopes, c, terms, centre, width, p, shift):
+def survey(block, slopes, c, terms, centre, p, numbers):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
-    Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the smoothing costs.
+    `numbers` are width and shift. Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the
+    smoothing costs.
     """
     k, sigma = terms
+    width, shift = numbers
     tilt = 0.0
     bend = 0.0
     gap = 0.0

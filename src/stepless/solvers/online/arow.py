@@ -80,9 +80,8 @@ class AROW(Learner):
     ) -> None:
         memory, r = course.memory, course.knob
         if self.matrix == "full":
-            ones, along = memory.bias.size > 0, np.empty(memory.kept.size)
-            rule = problem, r, order, ones
-            regularize_full(*rule, memory.kept, memory.common, along, scores)
+            arrays = memory.bias.size > 0, memory.kept, memory.common
+            regularize_full(problem, r, order, *arrays, scores)
         else:
             regularize_diagonal(problem, r, order, memory.kept, memory.bias, scores)
 

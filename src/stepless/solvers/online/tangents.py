@@ -24,7 +24,7 @@ def found(risk: RowRisk, w: Array, b: float, order: Indices, scores: Array) -> F
         return Finding(w, float(b))
     z[order] = scores
     slopes, sums = source.empty(), Column([np.empty(3) for _ in source.cuts])
-    given = slopes, sums, objective.loss, source.split(z), w, float(b)
+    given = slopes, sums, objective.loss, source.split(z), (w, float(b))
     g = source.total(oracle.tangents, (risk.d,), *given) / risk.m
     offset, tilt, value = added(sums.parts) / risk.m
     plane = Plane(g, float(offset), float(tilt), witness=Slopes(slopes))

@@ -150,9 +150,8 @@ class OneProjection:
         if motion[kernel.ROUNDS] >= phases.rounds:
             self._renew(objective, phases)
         order = random_order(risk.m, rng)[: phases.rounds - int(motion[kernel.ROUNDS])]
-        setting = objective.strength, phases.scale.ball, phases.scale.bias
-        terms = risk.problem, objective.domain, phases.rule
-        kernel.descend(*terms, setting, order, phases.w, phases.total, motion)
+        setting = objective.domain, objective.strength, phases.scale.ball, phases.scale.bias
+        kernel.descend(risk.problem, phases.rule, setting, order, phases.w, phases.total, motion)
         finished = self.rounds is not None and motion[kernel.ROUNDS] >= self.rounds
         if self.rounds is None or finished:
             self._offer(risk, phases)
