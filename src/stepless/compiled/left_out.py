@@ -11,8 +11,8 @@ _MOST = 0.5  # few leverages are larger, but estimates are where features go tog
 def left_out(block, fresh, slopes, fit, z, a, c):
     """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
 
-    At slopes a_i and curvatures c_i of the examples. `fit` is the loss, and the curvatures h_j of the
-    sum along each feature, the penalty's included. This is one step of Newton's method, with a
+    At slopes a_i and curvatures c_i of the examples. `fit` is the loss, and the curvatures h_j of
+    the sum along each feature, the penalty's included. This is one step of Newton's method, with a
     diagonal Hessian, from the minimiser towards that of all examples but i.
     """
     X, y, s = block
