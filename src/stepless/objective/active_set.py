@@ -47,12 +47,7 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
         active[i] = False
     slack = _INSIDE * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
-        worst, most_broken = 0, -math.inf
-        for i in range(b.size):
-            if not active[i]:
-                broken = _dot(A[i], v) - b[i]
-                if broken > most_broken:
-                    worst, most_broken = i, broken
+        worst, most_broken = _most_broken(A, b, active, v)
         if most_broken <= slack:
             _settle(w, A, b, rows, count, Q, R)
             return True
@@ -62,10 +57,7 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
             _split(Q, count, normal, shares, z)
             _back(R, count, shares, r)
             free = _dot(z, z)
-            blocking, most = -1, math.inf
-            for k in range(count):
-                if r[k] > 0.0 and u[k] < most * r[k]:
-                    blocking, most = k, u[k] / r[k]
+            blocking, most = _first_blocking(u, r, count)
             full = (_dot(normal, v) - b[worst]) / free if free > _PARALLEL**2 else math.inf
             step = min(most, full)
             if math.isinf(step):
@@ -83,15 +75,37 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
                 count += 1
                 break
             active[rows[blocking]] = False
-            for k in range(blocking, count):
-                u[k] = u[k + 1]
-                if k + 1 < count:
-                    rows[k] = rows[k + 1]
             count -= 1
+            for k in range(blocking, count):
+                rows[k] = rows[k + 1]
+            for k in range(blocking, count + 1):
+                u[k] = u[k + 1]
             for k in range(blocking, count):
                 _split(Q, k, A[rows[k]], shares, z)
                 _join(Q, R, k, shares, z)
     return False
+
+
+@compiled(fastmath=FAST)
+def _most_broken(A: Array, b: Array, active: Mask, v: Array) -> tuple[int, float]:
+    """Return the inactive inequality that v breaks most, and by how much."""
+    worst, most_broken = 0, -math.inf
+    for i in range(b.size):
+        if not active[i]:
+            broken = _dot(A[i], v) - b[i]
+            if broken > most_broken:
+                worst, most_broken = i, broken
+    return worst, most_broken
+
+
+@compiled(fastmath=FAST)
+def _first_blocking(u: Array, r: Array, count: int) -> tuple[int, float]:
+    """Return the multiplier that a step along −r makes 0 first, −1 if none, and that step."""
+    blocking, most = -1, math.inf
+    for k in range(count):
+        if r[k] > 0.0 and u[k] < most * r[k]:
+            blocking, most = k, u[k] / r[k]
+    return blocking, most
 
 
 @compiled(fastmath=FAST, inline=False)

@@ -115,6 +115,17 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
     position. No digit is lost as long as `scores_are_near`: no two numbers at a position differ by
     more than the scores of two tags and of two transitions do together.
     """
+    log_sum = _forward(forth, z, E)
+    _backward(p, joint, forth, z, E, s)
+    return log_sum
+
+
+@compiled(fastmath=FAST)
+def _forward(forth: Any, z: Any, E: Any) -> float:
+    """Write forth: sums over all beginnings, scaled to 1; return the log of the sum over all.
+
+    z becomes what the way back multiplies with.
+    """
     n, K = z.shape
     log_sum = 0.0
     for t in range(n):
@@ -142,8 +153,15 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
         inverse = 1.0 / scale
         for c in range(K):
             here[c] *= inverse
-            row[c] *= inverse  # what the way back multiplies with
+            row[c] *= inverse
         log_sum += math.log(scale) + top
+    return log_sum
+
+
+@compiled(fastmath=FAST)
+def _backward(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> None:
+    """Write p, and add to `joint`, from the sums over all endings."""
+    n, K = z.shape
     for c in range(K):
         p[n - 1, c] = 1.0
     for t in range(n - 2, -1, -1):  # p holds what is yet to come, until all of it has
@@ -160,7 +178,6 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
     for t in range(n):
         for c in range(K):
             p[t, c] *= forth[t, c]
-    return log_sum
 
 
 @compiled(fastmath=FAST)

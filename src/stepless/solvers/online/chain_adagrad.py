@@ -8,6 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import dual_averaging, mirror_descent
+from stepless.compiled.metrics import DiagonalMetric
 from stepless.compiled.mirror_descent import LAST, VALUE
 from stepless.data.sequences import Sequences
 from stepless.jit import compiled
@@ -18,7 +19,7 @@ from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.learner import Cost, Course, Scale, scale_of_rows
-from stepless.solvers.online.updates import Memory, Setting
+from stepless.solvers.online.updates import Memory
 
 
 class Tagged(NamedTuple):
@@ -147,12 +148,11 @@ class ChainAdaGrad(AdaGrad):
     def run(
         self, problem: Any, objective: Any, course: Course, order: Indices, scores: Array
     ) -> None:
-        (sequences, y), setting = problem, self._prepared(objective, course)
-        kept, clock, K = course.memory.kept, course.memory.clock, self.tags
+        (sequences, y), kept, K = problem, course.memory.kept, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
         asked = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
-        room, start = Room.of(sequences.longest, K), course.start[0]
-        _rounds(kept, scores, asked, self.cost, start, self._rule(setting), room, order, clock)
+        room, rule = Room.of(sequences.longest, K), self._rule(objective, course)
+        _rounds(kept, scores, asked, self.cost, rule, room, order)
 
     def fresh(self, objective: Any, course: Course) -> Memory:
         w, b = course.start
@@ -161,29 +161,40 @@ class ChainAdaGrad(AdaGrad):
 
     def weights(self, objective: Any, course: Course) -> tuple[Array, Array]:
         (start, b), memory = course.start, course.memory
-        w, rule = np.empty_like(start), self._rule(self._prepared(objective, course))
-        _read(w, memory.kept, start, rule, np.arange(len(w)), memory.clock)
+        w, rule = np.empty_like(start), self._rule(objective, course)
+        _read(w, memory.kept, rule, np.arange(len(w)), memory.clock)
         return w, b
 
-    def _rule(self, setting: Setting) -> tuple[Any, ...]:
-        return setting.penalty, setting.metrics[0], setting.etas[0], self.update == "rda"
+    def _rule(self, objective: Any, course: Course) -> _Rule:
+        setting, averaging = self._prepared(objective, course), self.update == "rda"
+        how = setting.penalty[0], setting.metrics[0], setting.etas[0], averaging
+        return _Rule(*how, course.start[0], course.memory.clock)
+
+
+class _Rule(NamedTuple):
+    """Penalty, metric and η; where the weights began, and how many rounds ago."""
+
+    regularizer: Regularizer
+    metric: DiagonalMetric
+    eta: float
+    averaging: bool
+    start: Array
+    clock: int
 
 
 @compiled(
-    "kept[D,K,2|3] order[n] scores[≥n,1] start[D,K] cost?[K,K] problem.X[p,≤D-K-2] problem.y[p] "
-    "problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] room.joint[K,K] "
-    "room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
+    "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] problem.X[p,≤D-K-2] "
+    "problem.y[p] problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] "
+    "room.joint[K,K] room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
 )
 def _rounds(
-    kept: Any,
-    scores: Any,
-    problem: Any,
-    cost: Any,
-    start: Any,
-    rule: Any,
-    room: Any,
-    order: Any,
-    clock: int,
+    kept: Array,
+    scores: Array,
+    problem: Chains,
+    cost: Array | None,
+    rule: _Rule,
+    room: Room,
+    order: Indices,
 ) -> None:
     """Change kept (rows × tags × 2 or 3), and write scores: what each sequence loses before."""
     pairs, X, _, ends, _ = problem
@@ -194,7 +205,7 @@ def _rounds(
     for row in range(rows - K - 2, rows):
         met[row - (rows - K - 2)] = row  # transitions, first and last tag are of every one
     for n in range(order.size):
-        i, t, count = order[n], clock + n, K + 2
+        i, t, count = order[n], rule.clock + n, K + 2
         for at in range(ends[i], ends[i + 1]):
             first, last = X.span(at)
             for e in range(first, last):
@@ -202,7 +213,7 @@ def _rounds(
                 if met_in[j] != n:
                     met_in[j], met[count] = n, j
                     count += 1
-        _read(w, kept, start, rule, met[:count], t)
+        _read(w, kept, rule, met[:count], t)
         if cost is None:  # known when it is compiled
             edges = chain.exponentials(room.E, w[rows - K - 2 : rows - 2])
             room.joint[:] = 0.0
@@ -213,26 +224,26 @@ def _rounds(
         _take_in(kept, g, w, rule, met[:count], t)
 
 
-@compiled("kept[D,K,2|3] w[D,K] start[D,K] rows[_]")
-def _read(w: Any, kept: Any, start: Any, rule: Any, rows: Any, t: int) -> None:
+@compiled("kept[D,K,2|3] w[D,K] rule.start[D,K] rows[_]")
+def _read(w: Array, kept: Array, rule: _Rule, rows: Indices, t: int) -> None:
     """Write rows of w: their weights after t rounds."""
-    penalty, metric, eta, averaging = rule
+    regularizer, metric, eta, averaging, start, _ = rule
     for row in rows:
         here = slice(row, row + 1)
         if not averaging:
-            mirror_descent.descended(penalty[0], metric, eta, kept[here], t, w[here])
+            mirror_descent.descended(regularizer, metric, eta, kept[here], t, w[here])
             continue
         for c in range(w.shape[1]):
             step = eta / metric.height(kept[row, c, dual_averaging.MEMORY], t)
             w[row, c] = start[row, c] - step * kept[row, c, dual_averaging.SUM]
             if t > 0:
-                w[row, c] = penalty[0].prox(w[row, c], t * step)  # DHS (3)
+                w[row, c] = regularizer.prox(w[row, c], t * step)  # DHS (3)
 
 
 @compiled()
-def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
+def _take_in(kept: Array, g: Array, w: Array, rule: _Rule, rows: Indices, t: int) -> None:
     """Change rows of kept by their subgradients in round t, which are then 0 again."""
-    penalty, metric, eta, averaging = rule
+    regularizer, metric, eta, averaging, _, _ = rule
     memory = dual_averaging.MEMORY if averaging else mirror_descent.MEMORY
     for row in rows:
         for c in range(g.shape[1]):
@@ -242,6 +253,6 @@ def _take_in(kept: Any, g: Any, w: Any, rule: Any, rows: Any, t: int) -> None:
                 kept[row, c, dual_averaging.SUM] += slope
             else:
                 step = eta / metric.height(kept[row, c, memory], t + 1)  # DHS (4), (24), (25)
-                kept[row, c, VALUE] = penalty[0].prox(w[row, c] - step * slope, step)
+                kept[row, c, VALUE] = regularizer.prox(w[row, c] - step * slope, step)
                 kept[row, c, LAST] = t + 1
             g[row, c] = 0.0
