@@ -197,7 +197,7 @@ def maximise(gram, q, alpha):
     """Climb in place from alpha to the maximiser; return the number of pivots.
 
     Solves      max q'α − α'Gα/2 over α ≥ 0, 1'α ≤ 1, for G = gram[:n, :n] positive semidefinite of
-                any rank. C-contiguous float64; gram may have room for planes to come.
+                any rank; gram may have room for planes to come.
     Algorithm   Primal active set (Wolfe 1976 for q = 0, Kiwiel 1986 for bundles). Slopes
                 g = q − Gx; stop if the gap max(g) − x'g is small; the steepest plane enters W; a
                 Newton step on W, planes that reach zero leaving it on the way. A plane dependent on
@@ -213,8 +213,7 @@ def maximise(gram, q, alpha):
     (1, array([0.25, 0.  ]))
     """
     n = alpha.size
-    k = pivots = stalls = 0
-    highest = -np.inf
+    k, pivots, stalls, highest = 0, 0, 0, -np.inf
     x, g, p = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     factor = Factor(np.empty(n + 1, np.int64), np.empty((n + 1, n + 1)), np.empty((2, n + 1)))
     lift = _start(gram, alpha, x)
@@ -230,8 +229,7 @@ def maximise(gram, q, alpha):
             j, mean, value = _price(gram, q, x, g)
             stalls += 1
             if value > highest - 2e-16 * lift:  # of values equal but for rounding the last is best
-                for i in range(n):
-                    alpha[i] = x[i]
+                alpha[:] = x[:n]
             if value > highest:
                 highest, stalls = value, 0
             if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:

@@ -1,8 +1,8 @@
-"""A primal-dual interior point on terms σ_i max(0, p_i − k_i): what a step changes in each of them.
+"""Steps of a primal-dual interior point method on terms σ_i max(0, p_i − k_i).
 
 The term's slope is σβ with 0 < β < 1; α, γ > 0 are the multipliers of these bounds, and
 p − k + α − γ = 0. On the central path βα = (1 − β)γ = μ. Arrays are (corners, rows); Σσ/Θ over a
-row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Kernels take `terms` =
+row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Loops take `terms` =
 (k, σ), and β, α, γ and the moves of each together, as `point`.
 """
 
@@ -13,7 +13,7 @@ from stepless.jit import FAST, compiled
 
 @compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] c[m] h[m]", fastmath=FAST)
 def weigh(block, c, h, terms, point, p, target):
-    """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
+    """Write c, h: each row's weight in the Hessian, and its part of the right-hand side.
 
     `target` is (μ, trust): second-order terms of the moves are counted in up to `trust`.
     """

@@ -12,10 +12,9 @@ from stepless.jit import FAST, compiled
 def proceed(problem, rule, order, kept, bias, clock, scores):
     """Write `kept` (w, Σg and the metric's memory of g), `bias` (the same), `scores` (m × K).
 
-    The same updates as `dual_averaging.average` (if `averaging`) and `mirror_descent.descend`, for
-    any regularizer and domain, in O(dK) per round: argmin over the domain of ⟨u, x⟩ + cφ(x) +
-    ½⟨x, Hx⟩ (DHS eq. (21)) is the prox in the metric H, projected in the metric H + cμ, where φ is
-    μ-strongly convex.
+    Dual averaging (if `averaging`) or mirror descent for any penalty and domain, O(dK) per round:
+    argmin over the domain of ⟨u, x⟩ + cφ(x) + ½⟨x, Hx⟩ (DHS eq. (21)) is the prox in the metric H,
+    projected in the metric H + cμ, where φ is μ-strongly convex.
     """
     loss, X, y, s = problem
     regularizer, domain, metric, bias_metric, eta, bias_eta, averaging = rule

@@ -1,4 +1,4 @@
-"""How the curvature h_j of each weight grows with its gradients: H_t = diag(h) of DHS Alg. 1."""
+"""Diagonal metrics: the curvature h_j of each weight, H_t = diag(h) of DHS Alg. 1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stepless.term import Term
 
 
 class DiagonalMetric(Term):
-    """`grow` takes a gradient into what is remembered of a weight's; `height` is its h_j."""
+    """`grow` adds a gradient to the memory of a weight; `height` is its h_j."""
 
     delta: float = 0.0
 

@@ -1,4 +1,4 @@
-"""One pass of gradient steps that are drawn back to a domain by its constraint, not projected."""
+"""One pass of gradient steps with a multiplier for the constraint instead of a projection."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MULTIPLIER, BIAS, SLOPES, CLOCK, ROUNDS, MULTIPLIERS, GRADIENTS, EXCESSES, STEEP
 
 
 class Rule(Term):
-    """How far a round steps, and by which multiplier the constraint draws.
+    """The step size of a round, and the multiplier of the constraint.
 
-    `weigh` says with which λ the round at excess c steps, `adjust` what becomes of it after.
+    `weigh` returns the λ of a round at excess c, `adjust` that of the next one.
     """
 
     def length(self, t):

@@ -8,7 +8,7 @@ import numpy as np
 
 from stepless.jit import FAST, compiled
 
-AHEAD = 6  # rows between asking for one and using it
+AHEAD = 6  # rows between prefetching one and using it
 
 
 @compiled("X[m,_] i:i[m-1]", fastmath=FAST)

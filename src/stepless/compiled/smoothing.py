@@ -1,7 +1,7 @@
 """Terms σ_i max(0, p_i − k_i) with their corners rounded, over a block of rows.
 
 The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
-β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Kernels
+β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Loops
 take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 """
 

@@ -182,7 +182,7 @@ def _backward(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> None:
 
 @compiled(fastmath=FAST)
 def scores_are_near(z: Any, apart: float) -> bool:
-    """Whether `marginals` may be used, for transitions that lie so far apart."""
+    """Return whether `marginals` loses no digits, where transitions differ by at most `apart`."""
     for t in range(z.shape[0]):
         row = z[t]
         low = high = row[0]

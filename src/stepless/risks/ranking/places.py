@@ -1,4 +1,4 @@
-"""Where irrelevant documents stand in the ranking of two grades that violates the most."""
+"""Places of irrelevant documents in the most violated ranking of two grades."""
 
 from __future__ import annotations
 
