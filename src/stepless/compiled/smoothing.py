@@ -60,7 +60,7 @@ def along(block, terms, centre, width, p, move, length):
 
 
 @light
-@compiled("centre[n,m] terms.0[n,m] p[m]", fastmath=FAST)
+@compiled("centre[n,m] terms.0[n,m] terms.1[n,m] p[m]", fastmath=FAST)
 def recentre(block, centre, terms, width, p):
     """Write centre: β itself, the dual point so far."""
     k, _ = terms

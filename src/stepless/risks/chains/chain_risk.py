@@ -17,6 +17,11 @@ from stepless.risks.chains.pairs import Pairs
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.rounding import UNIT
 
+# The declared lengths of a `Room`, see `stepless.lengths`.
+ROOM = (
+    "room.z[L,K] room.p[L,K] room.forth[L,K] room.joint[K,K] room.E[K,K] room.came[L,K] "
+    "room.path[L] room.far[1] "
+)
 _LINE = 16  # numbers: two cache lines between what two threads write
 
 
@@ -143,7 +148,7 @@ class ChainRisk(OracleRisk):
 
 
 @compiled(
-    "problem.X[n,≤problem.pairs.features] problem.ends[m] problem.s[m-1] "
+    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
     "sizes[≥problem.pairs.weights()]",
 )
 def _sizes(sizes: Any, problem: Any) -> None:

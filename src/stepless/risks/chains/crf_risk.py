@@ -10,7 +10,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ROOM, ChainRisk, Chains, equipped
 
 
 class CRFRisk(ChainRisk):
@@ -53,9 +53,9 @@ def _log_losses(block: Any, problem: Chains, tags: int, w: Array) -> tuple[float
 
 
 @compiled(
-    "room.E[K,K] room.joint[K,K] room.z[L,K] room.p[L,K] room.forth[L,K] far?[1] "
-    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
+    ROOM + "far?[1] problem.X[n,≤problem.pairs.features] problem.y[n] "
+    "problem.ends[m] problem.s[m-1] w[problem.pairs.weights()+K*K+2*K] "
+    "g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _tangents(g: Any, problem: Any, w: Any, room: Any, far: Any) -> float:

@@ -10,7 +10,7 @@ from stepless.arrays import Array, Indices
 from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import Room
+from stepless.risks.chains.chain_risk import ROOM, Room
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -37,8 +37,7 @@ def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> A
 
 
 @compiled(
-    "room.E[K,K] room.z[L,K] room.came[L,K] X[n,≤pairs.features] labels[n] ends[m] "
-    "w[pairs.weights()+K*K+2*K]",
+    ROOM + "X[n,≤pairs.features] labels[n] ends[m] w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any) -> None:
@@ -53,8 +52,7 @@ def _label(labels: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any) -> Non
 
 
 @compiled(
-    "room.E[K,K] room.joint[K,K] room.z[L,K] room.forth[L,K] room.far[1] X[n,≤pairs.features] "
-    "p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
+    ROOM + "X[n,≤pairs.features] p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _infer(p: Any, room: Any, pairs: Any, X: Any, ends: Any, w: Any) -> None:

@@ -11,7 +11,7 @@ from stepless.data.sequences import Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, equipped
+from stepless.risks.chains.chain_risk import ROOM, ChainRisk, Chains, equipped
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -58,9 +58,9 @@ def _hinges(block: Any, problem: Chains, cost: Array, w: Array) -> tuple[float, 
 
 
 @compiled(
-    "cost[K,K] room.z[L,K] room.p[L,K] room.came[L,K] room.path[L] "
-    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
+    ROOM + "cost[K,K] problem.X[n,≤problem.pairs.features] problem.y[n] "
+    "problem.ends[m] problem.s[m-1] w[problem.pairs.weights()+K*K+2*K] "
+    "g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _tangents(g: Any, problem: Any, cost: Any, w: Any, room: Any) -> float:

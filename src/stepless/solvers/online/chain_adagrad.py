@@ -14,7 +14,7 @@ from stepless.data.sequences import Sequences
 from stepless.jit import compiled
 from stepless.objective import OracleObjective, Regularizer
 from stepless.risks.chains import AllPairs, chain
-from stepless.risks.chains.chain_risk import Chains, Room
+from stepless.risks.chains.chain_risk import ROOM, Chains, Room
 from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
@@ -183,9 +183,8 @@ class _Rule(NamedTuple):
 
 
 @compiled(
-    "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] problem.X[p,≤D-K-2] "
-    "problem.y[p] problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] "
-    "room.joint[K,K] room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
+    ROOM + "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] problem.X[p,≤D-K-2] "
+    "problem.y[p] problem.ends[m] problem.s[m-1]",
 )
 def _rounds(
     kept: Array,
