@@ -3,6 +3,7 @@
 import pkgutil
 from importlib import import_module
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -54,9 +55,28 @@ def test_an_array_that_lengths_forget_is_refused():
     def forgetful(x, y):
         return x[0] + y[0]
 
-    with pytest.raises(TypeError, match="forgetful: `lengths` does not say those of y"):
+    with pytest.raises(TypeError, match="forgetful: `lengths` does not declare y"):
         forgetful(np.ones(2), np.ones(1))
     assert forgetful(np.ones(2), (1.0,)) == 2.0
+    with pytest.raises(TypeError, match=r"forgetful: `lengths` does not declare y\.0"):
+        forgetful(np.ones(2), (np.ones(1),))
+
+
+class _Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@pytest.mark.parametrize(
+    "lengths", ["pair.first[n] pair.second[n]", "pair.0[n] pair.1[n]", "pair.*[2]"]
+)
+def test_arrays_within_tuples_are_declared(lengths):
+    def add(pair):
+        return pair.first[0] + pair.second[0]
+
+    assert compiled(lengths)(add)(_Pair(np.ones(2), np.ones(2))) == 2.0
+    with pytest.raises(TypeError, match=r"add: `lengths` does not declare pair\.second"):
+        compiled("pair.first[n]")(add)(_Pair(np.ones(2), np.ones(2)))
 
 
 def test_wrong_arguments_are_typing_errors():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stepless.lengths import checked, covered
+from stepless.lengths import checked, declared
 
 ENTRIES = 7
 
@@ -82,6 +82,6 @@ def test_what_cannot_be_read_is_refused_where_it_is_written(lengths):
         checked(lines, lengths, print)
 
 
-def test_covered_names_every_parameter_that_is_looked_at():
-    assert {"X", "w", "pair", "lo", "hi"} <= covered("X[m,d] w[d] pair.0[m] lo:hi[m]")
-    assert covered("") == covered(None) == set()
+def test_what_is_declared():
+    assert declared("X[m,d] w?[d] pair.0[m] lo:hi[m]") == {"X", "w", "pair.0", "lo"}
+    assert declared("") == declared(None) == set()

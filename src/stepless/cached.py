@@ -1,4 +1,4 @@
-"""Properties that are computed once for each object."""
+"""Properties that are computed once per object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:  # noqa: N801
-        """As that of Python 3.12 and later: two threads may both compute it, and none waits.
+        """`cached_property` of Python 3.12: two threads may both compute it, and neither waits.
 
         Python 3.11 holds one lock for all objects of a class while it computes; a fork meanwhile
         would leave it locked in the child for ever.
@@ -25,7 +25,7 @@ else:
         def __get__(self, owner: Any, kind: Any = None) -> Any:
             if owner is None:
                 return self
-            # not a data descriptor: from now on the object's own attribute is found first
+            # not a data descriptor: from now on the instance's attribute is found first
             return vars(owner).setdefault(self.name, self.function(owner))
 
 

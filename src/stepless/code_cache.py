@@ -1,9 +1,9 @@
-"""Compiled code, kept on disk: a file for each function and each list of types.
+"""Compiled code on disk: one file per function and list of argument types.
 
-Numba's own cache has an index for each function, and numbered files of code. Two processes that
-write at once can leave an index that names another's file, and a damaged file ends the process.
-Here a file's name says what is in it, so that nobody needs an index, and a checksum whether it is
-whole. Nothing is ever stale: the name has a digest of the function's code and of its helpers'.
+Numba's own cache has one index per function, and numbered files of code. Two processes that write
+at once can leave an index that names the other's file, and a damaged file ends the process. Here a
+file's name identifies its contents, so that no index is needed, and a checksum tells whether it is
+whole. Nothing is ever stale: the name contains a digest of the function's code and its helpers'.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class NotKept(UserWarning):
 
 
 class CodeCache(_Cache):
-    """The compiled versions of one function; where nothing can be written, nothing is kept."""
+    """The compiled versions of one function; without a writable folder, nothing is kept."""
 
-    unkept: ClassVar[bool] = False  # whether some could not be kept, of which one warning is given
+    unkept: ClassVar[bool] = False  # some code could not be kept, and a warning has said so
 
     def __init__(self, function: Callable[..., Any], options: str) -> None:
         self._function = function
@@ -72,7 +72,7 @@ class CodeCache(_Cache):
         return self._store.rebuild(target_context, pickle.loads(found[_CHECKSUM:]))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for a signature in place of what older code of the function left."""
+        """Keep the code for a signature, and delete that of older versions of the function."""
         if not self._enabled or self._store is None or not self._store.check_cachable(data):
             return
         path = self._path(sig, data.codegen)
@@ -87,7 +87,7 @@ class CodeCache(_Cache):
                     older.unlink(missing_ok=True)
         except OSError as error:
             temporary.unlink(missing_ok=True)
-            self._tell(f"compiled code cannot be kept in {path.parent} ({error.strerror})")
+            self._warn(f"compiled code cannot be kept in {path.parent} ({error.strerror})")
 
     @cached_property
     def _store(self) -> CompileResultCacheImpl | None:
@@ -95,8 +95,8 @@ class CodeCache(_Cache):
         try:
             return CompileResultCacheImpl(self._function)
         except RuntimeError:
-            if os.path.exists(self._function.__code__.co_filename):  # what is typed in is not kept
-                self._tell("compiled code cannot be kept: no folder for it can be written")
+            if os.path.exists(self._function.__code__.co_filename):  # not typed in by hand
+                self._warn("compiled code cannot be kept: no folder for it can be written")
             return None
 
     def _path(self, sig: Any, codegen: Any) -> Path:
@@ -105,7 +105,7 @@ class CodeCache(_Cache):
         return Path(self.cache_path, f"{self._stem}.{types}.{self._code}.nbc")
 
     def _files(self, types: str) -> list[Path]:
-        """What is kept for the signature of this digest, of whatever code."""
+        """Return the files for the signature with this digest, of any version of the code."""
         if self._store is None:
             return []
         pattern = f"{escape(os.path.join(self.cache_path, self._stem))}.{types}.*.nbc"
@@ -122,7 +122,7 @@ class CodeCache(_Cache):
         return _digest(code_of(self._function))
 
     @classmethod
-    def _tell(cls, what: str) -> None:
+    def _warn(cls, what: str) -> None:
         if not CodeCache.unkept:
             CodeCache.unkept = True
             warn(
@@ -133,7 +133,7 @@ class CodeCache(_Cache):
 
 
 def _checksum(path: Path, content: bytes) -> bytes:
-    """Of a file's name, too: what lies under another one is none of ours."""
+    """Return the checksum of a file's name and content: a renamed file is not ours."""
     return sha256(path.name.encode() + content).digest()
 
 

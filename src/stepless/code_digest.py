@@ -1,4 +1,4 @@
-"""What compiled code is made of, told without compiling it."""
+"""The source of compiled code as text, to be digested without compiling."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def code_of(function: Any, seen: set[Any] | None = None) -> str:
     seen.add(function)
     enclosed = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     scope = function.__globals__ | {name: cell.cell_contents for name, cell in enclosed}
-    names = sorted(_names(function.__code__))  # a set of strings has an order of its own a process
+    names = sorted(_names(function.__code__))  # a set's order differs between processes
     out = _instructions(function.__code__) + repr(function.__defaults__)
     for name in names:
         out += _meaning(name, scope.get(name), names, seen)

@@ -1,4 +1,4 @@
-"""What numba could not compile, in one sentence."""
+"""Numba's errors in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def in_one_sentence() -> Iterator[None]:
     ...     njit(lambda x: x.slop)(1.0)
     Traceback (most recent call last):
     TypeError: numba cannot compile this problem: Unknown attribute 'slop' of type float64; \
-check_loss, check_regularizer or check_domain says more of one of your own
+check_loss, check_regularizer or check_domain says more about a user-defined one
     """
     try:
         yield
@@ -36,14 +36,14 @@ check_loss, check_regularizer or check_domain says more of one of your own
         what = "this problem" if method is None else f"{method[2]}.{method[1]}"
         raise TypeError(
             f"numba cannot compile {what}: {reason(error)}; check_loss, check_regularizer or "
-            "check_domain says more of one of your own"
+            "check_domain says more about a user-defined one"
         ) from error
 
 
 def reason(error: Exception) -> str:
-    """Return the line of numba's message that says something, without digests."""
+    """Return the informative line of numba's message, without digests."""
     text = _DIGEST.sub("", _COLOURS.sub("", str(error)))
-    # Of a method that a kernel calls, what is wrong stands inside of what is wrong with the kernel.
+    # The error of a method is nested in that of the loop that calls it.
     for before in ("raised a specific error:", "Resolution failure for literal arguments:"):
         text = text.rpartition(before)[2]
     lines = [line.strip().removeprefix("TypingError: ") for line in text.splitlines()]

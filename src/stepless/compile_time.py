@@ -1,4 +1,4 @@
-"""What this process has compiled so far, and how long that took."""
+"""The number of functions compiled by this process, and the time that took."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from numba.core import event
 
-NOTEWORTHY = 0.1  # seconds; of fewer nothing is said
+NOTEWORTHY = 0.1  # seconds; fewer are not reported
 
 
 class CompileTime(event.Listener):
-    """Told by numba of all that it compiles; what was found on disk does not count."""
+    """A listener to numba's compiling; code that was found on disk does not count."""
 
     def __init__(self) -> None:
         self.functions = 0

@@ -1,4 +1,4 @@
-"""The intercept that makes a risk least, at fixed weights."""
+"""The best intercept at fixed weights, by a line search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIGHT = 1e-11  # relative height between the risk and its plane at which the se
 
 @dataclass(frozen=True)
 class Cut:
-    """R and its tangent along the intercept at fixed weights; `offset` is the plane's."""
+    """R and its tangent line in b at fixed weights; `offset` is that of the plane in (w, b)."""
 
     b: float
     value: float
@@ -35,11 +35,11 @@ class Bottom:
     best: Cut
     cuts: tuple[Cut, Cut]
     shares: tuple[float, float]
-    level: bool = True  # not where R falls without end: then only R ≥ 0 is known
+    level: bool = True  # False if R decreases without end: then only R ≥ 0 is known
 
     @property
     def parts(self) -> list[tuple[Cut, float]]:
-        """The cuts that have a share in the level plane."""
+        """Cuts with a positive share in the level plane."""
         both = zip(self.cuts, self.shares, strict=True)
         return [(cut, share) for cut, share in both if self.level and share > 0.0]
 
@@ -54,11 +54,11 @@ def bottom(cut: Callable[[float], Cut], b: float, *, smooth: bool, free: bool) -
 
 
 def bracket(cut: Callable[[float], Cut], b: float, smooth: bool) -> tuple[Cut, Cut]:
-    """Cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
+    """Return cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
 
-    Where the loss is smooth, the secant of the slopes is followed, doubled when it has moved
-    one side twice, so that both close in. Where it is piecewise linear, trials alternate
-    between the secant, the point where the two tangents cross, and the middle.
+    If the loss is smooth, follow the secant of the slopes, doubled when it has moved one side
+    twice, so that both close in. If it is piecewise linear, alternate between the secant, the
+    point where the two tangents cross, and the middle.
     """
     left = right = cut(b)
     reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves

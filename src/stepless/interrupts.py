@@ -1,4 +1,4 @@
-"""Signals while work goes on: a run ends at the first one, a chunk is learned to its end.
+"""Signals during work: a run ends at the first one, a chunk is learned to its end.
 
 Python hands signals to the main thread alone; on other threads nothing here has an effect.
 """
@@ -12,7 +12,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any
 
-# Signals whose handlers are wont to raise an exception; which of them exist depends on the system.
+# Signals whose handlers usually raise an exception; which of them exist depends on the system.
 _RAISING: list[int] = [
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
@@ -21,14 +21,14 @@ _RAISING: list[int] = [
 
 
 class Request:
-    """Whether a signal has asked for an early end."""
+    """A request by a signal to end early."""
 
     def __init__(self) -> None:
         self.number: int | None = None  # of the signal
         self.answered = False
 
     def heed(self) -> bool:
-        """Whether a signal has come; who asks answers it: by an early end, and by saying so."""
+        """Return whether a signal has come; the caller must then end early, and say so."""
         self.answered = self.answered or self.number is not None
         return self.number is not None
 
@@ -40,8 +40,8 @@ _open: Request | None = None
 def interruptible() -> Iterator[Request]:
     """Let the first Ctrl-C or SIGTERM ask for an early end; the second one does as always.
 
-    A signal that the program answers in a way of its own is left to it. One block within another
-    joins it. A signal that nobody has heeded by the end of the block is passed on.
+    Signals with a handler of the program's own are left alone. A block within another joins it. A
+    signal that nobody has heeded by the end of the block is raised again.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def interruptible() -> Iterator[Request]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back what handlers of signals would raise until the block has ended."""
+    """Defer signals until the block has ended."""
     if current_thread() is not main_thread():
         yield
         return
@@ -98,7 +98,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _is_usual(number: int, handler: Any) -> bool:
-    """Whether this is Ctrl-C, or is answered as Ctrl-C is, or is SIGTERM that ends the process."""
+    """Return whether this is Ctrl-C, or handled like it, or a SIGTERM that ends the process."""
     if handler is signal.default_int_handler:
         return True
     return number == signal.SIGTERM and handler == signal.SIG_DFL
@@ -108,7 +108,7 @@ def _is_usual(number: int, handler: Any) -> bool:
 def _answered_by(
     handler: Callable[[int, FrameType | None], None], before: dict[int, Any]
 ) -> Iterator[None]:
-    """Answer signals by this handler, then again as before."""
+    """Handle signals by this handler, then again as before."""
     try:
         for number in before:
             signal.signal(number, handler)

@@ -1,13 +1,19 @@
-"""How loops are compiled: one decorator, whether Python calls a function or compiled code does.
+"""The decorator of compiled loops: one for what Python calls and for what compiled code calls.
 
-Numba makes every function that another one calls a program of its own, optimised and runnable,
-before it links it into its caller: most of the time that compiling takes. Here what compiled code
-calls is a *fragment*, typed and lowered, and optimised only as a part of its caller.
+A function with `lengths` is an *entry*: Python may call it, its arrays are checked first, and its
+machine code is kept on disk. A function without is a *fragment*: only compiled code calls it.
+Numba would optimise such a function as a program of its own before linking it into its caller,
+which takes most of the time of compiling. Here it is typed and lowered only, and optimised as a
+part of each caller.
+
+A fragment that takes arrays and branches may cost two atomic operations per array and call: numba
+counts references, and does not see through every branch. In an inner loop, keep the branch in the
+caller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from numba.core import config, types, typing
@@ -22,7 +28,7 @@ from numba.core.utils import pysignature
 
 from stepless.cached import cached_property
 from stepless.code_cache import CodeCache
-from stepless.lengths import checked, covered
+from stepless.lengths import checked, declared
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,7 +42,7 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
     "boundscheck": None,
-    # Said, for numba takes what is not from whoever happens to compile a function first.
+    # Explicit, because numba would take the options of whoever compiles a function first.
     "fastmath": False,
     "forceinline": False,
 }
@@ -51,16 +57,15 @@ def compiled(
 ) -> Callable[[Callable[P, R]], Loop[P, R]]:
     """Compile a function when it is first called, for the types that it is called with.
 
-    It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` says how long
-    its arrays must be (see `stepless.lengths`), empty if it has none: they are looked at whenever
-    Python calls. Without, only compiled code can call it, which hands on what was looked at. A long
-    function that others call in several places is not `inline`: it would be optimised in each.
-    Where `plain` is true of the arguments, Python runs the function as it is: then it does little
-    but call other compiled functions.
+    It releases the GIL, divides by 0 as IEEE 754 says, and is kept on disk. `lengths` declares the
+    shapes of its arrays (see `stepless.lengths`; empty if it has none), checked whenever Python
+    calls: compiled code checks no index. Without `lengths`, only compiled code can call it, with
+    arrays that were checked. Set `inline=False` for a long function that others call in several
+    places: it would be optimised in each. Where `plain` is true of the arguments, Python runs the
+    function uncompiled: for one that does little but call other compiled functions.
 
-    No array that it writes to may overlap another one that it is handed: whether a loop uses the
-    processor's vectors, and so the last bits of its sums, must not depend on where arrays happen to
-    lie in memory.
+    No array that it writes to may overlap another argument: whether a loop uses vector
+    instructions, and so the last bits of its sums, must not depend on where arrays lie in memory.
 
     Examples
     --------
@@ -86,7 +91,7 @@ def compiled(
 
 
 class Loop(Generic[P, R]):
-    """A compiled function: to Python a callable that looks at lengths, to compiled code a part."""
+    """A compiled function: to Python a callable that checks lengths, to compiled code a part."""
 
     def __init__(
         self,
@@ -111,7 +116,7 @@ class Loop(Generic[P, R]):
             return self._entry(*args)
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # where to find it, as pickle does with functions
+        return self.__qualname__  # by name, as pickle does with functions
 
     @cached_property
     def _entry(self) -> Callable[P, R]:
@@ -125,9 +130,9 @@ class Loop(Generic[P, R]):
 
     @cached_property
     def dispatcher(self) -> CPUDispatcher:
-        """What Python calls."""
+        """The entry that Python calls."""
         dispatcher = _Entry(self.py_func, {}, self._options, _Apart)
-        dispatcher.covered = covered(self._lengths)
+        dispatcher.declared = declared(self._lengths)
         dispatcher._cache = CodeCache(
             self.py_func, f"fastmath {sorted(self._options['fastmath'] or ())}"
         )
@@ -139,22 +144,39 @@ class Loop(Generic[P, R]):
 
 
 class _Entry(CPUDispatcher):
-    """What Python calls: an array whose length nobody looks at is refused."""
+    """A function that Python calls; it refuses an array whose length is not declared."""
 
-    covered: set[str]
+    declared: set[str]
 
     def compile(self, sig: Any) -> Any:
         args, _ = normalize_signature(sig)
         for name, kind in zip(pysignature(self.py_func).parameters, args, strict=True):
-            if isinstance(kind, types.Array) and name not in self.covered:
-                raise TypeError(f"{self.py_func.__name__}: `lengths` does not say those of {name}")
+            for array in _undeclared(name, kind, self.declared):
+                raise TypeError(f"{self.py_func.__name__}: `lengths` does not declare {array}")
         return super().compile(sig)
 
 
-class Part:
-    """A function as compiled code sees it; each list of argument types has a fragment.
+# Not Terms: they check their own arrays.
+_TUPLES = {getattr(types, name) for name in ("Tuple", "UniTuple", "NamedTuple", "NamedUniTuple")}
 
-    Where its options say nothing of `fastmath`, it is its caller's: it has a fragment for each.
+
+def _undeclared(path: str, kind: Any, declared: set[str]) -> Iterator[str]:
+    """Arrays, and arrays within tuples, that have no declared length."""
+    if path in declared or f"{path.rpartition('.')[0]}.*" in declared:
+        return
+    if isinstance(kind, types.Array):
+        yield path
+    elif type(kind) in _TUPLES:
+        names = getattr(kind, "fields", range(len(kind.types)))
+        for k, (name, member) in enumerate(zip(names, kind.types, strict=True)):
+            if f"{path}.{k}" not in declared:
+                yield from _undeclared(f"{path}.{name}", member, declared)
+
+
+class Part:
+    """A function as compiled code sees it, with one fragment per list of argument types.
+
+    If its options leave out `fastmath`, as a Term's methods do, it follows its caller.
     """
 
     def __init__(
@@ -181,7 +203,7 @@ class Part:
         return types.Function(Template)
 
     def signature(self, *args: types.Type, **kws: types.Type) -> Any:
-        """Type the function for these arguments; its fragment is ready then."""
+        """Type the function for these arguments, and make its fragment."""
         takes = self.function.__code__.co_argcount
         if kws or len(args) != takes:
             name, plural = self.function.__qualname__, "s" * (takes != 1)
@@ -211,7 +233,7 @@ class Part:
         return self._fragments[key]
 
     def _fastmath(self) -> frozenset[str]:
-        """Which of its sums and products may be changed, its own or its caller's."""
+        """Return the fastmath flags, its own or its caller's."""
         if "fastmath" in self.options:
             return frozenset(self.options["fastmath"] or ())
         caller = ConfigStack.top_or_none()
@@ -219,14 +241,14 @@ class Part:
 
 
 class Fragment:
-    """What numba knows a compiled fragment by."""
+    """The key under which numba finds a compiled fragment."""
 
     def __init__(self, return_type: types.Type) -> None:
         self.return_type = return_type
 
 
 class _Parts(JITCodeLibrary):
-    """The code of a fragment and of those that it calls, to be linked into a caller."""
+    """The code of a fragment and of those that it calls, to be linked into a caller unoptimised."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -237,7 +259,7 @@ class _Parts(JITCodeLibrary):
 
 
 class _Apart(Compiler):
-    """Numba's pipeline, told that no two arrays overlap."""
+    """Numba's pipeline, with the promise that no two arrays overlap."""
 
     def __init__(self, *state: Any) -> None:
         *before, flags, names = state
@@ -247,7 +269,7 @@ class _Apart(Compiler):
 
 
 class _Flags(Flags):
-    """Numba's, equal if the same ones are set: it compares them some thousand times a function."""
+    """Numba's flags, compared fast: numba does so some thousand times per function."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Flags) and self._values == other._values

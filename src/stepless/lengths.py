@@ -1,17 +1,18 @@
-"""How long the arrays of a compiled function must be: said in one line, looked at when called.
+"""Declared array lengths of compiled functions, checked at every call from Python.
 
-``"X[m,d] w[d] z[m] lo:hi[m]"`` says: X has a shape of two numbers, which are called m and d; w has
-d entries and z has m; and 0 ≤ lo ≤ hi ≤ m. A length is
+Compiled code does not check indices: an array that is too short would be read or written beyond its
+end. So every entry declares its arrays. ``"X[m,d] w[d] z[m] lo:hi[m]"`` says: X has a shape of two
+numbers, called m and d; w has d entries and z has m; and 0 ≤ lo ≤ hi ≤ m. A length is
 
-    a name      any number where it first stands, and the same number from there on
-    a number    that number; so is an expression of names, parameters and constants of the module:
+    a name      any number at first, and the same number from there on
+    a number    or an expression of names, parameters and constants of the module:
                 ``2*d+1``, ``rule.batch``, ``ENTRIES``
     n|k         one or the other
-    ≥n, ≤n      so many or more, so many or less
+    ≥n, ≤n      at least n, at most n
     _           any
 
-and what has lengths is a parameter, or a part of one: ``block.labels[r]``, ``terms.0[n,m]``, or
-``point.*[n,m]`` for all members of a tuple; ``cost?[K,K]`` may be None.
+Lengths belong to a parameter that has a shape, or to a part of one: ``block.labels[r]``,
+``terms.0[n,m]``, or ``point.*[n,m]`` for all members of a tuple; ``cost?[K,K]`` may be None.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _FUNCTIONS = {"len", "min", "max"}
 def checked(
     function: Callable[..., Any], lengths: str | None, then: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Make a function with these parameters that looks at its arguments and hands them to `then`.
+    """Return a function with these parameters that checks its arguments and calls `then`.
 
-    It raises ValueError if they do not fit together.
+    It raises ValueError if arrays do not fit together.
 
     Examples
     --------
@@ -52,13 +53,20 @@ def checked(
     return scope["look"]
 
 
-def covered(lengths: str | None) -> set[str]:
-    """Whatever has a name in `lengths`: parameters that are looked at among them."""
-    return set(_NAME.findall(lengths or ""))
+def declared(lengths: str | None) -> set[str]:
+    """Return the parameters, and parts of parameters, whose lengths are declared.
+
+    Examples
+    --------
+    >>> sorted(declared("X[m,d] pair.0[m] cost?[K,K] lo:hi[m]"))
+    ['X', 'cost', 'lo', 'pair.0']
+    """
+    items = (item.partition("[")[0].partition(":")[0] for item in (lengths or "").split())
+    return {item.rstrip("?") for item in items}
 
 
 def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
-    """Python that takes names from shapes, and compares what has a name already."""
+    """Generate Python code that takes names from shapes, and compares lengths that have one."""
     known: set[str] = set()
 
     def value(expression: str) -> str:
@@ -105,7 +113,7 @@ def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
 
 
 def _path(owner: str) -> tuple[list[str], str]:
-    """Loops over the members that a * stands for, and what has the shape then."""
+    """Return loops over the members that a * stands for, and the expression that has the shape."""
     loops: list[str] = []
     head, *rest = owner.split(".")
     path = head
@@ -133,10 +141,10 @@ def _refusal(name: str) -> Callable[..., None]:
 def _misfit(name: str, lengths: str) -> Callable[[dict[str, Any]], None]:
     def misfit(args: dict[str, Any]) -> None:
         shapes = {key: value.shape for key, value in args.items() if hasattr(value, "shape")}
-        told = ", ".join(
+        found = ", ".join(
             f"{key} {'has shape ' if k == 0 else ''}{shape}"
             for k, (key, shape) in enumerate(shapes.items())
         )
-        raise ValueError(f"{name}: arrays do not fit together: {lengths}, but {told}")
+        raise ValueError(f"{name}: arrays do not fit together: {lengths}, but {found}")
 
     return misfit

@@ -1,4 +1,4 @@
-"""Planes under a risk, and where they touch it."""
+"""Cutting planes below a risk, and its tangents."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from stepless.proof.witness import Witness, blend
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane under the risk: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b.
+    """A cutting plane: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b, but for rounding.
 
-    But for rounding: what it proves is what the verifier makes of its witness.
+    The verifier recomputes what it proves from its witness.
     """
 
     a: Array
     offset: float
     tilt: float = 0.0
-    witness: Witness | None = None  # of what the verifier can make it anew
+    witness: Witness | None = None  # from which the verifier recomputes it
 
     def levelled(self, other: Plane) -> Plane:
         """Blend with a plane tilted the other way into one that is level in b.
@@ -27,8 +27,8 @@ class Plane:
         Each share is computed by itself: 1 − θ would lose the smaller of two that are far apart,
         and a tilt that is not quite 0 is no bound for large b.
         """
-        spread = other.tilt - self.tilt
-        mine, theirs = other.tilt / spread, -self.tilt / spread
+        rise = other.tilt - self.tilt
+        mine, theirs = other.tilt / rise, -self.tilt / rise
         return Plane(
             mine * self.a + theirs * other.a,
             mine * self.offset + theirs * other.offset,
@@ -38,7 +38,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Tangent:
-    """The risk at weights w, the intercept (or intercepts) that makes it least, and its plane."""
+    """The risk at weights w, the intercept (or intercepts) that minimises it, and its plane."""
 
     value: float
     b: Any

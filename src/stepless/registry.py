@@ -1,4 +1,4 @@
-"""Names that a user may write, and what they stand for."""
+"""Names of losses, penalties, … that a user may write, and their parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepless.given import shown
 
 T = TypeVar("T")
 
-# What numbers in brackets cannot describe, and how it is given in Python.
+# Members that numbers in brackets cannot describe, and how to give them in Python.
 _OBJECTS = {("domain", "polytope"): "Polytope.of(A, b)"}
 
 
@@ -53,12 +53,12 @@ def named(kind: str, name: str, registry: Mapping[str, Callable[..., T]]) -> T:
         numbers = [float(v) for v in values]
     except ValueError:
         raise ValueError(f"the parameters of {kind} {name!r} must be numbers") from None
-    room = _room(registry[bare])
-    if room == 0 and numbers:
+    most = _most_numbers(registry[bare])
+    if most == 0 and numbers:
         raise ValueError(f"{kind} {name!r} has no numbers in brackets; write {bare!r}")
-    if len(numbers) > room:
+    if len(numbers) > most:
         raise ValueError(
-            f"{kind} {name!r} has at most {room} number{'s' if room > 1 else ''} in brackets, "
+            f"{kind} {name!r} has at most {most} number{'s' if most > 1 else ''} in brackets, "
             f"not {len(numbers)}"
         )
     try:
@@ -67,9 +67,9 @@ def named(kind: str, name: str, registry: Mapping[str, Callable[..., T]]) -> T:
         raise ValueError(f"{kind} {name!r}: {error}") from None
 
 
-def _room(make: Callable[..., Any]) -> int:
-    """How many numbers a user may give; those that a partial holds are given elsewhere."""
+def _most_numbers(make: Callable[..., Any]) -> int:
+    """Return how many numbers a user may give, not counting those that a partial holds."""
     if isinstance(make, partial):
-        return _room(make.func) - len(make.args)
+        return _most_numbers(make.func) - len(make.args)
     fields = getattr(make, "_fields", None)  # of a Term, whose signature does not say them
     return len(inspect.signature(make).parameters if fields is None else fields)

@@ -1,3 +1,3 @@
-"""The unit in which rounding is counted."""
+"""The unit of rounding errors."""
 
 UNIT = 2.0**-53  # relative error of one operation on doubles, at most

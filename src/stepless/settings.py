@@ -1,4 +1,4 @@
-"""Parameters, looked at before a fit: what estimators, problems and runs have in common by name."""
+"""Checks of parameters by name, shared by estimators, problems and runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stepless.given import real, shown
 _NUMBERS = {"alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma"}
 _FLAGS = {"fit_intercept", "warm_start", "shuffle"}
 _BOOLEANS = bool, np.bool_
-_ARRAYS = ("cost",)  # which may be one
+_ARRAYS = ("cost",)  # which may be an array
 
 
 def refuse_settings(holder: Any) -> None:
-    """Refuse parameters of a wrong kind; which numbers and names are right is asked elsewhere.
+    """Refuse parameters of a wrong type; their values are checked elsewhere.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def refuse_settings(holder: Any) -> None:
     Traceback (most recent call last):
     ValueError: fit_intercept must be True or False, not 'no'
     """
-    for name, value in vars(holder).items():  # `get_params` takes longer than a small chunk
+    for name, value in vars(holder).items():  # `get_params` is slower than a small chunk
         if name[0] == "_" or name[-1] == "_":
             continue
         if isinstance(value, np.ndarray) and name not in _ARRAYS:

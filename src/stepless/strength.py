@@ -233,7 +233,7 @@ def _left_out(risk: LinearRisk, result: Result) -> tuple[Column, Column]:
     c = _curvatures(risk, here.z)
     h = source.squares(c) + risk.m * risk.objective.strength
     found = source.empty(), source.empty()
-    source.update(found, left_out, risk.objective.loss, here.z, here.a, c, h)
+    source.update(found, left_out, (risk.objective.loss, h), here.z, here.a, c)
     return found
 
 

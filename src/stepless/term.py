@@ -1,9 +1,11 @@
-"""How a value with pure methods reaches compiled code.
+"""Values with pure methods that compiled loops can take as arguments and call.
 
-A :class:`Term` is an immutable tuple of parameters with pure methods. Compiled kernels take it as
-an argument and call its methods; numba inlines them. Its numba type is keyed on the class's
-qualified name *and a digest of its code*, so that a kernel compiled for it is kept on disk, is
-never stale after an edit, and is never confused with that of a namesake.
+A :class:`Term` is a tuple of parameters; losses, regularizers, domains, designs and rules are
+Terms. To numba it is a named tuple with methods: :class:`TermType` holds its fields' types, and a
+method becomes a fragment (see `stepless.jit`) that is inlined where it is called. The type is named
+after the class *and a digest of its code*, so a loop compiled for it can be kept on disk, is never
+stale after an edit, and is never confused with that of a namesake. This module and
+`stepless.design.prefetch` are the only ones that extend numba.
 """
 
 from __future__ import annotations
@@ -36,11 +38,10 @@ _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int":
 
 @dataclass_transform(frozen_default=True)
 class Term(tuple[Any, ...]):
-    """Immutable parameters and pure functions of them, callable from Python and from kernels.
+    """Immutable parameters and pure functions of them, callable from Python and from loops.
 
-    Fields are declared as in a dataclass; every method whose name does not begin with an
-    underscore can be called in compiled code, with positional arguments, provided that it uses only
-    what numba knows.
+    Fields are declared as in a dataclass. Every method whose name does not begin with an underscore
+    can be called in compiled code, with positional arguments, if numba can compile it.
 
     Examples
     --------
@@ -118,7 +119,7 @@ class Term(tuple[Any, ...]):
         return hash((type(self), self._key()))
 
     def _key(self) -> tuple[Any, ...]:
-        """What equal terms of one class have in common; of arrays, which do not compare, bytes."""
+        """Return what `==` and `hash` compare; arrays, which do neither, are given as bytes."""
         return tuple(self)
 
     @classmethod
@@ -136,7 +137,7 @@ class Term(tuple[Any, ...]):
 
 
 class TermType(types.NamedTuple):  # type: ignore[name-defined]
-    """Numba's type of a Term: the name of its class, the digest of its code, its fields' types."""
+    """The numba type of a Term: name of its class, digest of its code, types of its fields."""
 
     _living: ClassVar[WeakValueDictionary[str, TermType]] = WeakValueDictionary()
 
@@ -153,21 +154,21 @@ class TermType(types.NamedTuple):  # type: ignore[name-defined]
         return True  # an empty tuple type is falsy, and numba would drop `self`
 
     def __reduce__(self) -> Any:
-        # Of a function that a user compiles, numba keeps one index of versions and reads all of it.
-        # By naming no class, an entry for a loss that this process cannot import stays readable.
+        # For a function that a user compiles, numba reads one index of all versions. An entry names
+        # no class, so it stays readable even if this process cannot import that class.
         return _revive, (self.name, tuple(self.types), tuple(self.fields))
 
 
 @cache
 def _type_of(cls: type[Term], *fieldtypes: types.Type) -> TermType:
-    return TermType(fieldtypes, cls)  # which takes as long as learning a few examples
+    return TermType(fieldtypes, cls)  # cached: it takes as long as learning a few examples
 
 
 _arrays: dict[Any, types.Type] = {}
 
 
 def _typeof(value: Any) -> types.Type:
-    """Numba's type of a field, at once for arrays of a kind that was seen."""
+    """Return numba's type of a field; arrays of a known kind are looked up."""
     if type(value) is not np.ndarray:
         return typeof(value)
     kind = value.dtype, value.ndim, value.flags.num
@@ -191,9 +192,9 @@ def _revive(name: str, fieldtypes: tuple[types.Type, ...], fields: tuple[str, ..
 register_default(TermType)(TupleModel)
 
 
-@infer_getattr
+@infer_getattr  # type: ignore[untyped-decorator, unused-ignore]
 class _Attributes(NamedTupleAttribute):
-    """A field comes before a method that other Terms have by that name."""
+    """Attributes in compiled code: fields first, then methods."""
 
     key = TermType
 
@@ -201,7 +202,7 @@ class _Attributes(NamedTupleAttribute):
         return super().generic_resolve(term, name) or _bound(term, name)
 
 
-@typeof_impl.register(Term)
+@typeof_impl.register(Term)  # type: ignore[untyped-decorator, unused-ignore]
 def _typeof_term(term: Term, context: object) -> TermType:
     return term._numba_type_
 
@@ -223,7 +224,7 @@ def _part(method: FunctionType) -> Part:
 
 
 def _bound(term: TermType, name: str) -> Any:
-    """The type of `term.name`, a method of the class; None if it has none of that name."""
+    """Return the type of the method `term.name`, or None if the class has none of that name."""
     method = term.instance_class and _methods(term.instance_class).get(name)
     if method is None:
         return None
@@ -242,7 +243,7 @@ def _bound(term: TermType, name: str) -> Any:
 def _lower(name: str) -> None:
     """Let compiled code call `term.name(...)`, whatever the term's class."""
 
-    @lower_builtin((TermType, name), TermType, types.VarArg(types.Any))  # type: ignore[attr-defined]
+    @lower_builtin((TermType, name), TermType, types.VarArg(types.Any))  # type: ignore[attr-defined, untyped-decorator, unused-ignore]
     def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         part = _part(_methods(signature.args[0].instance_class)[name])
         function = context.get_function(part.fragment(signature.args), signature)

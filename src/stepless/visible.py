@@ -1,4 +1,4 @@
-"""Text of files, made fit to be shown."""
+"""Text of files, made safe to print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONTROL = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Write control characters out, lest a file's text do what it likes to a terminal.
+    r"""Escape control characters, so that a file's text cannot control a terminal.
 
     Examples
     --------

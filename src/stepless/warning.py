@@ -14,7 +14,7 @@ class NothingLearned(UserWarning):
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line that called into this package, however deep within it this one lies."""
+    """Warn at the line that called into this package, however deep the caller lies within it."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame, level = frame.f_back, level + 1

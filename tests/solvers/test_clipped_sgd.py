@@ -63,7 +63,8 @@ def test_iterates_are_those_of_the_paper(layout, ball):
     risk = LinearRisk(Objective(Logistic(), SquaredL2(0.3)), source)
     centre = rng.normal(size=6)
     centre *= 1.1 / np.linalg.norm(centre)
-    stage, b = Stage(0.3, 0.25, 0.35, 0.4, ball), 0.2
+    b = 0.2
+    stage = Stage(0.3, 0.25, 0.35, 0.4, ball, b)
     order = rng.integers(30, size=200).astype(np.uint32)
     expected, clipped, stopped = rounds(X, y, source.s, Logistic(), stage, centre, b, order)
     assert clipped > 50
@@ -75,13 +76,13 @@ def test_iterates_are_those_of_the_paper(layout, ball):
         shift, scale = motion[clipped_descent.SHIFT], motion[clipped_descent.SCALE]
         w = (1.0 + shift) * centre + scale * v
         np.testing.assert_allclose(w, expected[t], atol=1e-10, err_msg=str(t))
-        clipped_descent.descend(risk.problem, stage, order[t : t + 1], centre, b, v, total, motion)
+        clipped_descent.descend(risk.problem, stage, order[t : t + 1], centre, v, total, motion)
     shifts, scales = motion[clipped_descent.SHIFTS], motion[clipped_descent.SCALES]
     mean = (shifts * centre + scales * v + total) / 200
     np.testing.assert_allclose(mean, expected[:-1].mean(axis=0), atol=1e-11)  # (3.2)
 
     at_once = np.zeros(6), np.zeros(6), np.array([1.0, 0, 0, 0, 0, 0])
-    clipped_descent.descend(risk.problem, stage, order, centre, b, *at_once)
+    clipped_descent.descend(risk.problem, stage, order, centre, *at_once)
     again = at_once[2]
     mean = (
         again[clipped_descent.SHIFTS] * centre + again[clipped_descent.SCALES] * at_once[0]
@@ -97,7 +98,7 @@ def test_a_scale_that_vanishes_is_folded_into_the_weights():
     order = rng.integers(40, size=400).astype(np.uint32)  # 0.8⁴⁰⁰ is below any hair
     expected, _, _ = rounds(X, y, np.ones(40), Squared(), stage, centre, 0.0, order)
     v, total, motion = np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0, 0, 0])
-    clipped_descent.descend(risk.problem, stage, order, centre, 0.0, v, total, motion)
+    clipped_descent.descend(risk.problem, stage, order, centre, v, total, motion)
     shift, scale = motion[clipped_descent.SHIFT], motion[clipped_descent.SCALE]
     np.testing.assert_allclose((1.0 + shift) * centre + scale * v, expected[-1], atol=1e-9)
 

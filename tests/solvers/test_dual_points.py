@@ -46,7 +46,7 @@ def test_an_interior_points_bound_is_its_dual_objective(loss, intercept):
             bound = solver.step(case.risk, state, rng).lower_bound
             if not np.isfinite(bound):
                 continue
-            (beta, _, _), *_ = state.point.parts
+            (beta, *_), *_ = state.point.parts
             beta = levelled(case, beta) if intercept else beta
             height, tilt = dual(case, beta)
             assert abs(tilt) < 1e-12 or not intercept

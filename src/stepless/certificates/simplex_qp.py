@@ -16,9 +16,11 @@ holds R⁻ᵀ1 and R⁻ᵀr, where r are the slopes on W that the Newton step is
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
@@ -27,6 +29,14 @@ _STALLS = 5  # Newton steps in a row that may fail to raise the value before rou
 _RIDGE = 1e-16  # the least share of a plane that is new to W: no pivot is zero or negative
 _THIN = 1e-11  # a start's plane with a smaller share is dropped: two such planes would spoil R
 _SUMS = {"reassoc", "contract"}  # sums in any order; NaN and infinity keep their meaning
+
+
+class Factor(NamedTuple):
+    """The working set W, R with R'R = H[W, W], and both right-hand sides R⁻ᵀ1 and R⁻ᵀr."""
+
+    W: Indices
+    R: Array
+    rhs: Array
 
 
 @compiled(fastmath=_SUMS)
@@ -72,8 +82,9 @@ def _price(gram, q, x, g):
 
 
 @compiled(fastmath=_SUMS)
-def _enter(gram, lift, W, k, j, R, rhs, slope):
+def _enter(gram, lift, factor, k, j, slope):
     """Append plane j, r_j = slope, to the k of W; return the share of it that is new to them."""
+    W, R, rhs = factor
     n = W.size - 1
     square = lift
     one = 1.0
@@ -103,8 +114,9 @@ def _enter(gram, lift, W, k, j, R, rhs, slope):
 
 
 @compiled()
-def _leave(W, k, e, R, rhs):
+def _leave(factor, k, e):
     """Take the e-th plane out of W: its column out of R, the rows below rotated to a triangle."""
+    W, R, rhs = factor
     for i in range(e):
         for c in range(e, k - 1):
             R[i, c] = R[i, c + 1]
@@ -129,8 +141,9 @@ def _leave(W, k, e, R, rhs):
 
 
 @compiled(fastmath=_SUMS)
-def _newton(R, rhs, k, p):
+def _newton(factor, k, p):
     """Write p with R'Rp = r − μ1 and 1'p = 0."""
+    _, R, rhs = factor
     top = bottom = 0.0
     for i in range(k):
         top += rhs[0, i] * rhs[1, i]
@@ -143,12 +156,48 @@ def _newton(R, rhs, k, p):
         p[i] = s / R[i, i]
 
 
+@compiled(fastmath=_SUMS)
+def _level(gram, lift, factor, k, g, mean, drifted):
+    """Write the right-hand side of r = g − mean on W; if R has drifted, R is made anew."""
+    W, R, rhs = factor
+    if drifted:
+        for i in range(k):
+            _enter(gram, lift, factor, i, W[i], g[W[i]] - mean)
+        return
+    for i in range(k):
+        rhs[1, i] = g[W[i]] - mean
+    for i in range(k):
+        rhs[1, i] /= R[i, i]
+        for c in range(i + 1, k):
+            rhs[1, c] -= rhs[1, i] * R[i, c]
+
+
+@compiled(fastmath=_SUMS)
+def _advance(factor, k, p, rest, x):
+    """Move x along p by `rest` of it, or until a plane leaves; return what is left, and new k."""
+    W = factor.W
+    t = rest
+    out = -1
+    for i in range(k):
+        if x[W[i]] < -t * p[i]:
+            t = -x[W[i]] / p[i]
+            out = i
+    for i in range(k - 1, -1, -1):
+        j = W[i]
+        x[j] += t * p[i]
+        if i == out or x[j] <= 0.0:
+            x[j] = 0.0
+            _leave(factor, k, i)
+            k -= 1
+    return rest - t, k
+
+
 @compiled("alpha[n] q[n] gram[≥n,≥n]", fastmath=_SUMS)
 def maximise(gram, q, alpha):
     """Climb in place from alpha to the maximiser; return the number of pivots.
 
     Solves      max q'α − α'Gα/2 over α ≥ 0, 1'α ≤ 1, for G = gram[:n, :n] positive semidefinite of
-                any rank. C-contiguous float64; gram may have room for planes to come.
+                any rank; gram may have room for planes to come.
     Algorithm   Primal active set (Wolfe 1976 for q = 0, Kiwiel 1986 for bundles). Slopes
                 g = q − Gx; stop if the gap max(g) − x'g is small; the steepest plane enters W; a
                 Newton step on W, planes that reach zero leaving it on the way. A plane dependent on
@@ -156,7 +205,7 @@ def maximise(gram, q, alpha):
                 long that one of them leaves.
     Guarantee   α is feasible, whatever came in. Each Newton step ends at the maximiser over a face,
                 values rise, so no face comes twice; at most 10n + 100 pivots.
-    Cost        |W|³/6 once, then O(n|W|) a pivot; n² numbers.
+    Cost        |W|³/6 once, then O(n|W|) per pivot; n² numbers.
     Differs     Stops at a gap of 1e-8 of the value, or when six Newton steps do not raise it.
 
     >>> alpha = np.zeros(2)
@@ -164,14 +213,13 @@ def maximise(gram, q, alpha):
     (1, array([0.25, 0.  ]))
     """
     n = alpha.size
-    k = pivots = stalls = 0
-    highest = -np.inf
+    k, pivots, stalls, highest = 0, 0, 0, -np.inf
     x, g, p = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
-    R, rhs, W = np.empty((n + 1, n + 1)), np.empty((2, n + 1)), np.empty(n + 1, np.int64)
+    factor = Factor(np.empty(n + 1, np.int64), np.empty((n + 1, n + 1)), np.empty((2, n + 1)))
     lift = _start(gram, alpha, x)
     for i in range(n + 1):
         if x[i] > 0.0:
-            if _enter(gram, lift, W, k, i, R, rhs, 0.0) > _THIN:
+            if _enter(gram, lift, factor, k, i, 0.0) > _THIN:
                 k += 1
             else:
                 x[i] = 0.0
@@ -181,43 +229,19 @@ def maximise(gram, q, alpha):
             j, mean, value = _price(gram, q, x, g)
             stalls += 1
             if value > highest - 2e-16 * lift:  # of values equal but for rounding the last is best
-                for i in range(n):
-                    alpha[i] = x[i]
+                alpha[:] = x[:n]
             if value > highest:
-                highest = value
-                stalls = 0
+                highest, stalls = value, 0
             if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:
                 break
-            if x[j] > 0.0:  # W's own slopes are not level: R has drifted, and is made anew
-                for i in range(k):
-                    _enter(gram, lift, W, i, W[i], R, rhs, g[W[i]] - mean)
-            else:
-                for i in range(k):
-                    rhs[1, i] = g[W[i]] - mean
-                for i in range(k):
-                    rhs[1, i] /= R[i, i]
-                    for c in range(i + 1, k):
-                        rhs[1, c] -= rhs[1, i] * R[i, c]
+            _level(gram, lift, factor, k, g, mean, x[j] > 0.0)  # W's own slopes: R has drifted
             if x[j] == 0.0 and k <= n:
-                _enter(gram, lift, W, k, j, R, rhs, g[j] - mean)
+                _enter(gram, lift, factor, k, j, g[j] - mean)
                 k += 1
             rest = 1.0
         pivots += 1
-        _newton(R, rhs, k, p)
-        t = rest
-        out = -1
-        for i in range(k):
-            if x[W[i]] < -t * p[i]:
-                t = -x[W[i]] / p[i]
-                out = i
-        rest -= t
-        for i in range(k - 1, -1, -1):
-            j = W[i]
-            x[j] += t * p[i]
-            if i == out or x[j] <= 0.0:
-                x[j] = 0.0
-                _leave(W, k, i, R, rhs)
-                k -= 1
+        _newton(factor, k, p)
+        rest, k = _advance(factor, k, p, rest, x)
         if k == 0:  # only a G that is not semidefinite takes all weight away
             break
     return pivots

@@ -1,9 +1,9 @@
-"""A primal-dual interior point on terms σ_i max(0, p_i − k_i): what a step changes in each of them.
+"""Steps of a primal-dual interior point method on terms σ_i max(0, p_i − k_i).
 
 The term's slope is σβ with 0 < β < 1; α, γ > 0 are the multipliers of these bounds, and
 p − k + α − γ = 0. On the central path βα = (1 − β)γ = μ. Arrays are (corners, rows); Σσ/Θ over a
-row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Kernels take `terms` =
-(k, σ), and β, α, γ together, as `point` and as `moves`.
+row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. Loops take `terms` =
+(k, σ), and β, α, γ and the moves of each together, as `point`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from __future__ import annotations
 from stepless.jit import FAST, compiled
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] c[m] h[m]", fastmath=FAST)
-def weigh(block, c, h, terms, point, moves, p, target):
-    """Write c, h: each row's weight in the Hessian, and what its terms add to the right-hand side.
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] c[m] h[m]", fastmath=FAST)
+def weigh(block, c, h, terms, point, p, target):
+    """Write c, h: each row's weight in the Hessian, and its part of the right-hand side.
 
-    `target` is (μ, trust): second-order terms of `moves` are counted in up to `trust`.
+    `target` is (μ, trust): second-order terms of the moves are counted in up to `trust`.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    beta, alpha, gamma, dbeta, dalpha, dgamma = point
     mu, trust = target
     for i in range(p.size):
         c[i] = 0.0
@@ -34,16 +33,15 @@ def weigh(block, c, h, terms, point, moves, p, target):
             h[i] += share * (p[i] - k[n, i] + low / b - high / (1.0 - b))
 
 
-@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] dp[m]", fastmath=FAST)
-def push(block, moves, terms, point, p, dp, target):
-    """Write moves: how β, α, γ follow the predictions' move dp.
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] dp[m]", fastmath=FAST)
+def push(block, point, terms, p, dp, target):
+    """Write the moves of β, α, γ that follow the predictions' move dp.
 
     Return the largest of −Δx/x for β and 1 − β, and for α and γ: their inverses are the longest
     steps; and A, B, C of Σσ(βα + (1 − β)γ) + Ar + Bt + Crt after steps r of β and t of the others.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    beta, alpha, gamma, dbeta, dalpha, dgamma = point
     mu, trust = target
     dual = 0.0
     primal = 0.0
@@ -72,10 +70,8 @@ def push(block, moves, terms, point, p, dp, target):
     return dual, primal, A, B, C
 
 
-@compiled(
-    "p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] moves.*[n,m] slopes[m] give[m]", fastmath=FAST
-)
-def advance(block, point, slopes, give, terms, moves, p, steps):
+@compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] slopes[m] give[m]", fastmath=FAST)
+def advance(block, point, slopes, give, terms, p, steps):
     """Write point: steps of these lengths, of β and of α, γ. Write slopes, give: what is there.
 
     Slopes are each row's Σσβ, and `give` Σσβ(1 − β), by which it may give way. Return
@@ -83,8 +79,7 @@ def advance(block, point, slopes, give, terms, moves, p, steps):
     give·t.
     """
     k, sigma = terms
-    beta, alpha, gamma = point
-    dbeta, dalpha, dgamma = moves
+    beta, alpha, gamma, dbeta, dalpha, dgamma = point
     dual, primal = steps
     product = 0.0
     gap = 0.0

@@ -15,11 +15,11 @@ from threadpoolctl import ThreadpoolController
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread for a while.
+    """Limit BLAS to one thread for a while.
 
-    A solver's products are short, and its own threads have the cores: BLAS's idle threads spin on
-    them (imdb, 60 passes beside other work: 10.2 s; with one BLAS thread 1.6 s). The number of
-    threads belongs to the process: of those who hold it, the last one restores it.
+    A solver's products are short, and its own threads use the cores: BLAS's idle threads spin on
+    them (imdb, 60 passes beside other work: 10.2 s; with one BLAS thread 1.6 s). The limit belongs
+    to the process: the last one to hold it restores it.
     """
     _LIMIT.hold()
     try:
@@ -29,7 +29,7 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 class _Limit:
-    """Who holds BLAS to one thread, and how many threads it had before."""
+    """The threads that hold BLAS to one thread, and the limits that were before."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -56,7 +56,7 @@ class _Limit:
                 self._restore(None)
 
     def after_fork(self) -> None:
-        """Forget the threads that are no more; one of them may have had the lock."""
+        """Forget the parent's other threads; one of them may have had the lock."""
         self._lock = Lock()
         for thread in set(self._holders) - {get_ident()}:
             del self._holders[thread], self._before[thread]
@@ -69,7 +69,7 @@ class _Limit:
 
 
 def _to_one_thread(shared: bool) -> list[tuple[Any, int]]:
-    """Limit what all threads share, or what is this thread's own; return what it was before."""
+    """Limit the libraries that all threads share, or this thread's own; return the old limits."""
     before = [(library, library.num_threads) for library in _libraries(shared)]
     for library, _ in before:
         _set_threads(library, 1)
@@ -92,6 +92,6 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _libraries(shared: bool) -> list[Any]:
-    """The BLAS libraries that count threads for the process, or for each of its threads."""
+    """Return the BLAS libraries that limit threads per process, or per thread."""
     loaded = ThreadpoolController().select(user_api="blas").lib_controllers
     return [lib for lib in loaded if (getattr(lib, "threading_layer", "") != "openmp") == shared]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from stepless.compiled.rows import AHEAD
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
-_AHEAD = 6  # rows between asking for one and using it
 _SMALL = 1e-9  # scale below which it is folded into the weights
 _HAIR = 1.0 + 1e-12  # of a squared radius: what rounding may put outside of a ball is inside
 
@@ -23,16 +23,17 @@ class Stage(Term):
     clip: float  # γ_k
     reach: float  # Δ_k, the radius of the ball around the centre
     ball: float  # radius of the domain
+    bias: float = 0.0  # the intercept
 
 
 @compiled("problem[m,d,_] order[_] centre[d] v[d] total[d] motion[6]", fastmath=FAST)
-def descend(problem, stage, order, centre, b, v, total, motion):
+def descend(problem, stage, order, centre, v, total, motion):
     """Write v, `total` and `motion`: the stage goes on over the rows of `order`.
 
     w_{t+1} = Π(w_t − η(λw_t + clip(γ, g_t))), where g_t is the gradient of the loss of one example
     and Π projects on the domain and on the ball around the centre c, both at once (MAH (3.4),
     (3.5)). The iterate is held as w = (1 + shift)·c + scale·v, and the products of v and c that
-    its length is made of are carried along: to shrink and to project cost O(1), a round O(nnz).
+    its length is made of are carried along: shrinking and projecting cost O(1), a round O(nnz).
 
     The sum of the iterates before each round is SHIFTS·c + SCALES·v + total; SQUARES is Σ‖clip‖².
     """
@@ -40,39 +41,25 @@ def descend(problem, stage, order, centre, b, v, total, motion):
     scale, shift = motion[SCALE], motion[SHIFT]
     scales, shifts, squares = motion[SCALES], motion[SHIFTS], motion[SQUARES]
     pull = stage.step * stage.strength
-    cc = 0.0
-    vc = 0.0
-    vv = 0.0
-    for j in range(v.size):
-        cc += centre[j] * centre[j]
-        vc += v[j] * centre[j]
-        vv += v[j] * v[j]
+    cc, vc, vv = _products(centre, v)
     for t in range(order.size):
-        if t + _AHEAD < order.size:
-            X.fetch(order[t + _AHEAD])
+        X.fetch(order[min(t + AHEAD, order.size - 1)])
         i = order[t]
-        first, last = X.span(i)
-        along = 0.0
-        fixed = 0.0
-        for k in range(first, last):
-            j, x = X.entry(i, k)
-            along += v[j] * x
-            fixed += centre[j] * x
+        along, fixed = _products_with(X, i, v, centre)
         scales += scale
         shifts += 1.0 + shift
-        a = s[i] * loss.slope(scale * along + (1.0 + shift) * fixed + b, y[i])
+        a = s[i] * loss.slope(scale * along + (1.0 + shift) * fixed + stage.bias, y[i])
 
         scale *= 1.0 - pull
         shift = (1.0 - pull) * shift - pull
         if scale < _SMALL:
-            for j in range(v.size):
-                total[j] += scales * v[j]
-                v[j] *= scale
+            _fold(total, v, scale, scales)
             vv *= scale * scale
             vc *= scale
             scale, scales = 1.0, 0.0
         if a != 0.0:
             part = -stage.step / scale
+            first, last = X.span(i)
             for k in range(first, last):
                 j, x = X.entry(i, k)
                 g = min(max(a * x, -stage.clip), stage.clip)  # MAH (3.4)
@@ -86,6 +73,37 @@ def descend(problem, stage, order, centre, b, v, total, motion):
     motion[SCALE], motion[SHIFT] = scale, shift
     motion[SCALES], motion[SHIFTS], motion[SQUARES] = scales, shifts, squares
     motion[ROUNDS] += order.size
+
+
+@compiled(fastmath=FAST)
+def _products(centre, v):
+    """‖c‖², ⟨v, c⟩ and ‖v‖²."""
+    cc, vc, vv = 0.0, 0.0, 0.0
+    for j in range(v.size):
+        cc += centre[j] * centre[j]
+        vc += v[j] * centre[j]
+        vv += v[j] * v[j]
+    return cc, vc, vv
+
+
+@compiled(fastmath=FAST)
+def _products_with(X, i, v, centre):
+    """⟨v, x_i⟩ and ⟨c, x_i⟩."""
+    along, fixed = 0.0, 0.0
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        along += v[j] * x
+        fixed += centre[j] * x
+    return along, fixed
+
+
+@compiled(fastmath=FAST)
+def _fold(total, v, scale, scales):
+    """Write v, `scale` times as large, and `total`."""
+    for j in range(v.size):
+        total[j] += scales * v[j]
+        v[j] *= scale
 
 
 @compiled(fastmath=FAST)

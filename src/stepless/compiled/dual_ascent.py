@@ -11,18 +11,16 @@ import math
 
 import numpy as np
 
-from stepless.compiled.rows import square
+from stepless.compiled.rows import AHEAD, square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
-
-_AHEAD = 4  # rows between asking for one and using it
 
 # Positions in the `motion` array: what a sweep reads and changes besides a and w.
 BIAS, SLACK, MOVE = range(3)
 
 
 class Scale(Term):
-    """What a change of s_i a_i does to the weights and to the intercept."""
+    """Factors by which a change of s_i a_i moves the weights and the intercept."""
 
     weights: float  # 1/(λm)
     lift: float  # r², if a constant feature r stands for the intercept; or 0
@@ -46,13 +44,13 @@ def _ascend(loss, level, y, q):
 
 @compiled(fastmath=FAST)
 def _rests(loss, level, y, q, a, slack):
-    """Whether a step keeps a as it is at predictions `slack` higher and lower."""
+    """Return whether a step keeps a as it is at predictions `slack` higher and lower."""
     return _ascend(loss, level + slack, y, q) == a and _ascend(loss, level - slack, y, q) == a
 
 
 @compiled("problem[m,_,_] q[m] z[m] a[m]", fastmath=FAST)
 def explain(problem, q, z, a):
-    """Write a: slopes that predictions z bring forth."""
+    """Write a: the slopes at which a step from predictions z ends."""
     loss, _, y, _ = problem
     for i in range(z.size):
         a[i] = _ascend(loss, z[i], y[i], q[i])
@@ -92,8 +90,7 @@ def sweep(problem, scale, q, order, a, w, motion):
     top = 0.0
     active = 0
     for k in range(order.size):
-        if k + _AHEAD < order.size:
-            X.fetch(order[k + _AHEAD])
+        X.fetch(order[min(k + AHEAD, order.size - 1)])
         i = order[k]
         first, last = X.span(i)
         z = b
@@ -133,7 +130,7 @@ def recall(problem, q, order, active, slack, a, z):
 
 @compiled("block[m,d] a[m] w[d]", fastmath=FAST)
 def gather(block, a, loss, w, b, shares, kinds):
-    """What a certificate is made of, and the predictions z_i = ⟨w, x_i⟩ + b (0 where s_i is).
+    """Sums for a certificate, and the predictions z_i = ⟨w, x_i⟩ + b (0 where s_i is).
 
     Return Σ s_i ℓ(z_i), Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others,
     Σ s_i a_i x_i of both kinds together or of each, and z.

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.rows import AHEAD
 from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
-
-_AHEAD = 6  # rows between asking for one and using it
 
 SUM, MEMORY = range(2)  # what is kept of a weight: Σ g, and the metric's memory of g
 
 
 @compiled("problem[m,d,K] order[n] kept[d,K,2] bias[K,2] scores[≥n,K]", fastmath=FAST)
-def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
+def average(problem, rule, order, kept, bias, clock, scores):
     """Write `kept` (d × K × 2), `bias` (K × 2), `scores` (m × K): predictions before learning.
 
     x_{t+1} = argmin η⟨Σg, x⟩ + ηtφ(x) + ½⟨x, H_t x⟩ (DHS eq. (3)): with steps η/h_j, the prox of
-    −(η/h_j) Σg with step ηt/h_j, computed when an example asks for it, so O(nnz) a round.
-
-    `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
-    `clock` counts the rounds before.
+    −(η/h_j) Σg with step ηt/h_j, computed when an example asks for it, so O(nnz) per round. `clock`
+    counts the rounds before.
     """
     loss, X, y, s = problem
-    metric, bias_metric = metrics
-    eta, bias_eta = etas
+    metric, bias_metric = rule.metric, rule.bias_metric
     K = loss.outputs()
-    z, a, v, steps = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    z, a, room = np.empty(K), np.empty(K), (np.empty(K), np.empty(K))
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
         t = clock + n
         for c in range(K):
-            z[c] = -bias_eta * bias[c, SUM] / bias_metric.height(bias[c, MEMORY], t)
+            z[c] = -rule.bias_eta * bias[c, SUM] / bias_metric.height(bias[c, MEMORY], t)
         first, last = X.span(i)
         if K == 1:  # known when it is compiled
-            z[0] += _one(X, i, penalty, metric, eta, kept, t)
+            z[0] += _one(X, i, rule, kept, t)
         else:
-            _many(X, i, penalty, metric, eta, kept, t, v, steps, z)
+            _many(X, i, rule, kept, t, room, z)
         for c in range(K):
             scores[n, c] = z[c]
         if judge(loss, z, y[i], s[i], a):
@@ -54,9 +49,9 @@ def average(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
 
 
 @compiled(fastmath=FAST)
-def _one(X, i, penalty, metric, eta, kept, t):
+def _one(X, i, rule, kept, t):
     """⟨w_t, x_i⟩ of a single output: without arrays, the loop is vectorised."""
-    regularizer, domain = penalty
+    regularizer, domain, metric, _, eta, _, _ = rule
     first, last = X.span(i)
     p = 0.0
     for k in range(first, last):
@@ -67,9 +62,10 @@ def _one(X, i, penalty, metric, eta, kept, t):
 
 
 @compiled(fastmath=FAST)
-def _many(X, i, penalty, metric, eta, kept, t, v, steps, z):
-    """Add W_tᵀx_i to z; v and steps are room for a row."""
-    regularizer, domain = penalty
+def _many(X, i, rule, kept, t, room, z):
+    """Add W_tᵀx_i to z; `room` is for a row's weights and steps."""
+    regularizer, domain, metric, _, eta, _, _ = rule
+    v, steps = room
     first, last = X.span(i)
     for k in range(first, last):
         j, x = X.entry(i, k)

@@ -8,21 +8,17 @@ from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
 
 
-@compiled("problem[m,d,K] order[n] w[d,K] kept[2,d,K] bias[3,K] scores[≥n,K]", fastmath=FAST)
-def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, clock, scores):
-    """Write w (d × K), `kept` (2 × d × K), `bias` (3 × K), `scores` (m × K).
+@compiled("problem[m,d,K] order[n] kept.*[d,K] bias[3,K] scores[≥n,K]", fastmath=FAST)
+def proceed(problem, rule, order, kept, bias, clock, scores):
+    """Write `kept` (w, Σg and the metric's memory of g), `bias` (the same), `scores` (m × K).
 
-    The same updates as `dual_averaging.average` (if `averaging`) and `mirror_descent.descend`, for
-    any regularizer and domain, in O(dK) a round: argmin over the domain of ⟨u, x⟩ + cφ(x) +
-    ½⟨x, Hx⟩ (DHS eq. (21)) is the prox in the metric H, projected in the metric H + cμ, where φ is
-    μ-strongly convex.
-
-    `kept` holds Σg and the metric's memory of g; so does `bias`, after the intercept itself.
+    Dual averaging (if `averaging`) or mirror descent for any penalty and domain, O(dK) per round:
+    argmin over the domain of ⟨u, x⟩ + cφ(x) + ½⟨x, Hx⟩ (DHS eq. (21)) is the prox in the metric H,
+    projected in the metric H + cμ, where φ is μ-strongly convex.
     """
     loss, X, y, s = problem
-    regularizer, domain = penalty
-    metric, bias_metric = metrics
-    eta, bias_eta = etas
+    regularizer, domain, metric, bias_metric, eta, bias_eta, averaging = rule
+    w, sums, memory = kept
     d, K = w.shape
     z, a = np.empty(K), np.empty(K)
     steps, heights = np.empty((d, K)), np.empty((d, K))
@@ -49,15 +45,15 @@ def proceed(problem, penalty, metrics, etas, averaging, order, w, kept, bias, cl
             j, x = X.entry(i, k)
             for c in range(K):
                 g = a[c] * x
-                kept[0, j, c] += g
-                kept[1, j, c] = metric.grow(kept[1, j, c], g)
+                sums[j, c] += g
+                memory[j, c] = metric.grow(memory[j, c], g)
                 if not averaging:
-                    w[j, c] -= eta * g / metric.height(kept[1, j, c], t)
+                    w[j, c] -= eta * g / metric.height(memory[j, c], t)
         for j in range(d):
             for c in range(K):
-                step = eta / metric.height(kept[1, j, c], t)
+                step = eta / metric.height(memory[j, c], t)
                 if averaging:
-                    w[j, c] = -step * kept[0, j, c]
+                    w[j, c] = -step * sums[j, c]
                     step *= t
                 steps[j, c] = step
                 heights[j, c] = 1.0 / step + curved

@@ -28,7 +28,7 @@ def digest(block, start):
 
 @compiled()
 def _mixed(word):
-    """Steele, Lea and Flood's (2014): one-to-one, and every bit comes to depend on every other."""
+    """Mix as Steele, Lea and Flood (2014): one-to-one, every bit depends on every other."""
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND
     return word ^ (word >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""One pass of the primal gradient solver on kernels: O(columns of the table) a round."""
+"""One pass of the primal gradient solver on kernels: O(columns of the table) per round."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Rule(Term):
 
 @compiled("table[m,n] x_squares[m] s_squares[n]", fastmath=FAST)
 def evaluate(kernel, table, x_squares, s_squares):
-    """Write `table`: products ⟨x, s⟩ become kernels k(x, s)."""
+    """Write `table`: inner products ⟨x, s⟩ become kernel values k(x, s)."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] = kernel.value(table[i, j], x_squares[i], s_squares[j])
@@ -53,7 +53,7 @@ def descend(problem, rule, order, beta, motion, slopes):
     """Write `beta` (one of each example of the table), `motion`, `slopes` (in the order).
 
     θ = Σ β_s φ(x_s) ← θ − a_i φ(x_i), f = θ/((t + 1)α) after t rounds, scaled into the ball (ZHU
-    Fig. 1 with p = 2). The problem's X is the table of kernels, a row and a column an example.
+    Fig. 1 with p = 2). The problem's X is the Gram matrix, one row and one column per example.
     MASS is ‖θ‖². Sums for the plane are added to those that `motion` holds.
     """
     loss, X, y, s = problem
@@ -99,7 +99,7 @@ def dot(row, beta):
 
 @compiled("", fastmath=FAST)
 def fitted(rule, t, mass):
-    """What turns θ into f after t rounds, smaller where f would leave the ball (ZHU Cor. 2)."""
+    """The factor from θ to f after t rounds, smaller where f would leave the ball (ZHU Cor. 2)."""
     kappa = 1.0 / ((t + 1.0) * rule.alpha)
     length = kappa * math.sqrt(mass)
     return kappa * (rule.bound / length) if length > rule.bound else kappa

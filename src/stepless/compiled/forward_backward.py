@@ -6,32 +6,43 @@ import math
 
 import numpy as np
 
+from stepless.compiled.rows import AHEAD
 from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
+from stepless.objective import Domain
+from stepless.term import Term
 
-_AHEAD = 6  # rows between asking for one and using it
 _SMALL = 1e-100  # below, the common shrinkage is folded into the weights
 
-SCALE, SHIFT = range(2)  # |w_j| = max(scale · |v_j| − shift, 0), v_j being what is kept
+# Positions in `common`: |w_j| = max(scale · |v_j| − shift, 0), v_j being what is kept; and rounds.
+SCALE, SHIFT, ROUNDS = range(3)
 
 
-@compiled("problem[m,d,K] order[n] kept[d,K] bias[K] common[2] scores[≥n,K]", fastmath=FAST)
-def split(problem, elastic, domain, etas, order, kept, bias, common, clock, scores):
+class ElasticRule(Term):
+    """The penalty Σ α|x_j| + βx_j²/2 and the domain, and η of the weights and of the intercept."""
+
+    alpha: float
+    beta: float
+    domain: Domain
+    eta: float
+    bias_eta: float
+
+
+@compiled("problem[m,d,K] order[n] kept[d,K] bias[K] common[3] scores[≥n,K]", fastmath=FAST)
+def split(problem, rule, order, kept, bias, common, scores):
     """Write `kept` (d × K), `bias` (K), `common`, `scores`: predictions before learning.
 
-    x_{t+1} = argmin ½‖x − (x_t − η_t g_t)‖² + η_t φ(x), η_t = η/√t, for φ = Σ α|x_j| + βx_j²/2,
-    `elastic` = (α, β). All weights shrink alike, |w| → (|w| − η_t α)/(1 + η_t β), unless they reach
-    0: so one scale and one shift for all tell where each of them is, and a round costs O(nnz).
+    x_{t+1} = argmin ½‖x − (x_t − η_t g_t)‖² + η_t φ(x), η_t = η/√t, φ the penalty. All weights
+    shrink alike, |w| → (|w| − η_t α)/(1 + η_t β), unless they reach 0: so one scale and one shift
+    for all say where each of them is, and a round costs O(nnz).
     """
     loss, X, y, s = problem
-    alpha, beta = elastic
-    eta, bias_eta = etas
+    alpha, beta, domain, eta, bias_eta = rule
     K = loss.outputs()
     z, a = np.empty(K), np.empty(K)
-    scale, shift = common[SCALE], common[SHIFT]
+    scale, shift, clock = common[SCALE], common[SHIFT], common[ROUNDS]
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
         root = 1.0 / math.sqrt(clock + n + 1.0)
         for c in range(K):
@@ -63,9 +74,16 @@ def split(problem, elastic, domain, etas, order, kept, bias, common, clock, scor
                     w = domain.clip(math.copysign(max(abs(w) - cut, 0.0) * shrink, w))
                     kept[j, c] = math.copysign((abs(w) + shift) / scale, w) if w else 0.0
         if scale < _SMALL:
-            for j in range(kept.shape[0]):
-                for c in range(K):
-                    v = kept[j, c]
-                    kept[j, c] = math.copysign(max(scale * abs(v) - shift, 0.0), v)
+            _fold(kept, scale, shift)
             scale, shift = 1.0, 0.0
     common[SCALE], common[SHIFT] = scale, shift
+    common[ROUNDS] += order.size
+
+
+@compiled(fastmath=FAST)
+def _fold(kept, scale, shift):
+    """Write `kept`: the weights themselves."""
+    for j in range(kept.shape[0]):
+        for c in range(kept.shape[1]):
+            v = kept[j, c]
+            kept[j, c] = math.copysign(max(scale * abs(v) - shift, 0.0), v)

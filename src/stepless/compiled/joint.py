@@ -1,8 +1,8 @@
-"""Values and planes of a risk of several predictions an example, over a block of rows.
+"""Values and planes of a risk of several predictions per example, over a block of rows.
 
-Z = XW has a row an example and a column a class. A joint loss's slopes are p − e_y, and every
-distribution p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). Sums are not yet divided
-by m, so that those of blocks can be added.
+Z = XW has one row per example and one column per class. A joint loss's slopes are p − e_y, and
+every distribution p gives a plane under it: ℓ(z, y) ≥ ⟨p − e_y, z⟩ + base(p, y). Sums are not yet
+divided by m, so that those of blocks can be added.
 """
 
 from __future__ import annotations

@@ -7,15 +7,16 @@ from stepless.jit import FAST, compiled
 _MOST = 0.5  # few leverages are larger, but estimates are where features go together
 
 
-@compiled("block[m,d] fresh[m] slopes[m] z[m] a[m] c[m] h[d]", fastmath=FAST)
-def left_out(block, fresh, slopes, loss, z, a, c, h):
+@compiled("block[m,d] fresh[m] slopes[m] z[m] a[m] c[m] fit.1[d]", fastmath=FAST)
+def left_out(block, fresh, slopes, fit, z, a, c):
     """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
 
-    At slopes a_i and curvatures c_i of the examples, and curvatures h_j of their sum along each
-    feature (the penalty's included): one step of Newton's method, with a diagonal Hessian, from the
-    minimiser towards that of all examples but i.
+    At slopes a_i and curvatures c_i of the examples. `fit` is the loss, and the curvatures h_j of
+    the sum along each feature, the penalty's included. This is one step of Newton's method, with a
+    diagonal Hessian, from the minimiser towards that of all examples but i.
     """
     X, y, s = block
+    loss, h = fit
     for i in range(s.size):
         first, last = X.span(i)
         q = 0.0

@@ -1,4 +1,4 @@
-"""Kernels that do little."""
+"""A mark for loops that do little per row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def light(kernel: F) -> F:
-    """Mark a kernel that does so little for a row that few rows are not worth a thread."""
-    kernel.light = True  # type: ignore[attr-defined]
-    return kernel
+def light(loop: F) -> F:
+    """Mark a loop that does so little per row that few rows are not worth a thread."""
+    loop.light = True  # type: ignore[attr-defined]
+    return loop

@@ -1,4 +1,4 @@
-"""From dual to primal, one weight a time: w = ∇Ω*(cθ) as w_j = weight(ψ_j, κ).
+"""From dual to primal, one weight at a time: w = ∇Ω*(cθ) as w_j = weight(ψ_j, κ).
 
 ψ_j depends on θ_j alone and is kept beside it; κ, a number for all weights, on c and on the mass
 Σ_j θ_j ψ_j. So a change of one θ_j costs O(1) even where it changes every weight.
@@ -36,7 +36,7 @@ class Linear(Term):
         return c / self.alpha * mass**0.5
 
     def costly(self):
-        """Say whether ψ is worth computing but once a batch."""
+        """Return whether ψ should be computed only once per batch."""
         return False
 
 

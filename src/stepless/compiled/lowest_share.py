@@ -9,11 +9,11 @@ from stepless.jit import compiled
 
 @compiled("shares[n] values[n] weights[n] values[≥1]")
 def lowest_share(shares, values, weights, mass):
-    """Write `shares`: of each weight what belongs to the lowest values, `mass` in all.
+    """Write `shares`: the part of each weight that belongs to the lowest values, `mass` in all.
 
     Those below some value count whole, those above not at all; those that are equal to it share
     what is left in proportion. Returns that value, a quantile. Partitions as quicksort does, but
-    goes on with one part alone: O(n) numbers are looked at, but for ill luck.
+    goes on with one part alone: O(n) on average.
 
     >>> shares = np.zeros(4)
     >>> lowest_share(shares, np.array([3.0, 1.0, 2.0, 9.0]), np.ones(4), 1.5), shares

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.rows import AHEAD
 from stepless.jit import FAST, compiled
-
-_AHEAD = 6  # rows between asking for one and using it
 
 MEAN, VARIANCE = range(2)  # what AROW keeps of a weight
 
@@ -23,8 +22,7 @@ def correct(problem, cap, soft, order, w, bias, scores):
     K = loss.outputs()
     z, a = np.empty(K), np.empty(K)
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
         for c in range(K):
             z[c] = bias[c] if bias.size else 0.0
@@ -57,8 +55,7 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
     """Write `kept` (d × 2), `bias` (0 or 1 × 2), `scores`: AROW, Σ diagonal."""
     loss, X, y, s = problem
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
         first, last = X.span(i)
         z = bias[0, MEAN] if bias.size else 0.0
@@ -84,16 +81,16 @@ def regularize_diagonal(problem, r, order, kept, bias, scores):
 
 
 @compiled(
-    "problem[m,d,_] order[n] mean[d+ones] covariance[d+ones,d+ones] along[d+ones] scores[≥n,≥1]",
-    fastmath=FAST,
+    "problem[m,d,_] order[n] mean[d+ones] covariance[d+ones,d+ones] scores[≥n,≥1]", fastmath=FAST
 )
-def regularize_full(problem, r, order, ones, mean, covariance, along, scores):
-    """Write `mean`, `covariance`, `along` = Σx, `scores`: AROW, Σ full.
+def regularize_full(problem, r, order, ones, mean, covariance, scores):
+    """Write `mean`, `covariance`, `scores`: AROW, Σ full.
 
     With `ones`, x has a last entry of 1, and `mean` one entry more than there are features.
     """
     loss, X, y, s = problem
     D = mean.size
+    along = np.empty(D)  # Σx
     for n in range(order.size):
         i = order[n]
         first, last = X.span(i)

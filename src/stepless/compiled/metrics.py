@@ -1,14 +1,15 @@
-"""How the curvature h_j of each weight grows with its gradients: H_t = diag(h) of DHS Alg. 1."""
+"""Diagonal metrics: the curvature h_j of each weight, H_t = diag(h) of DHS Alg. 1."""
 
 from __future__ import annotations
 
 import math
 
+from stepless.objective import Domain, Regularizer
 from stepless.term import Term
 
 
 class DiagonalMetric(Term):
-    """`grow` takes a gradient into what is remembered of a weight's; `height` is its h_j."""
+    """`grow` adds a gradient to the memory of a weight; `height` is its h_j."""
 
     delta: float = 0.0
 
@@ -17,6 +18,18 @@ class DiagonalMetric(Term):
 
     def height(self, memory, t):
         raise NotImplementedError
+
+
+class StepRule(Term):
+    """The penalty, and the metrics and step sizes η of the weights and of the intercept."""
+
+    regularizer: Regularizer
+    domain: Domain
+    metric: DiagonalMetric
+    bias_metric: DiagonalMetric
+    eta: float
+    bias_eta: float
+    averaging: bool  # of gradients (DHS eq. (3)), not mirror descent (eq. (4))
 
 
 class Root(DiagonalMetric):

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.rows import AHEAD
 from stepless.compiled.verdict import judge
 from stepless.jit import FAST, compiled
-
-_AHEAD = 6  # rows between asking for one and using it
 
 # What is kept of a weight: its value after round LAST, the metric's memory of its gradients.
 VALUE, MEMORY, LAST = range(3)
 
 
 @compiled("problem[m,d,K] order[n] kept[d,K,3] bias[K,3] scores[≥n,K]", fastmath=FAST)
-def descend(problem, penalty, metrics, etas, order, kept, bias, clock, scores):
+def descend(problem, rule, order, kept, bias, clock, scores):
     """Write `kept` (d × K × 3), `bias` (K × 3), `scores` (m × K): predictions before learning.
 
     x_{t+1} = argmin η⟨g_t, x⟩ + ηφ(x) + ½⟨x − x_t, H_t(x − x_t)⟩ (DHS eq. (4)). A weight without a
     gradient keeps its h_j and only shrinks, as often as rounds have gone by: when an example asks
-    for it, `prox_times` makes up for them (§6.1), so O(nnz) a round.
-
-    `penalty` is regularizer and domain, `metrics` and `etas` are those of weights and intercept;
-    `clock` counts the rounds before.
+    for it, `prox_times` makes up for them (§6.1), so O(nnz) per round. `clock` counts the rounds
+    before.
     """
     loss, X, y, s = problem
-    regularizer, domain = penalty
-    metric, bias_metric = metrics
-    eta, bias_eta = etas
+    regularizer, domain, metric, bias_metric, eta, bias_eta, _ = rule
     K = loss.outputs()
     z, a = np.empty(K), np.empty(K)
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
         t = clock + n
         for c in range(K):

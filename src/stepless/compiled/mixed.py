@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from stepless.arrays import Array
+from stepless.compiled.rows import AHEAD
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
-_AHEAD = 6  # rows between asking for one and using it
 _SMALL = 1e-3  # scale below which it is folded into the array: its inverse is lost in Σ u_t
 _HALVINGS = 200  # of an interval of multipliers: all that a double has
 
@@ -29,41 +31,40 @@ class Epoch(Term):
     lever: float  # the intercept counts as a feature of that size; 0: there is none
 
 
-@compiled("problem[m,d,_] order[_] anchor.*[m] kept[d,3] motion[9]", fastmath=FAST)
-def walk(problem, epoch, order, anchor, kept, motion):
+class Snapshot(NamedTuple):
+    """The point w̄ of the full gradient, and each example's prediction and slope there."""
+
+    w: Array
+    gradient: Array  # μ
+    z: Array
+    a: Array
+
+
+@compiled(
+    "problem[m,d,_] order[_] snapshot.w[d] snapshot.gradient[d] snapshot.z[m] snapshot.a[m] "
+    "kept[d,3] motion[9]",
+    fastmath=FAST,
+)
+def walk(problem, epoch, order, snapshot, kept, motion):
     """Write `kept` (d × 3) and `motion`: steps from u for the rows of `order`, u = w − w̄.
 
-    u ← Π(u − η(μ + λu + (a_i(w) − a_i(w̄)) x_i)), Π on ‖u‖ ≤ Δ (MAH Alg. 10, 11): to shrink, to
-    add a multiple of μ and to project change two numbers, an example the entries of v that it has.
+    u ← Π(u − η(μ + λu + (a_i(w) − a_i(w̄)) x_i)), Π on ‖u‖ ≤ Δ (MAH Alg. 10, 11): shrinking, adding
+    a multiple of μ and projecting change two numbers, an example the entries of v that it has.
     """
     loss, X, y, s = problem
-    z, a = anchor
+    _, _, z, a = snapshot
     along, scale, bias = motion[ALONG], motion[SCALE], motion[BIAS]
     alongs, scales, biases = motion[ALONGS], motion[SCALES], motion[BIASES]
     spread, bend = motion[SPREAD], motion[BEND]
     shrink = 1.0 - epoch.step * epoch.strength
-    nudge = epoch.lever * epoch.lever
-    pulls, crossed, moves = 0.0, 0.0, 0.0  # ‖μ‖², ⟨μ, v⟩, ‖v‖²
-    for j in range(kept.shape[0]):
-        pulls += kept[j, PULL] * kept[j, PULL]
-        crossed += kept[j, PULL] * kept[j, MOVED]
-        moves += kept[j, MOVED] * kept[j, MOVED]
+    pulls, crossed, moves = _products(kept)
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i = order[n]
-        first, last = X.span(i)
-        p = 0.0
-        q = 0.0
-        length = 0.0
-        for k in range(first, last):
-            j, x = X.entry(i, k)
-            p += kept[j, MOVED] * x
-            q += kept[j, PULL] * x
-            length += x * x
+        p, q, length = _products_with(X, i, kept)
         apart = along * q + scale * p + epoch.lever * bias
         change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]  # MAH Alg. 11, step 8
-        spread += change * change * (length + nudge)
+        spread += change * change * (length + epoch.lever * epoch.lever)
         bend += change * apart
         alongs += along
         scales += scale
@@ -72,23 +73,14 @@ def walk(problem, epoch, order, anchor, kept, motion):
         along = along * shrink - epoch.step  # step 9
         scale *= shrink
         if abs(scale) < _SMALL:
-            for j in range(kept.shape[0]):
-                kept[j, SUM] += scales * kept[j, MOVED]
-                kept[j, MOVED] *= scale
+            _fold(kept, scale, scales)
             crossed *= scale
             moves *= scale * scale
-            scale = 1.0
-            scales = 0.0
-            p = 0.0
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                p += kept[j, MOVED] * x
+            scale, scales = 1.0, 0.0
+            p, _, _ = _products_with(X, i, kept)
         part = -epoch.step * change / scale
         if part != 0.0:
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                kept[j, MOVED] += part * x
-                kept[j, SUM] -= scales * part * x
+            _add(X, i, part, scales, kept)
             crossed += part * q
             moves += part * (2.0 * p + part * length)
         bias -= epoch.step * epoch.lever * change
@@ -103,19 +95,62 @@ def walk(problem, epoch, order, anchor, kept, motion):
     motion[COUNT] += order.size
 
 
+@compiled(fastmath=FAST)
+def _products(kept):
+    """‖μ‖², ⟨μ, v⟩ and ‖v‖²."""
+    pulls, crossed, moves = 0.0, 0.0, 0.0
+    for j in range(kept.shape[0]):
+        pulls += kept[j, PULL] * kept[j, PULL]
+        crossed += kept[j, PULL] * kept[j, MOVED]
+        moves += kept[j, MOVED] * kept[j, MOVED]
+    return pulls, crossed, moves
+
+
+@compiled(fastmath=FAST)
+def _products_with(X, i, kept):
+    """⟨v, x_i⟩, ⟨μ, x_i⟩ and ‖x_i‖²."""
+    p, q, length = 0.0, 0.0, 0.0
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        p += kept[j, MOVED] * x
+        q += kept[j, PULL] * x
+        length += x * x
+    return p, q, length
+
+
+@compiled(fastmath=FAST)
+def _fold(kept, scale, scales):
+    """Write `kept`: v, `scale` times as large, and the sum."""
+    for j in range(kept.shape[0]):
+        kept[j, SUM] += scales * kept[j, MOVED]
+        kept[j, MOVED] *= scale
+
+
+@compiled(fastmath=FAST)
+def _add(X, i, part, scales, kept):
+    """Add part·x_i to v, without changing the sum."""
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        kept[j, MOVED] += part * x
+        kept[j, SUM] -= scales * part * x
+
+
 @compiled(
-    "problem[m,d,_] order[_] anchor.*[m] centre[d] pull[d] w[d] sums[d] motion[9]",
+    "problem[m,d,_] order[_] snapshot.w[d] snapshot.gradient[d] snapshot.z[m] snapshot.a[m] "
+    "iterates.*[d] motion[9]",
     fastmath=FAST,
 )
-def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion):
-    """Write w, `sums` and `motion`: the steps of `walk` for any penalty and domain, in O(d) each.
+def stride(problem, penalty, epoch, order, snapshot, iterates, motion):
+    """Write `iterates`, `motion`: the steps of `walk` for any penalty and domain, in O(d) each.
 
     w ← argmin η⟨g, v⟩ + ηΩ(v) + ‖v − w‖²/2 over the v of the domain with ‖v − w̄‖ ≤ Δ, where
-    g = μ + λ(w − w̄) + (a_i(w) − a_i(w̄)) x_i. `sums` gets Σ (w_t − w̄).
+    g = μ + λ(w − w̄) + (a_i(w) − a_i(w̄)) x_i. `iterates` are w and Σ (w_t − w̄).
     """
     loss, X, y, s = problem
-    z, a = anchor
-    nudge = epoch.lever * epoch.lever
+    centre, pull, z, a = snapshot
+    w, sums = iterates
     d = w.size
     aim = np.empty(d)
     for n in range(order.size):
@@ -128,7 +163,7 @@ def stride(problem, penalty, epoch, order, anchor, centre, pull, w, sums, motion
             apart += (w[j] - centre[j]) * x
             length += x * x
         change = s[i] * loss.slope(z[i] + apart, y[i]) - a[i]  # MAH Alg. 11, step 8
-        motion[SPREAD] += change * change * (length + nudge)
+        motion[SPREAD] += change * change * (length + epoch.lever * epoch.lever)
         motion[BEND] += change * apart
         motion[BIASES] += motion[BIAS]
         for j in range(d):

@@ -5,29 +5,32 @@ from __future__ import annotations
 import math
 
 from stepless.compiled.mixed import BEND, BIAS, BIASES, COUNT, SPREAD
+from stepless.compiled.rows import AHEAD
 from stepless.jit import FAST, compiled
 
-_AHEAD = 6  # rows between asking for one and using it
 _SHORT = 1e-3  # decay below which its powers are taken by their series
 
 # Columns of `kept`: a weight as it was after so many rounds, its pull, and Σ of its values before.
 VALUE, PULL, SUM, SINCE = range(4)
 
 
-@compiled("problem[m,d,_] order[_] anchor.*[m] centre[d] kept[d,4] motion[9]", fastmath=FAST)
-def walk(problem, lasso, epoch, order, anchor, centre, kept, motion):
+@compiled(
+    "problem[m,d,_] order[_] snapshot.w[d] snapshot.gradient[d] snapshot.z[m] snapshot.a[m] "
+    "kept[d,4] motion[9]",
+    fastmath=FAST,
+)
+def walk(problem, lasso, epoch, order, snapshot, kept, motion):
     """Write `kept` (d × 4) and `motion`: steps for the rows of `order`, without a ball.
 
     w ← soft(w − η(μ + λ(w − w̄) + (a_i(w) − a_i(w̄)) x_i), ηα). A weight that the example does not
     have moves by itself, and how far it is after n rounds has a closed form.
     """
     loss, X, y, s = problem
-    z, a = anchor
+    centre, _, z, a = snapshot
     decay, cut, step = epoch.step * epoch.strength, epoch.step * lasso, epoch.step
     nudge = epoch.lever * epoch.lever
     for n in range(order.size):
-        if n + _AHEAD < order.size:
-            X.fetch(order[n + _AHEAD])
+        X.fetch(order[min(n + AHEAD, order.size - 1)])
         i, t = order[n], motion[COUNT]
         first, last = X.span(i)
         apart = epoch.lever * motion[BIAS]

@@ -1,4 +1,4 @@
-"""One pass of gradient steps that are drawn back to a domain by its constraint, not projected."""
+"""One pass of gradient steps with a multiplier for the constraint instead of a projection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stepless.compiled.rows import square
+from stepless.compiled.rows import product_and_square, square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
@@ -16,9 +16,9 @@ MULTIPLIER, BIAS, SLOPES, CLOCK, ROUNDS, MULTIPLIERS, GRADIENTS, EXCESSES, STEEP
 
 
 class Rule(Term):
-    """How far a round steps, and by which multiplier the constraint draws.
+    """The step size of a round, and the multiplier of the constraint.
 
-    `weigh` says with which λ the round at excess c steps, `adjust` what becomes of it after.
+    `weigh` returns the λ of a round at excess c, `adjust` that of the next one.
     """
 
     def length(self, t):
@@ -68,13 +68,14 @@ class Smoothed(Rule):
 
 
 @compiled("problem[m,d,_] order[_] w[d] total[d] motion[9]", fastmath=FAST)
-def descend(problem, domain, rule, setting, order, w, total, motion):
+def descend(problem, rule, setting, order, w, total, motion):
     """Write w, `total`, to which all iterates are added, and `motion`.
 
-    `setting` holds the strength of the ridge, the radius of the ball, and the intercept's scale.
+    `setting` holds the domain, the strength of the ridge, the radius of the ball, and the
+    intercept's scale.
     """
     loss, X, y, s = problem
-    ridge, ball, bias_scale = setting
+    domain, ridge, ball, bias_scale = setting
     g = np.zeros(w.size)
     for n in range(order.size):
         i = order[n]
@@ -82,13 +83,7 @@ def descend(problem, domain, rule, setting, order, w, total, motion):
         drawn = rule.weigh(motion[MULTIPLIER], c)
         motion[MULTIPLIER] = drawn
         eta = rule.length(motion[CLOCK] + 1.0)
-        first, last = X.span(i)
-        z = 0.0
-        row = 0.0
-        for k in range(first, last):
-            j, x = X.entry(i, k)
-            z += w[j] * x
-            row += x * x
+        z, row = product_and_square(X, i, w)
         a = s[i] * loss.slope(z + motion[BIAS], y[i])
         size = 0.0
         steep = 0.0
@@ -97,6 +92,7 @@ def descend(problem, domain, rule, setting, order, w, total, motion):
             size += w[j] * w[j]
             steep += g[j] * g[j]
             w[j] -= eta * (ridge * w[j] + drawn * g[j])  # step 4
+        first, last = X.span(i)
         for k in range(first, last):
             j, x = X.entry(i, k)
             w[j] -= eta * a * x

@@ -42,13 +42,15 @@ def value_at(block, loss, p):
     return total
 
 
-@compiled("block[m,d] g[d] slopes[m] sums[3] z[m] w[d]", fastmath=FAST)
-def tangents(block, g, slopes, sums, loss, z, w, b):
+@compiled("block[m,d] g[d] slopes[m] sums[3] z[m] point.0[d]", fastmath=FAST)
+def tangents(block, g, slopes, sums, loss, z, point):
     """Write the slopes a_i of the losses at z_i, and add Σ s_i a_i x_i to g.
 
-    `sums` gets Σ s_i (ℓ_i − a_i z_i), Σ s_i a_i and, for the rows are at hand, Σ s_i ℓ_i at (w, b).
+    `sums` gets Σ s_i (ℓ_i − a_i z_i), Σ s_i a_i and, since rows are at hand, Σ s_i ℓ_i at the point
+    (w, b).
     """
     X, y, s = block
+    w, b = point
     offset = 0.0
     tilt = 0.0
     total = 0.0

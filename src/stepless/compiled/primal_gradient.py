@@ -1,13 +1,15 @@
-"""One pass of the primal gradient solver: O(nnz) a round for every norm."""
+"""One pass of the primal gradient solver: O(nnz) per round for every norm."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from stepless.compiled.rows import AHEAD
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
-_AHEAD = 6  # rows between asking for one and using it
 _DRIFT = 1e-3  # share of its peak below which a carried sum is summed again
 
 # Columns of `kept`: θ and ψ; where iterates are added up, Σ w_t so far, and Σκ_t until then.
@@ -21,82 +23,95 @@ SIZE = 14
 
 
 class Rule(Term):
-    """The numbers of a run."""
+    """The link from dual to primal, and the numbers of a run."""
 
+    link: Term  # one of `links`
     bound: float  # of the norm of w
-    batch: int  # k: examples a round
+    batch: int  # k: examples per round
     bias: float  # 1: there is a free intercept
 
 
 @compiled(
-    "problem[m,d,_] order[n] kept[d,2|4] motion[SIZE] slopes[≥min(rule.batch,n)] touched[2,d] "
-    "picked[0|d] scores[≥n]",
+    "problem[m,d,_] order[n] kept[d,2|4] motion[SIZE] room.0[2,d] room.1[0|d] scores[≥n]",
     fastmath=FAST,
 )
-def descend(problem, link, rule, order, kept, motion, slopes, touched, picked, scores):
-    """Write `kept` (d × 2 or d × 4), `motion`, `slopes` (of a batch), `scores` (of all rows).
+def descend(problem, rule, order, kept, motion, room, scores):
+    """Write `kept` (d × 2 or d × 4), `motion`, `room`, `scores`: predictions before learning.
 
     θ ← θ − mean over the batch of a_i x_i, w = ∇Ω*(θ/(t + 1)) after t rounds (ZHU Fig. 1), scaled
-    into the ball. `touched` (2 × d) is room for a list, zeros at first; `picked` gets the weights
-    before round PICK. `settle` ends a pass.
+    into the ball. `room` is zeros for a list of features, and for the weights before round PICK.
     """
     loss, X, y, s = problem
-    keep = kept.shape[1] > 2
+    (touched, picked), link = room, rule.link
+    keep, moves = kept.shape[1] > 2, np.empty(min(rule.batch, order.size))
     t, mass, unit = motion[CLOCK], motion[MASS], motion[UNIT]
     b, S_b, reach = motion[BIAS], motion[BIAS_CURVATURE], motion[REACH]
-    biases = motion[BIASES]
-    passed = motion[PASSED]  # Σκ of this pass
+    passed, biases = motion[PASSED], motion[BIASES]  # Σκ and Σb of this pass
     for start in range(0, order.size, rule.batch):
         stop = min(start + rule.batch, order.size)
-        share = 1.0 / (stop - start)
-        kappa = fitted(link, rule, t, mass, unit)
+        share, slope = 1.0 / (stop - start), 0.0
+        kappa = fitted(rule, t, mass, unit)
         if keep:
-            passed += kappa
-            biases += b
+            passed, biases = passed + kappa, biases + b
             if motion[PICK] == 0.0:
-                for j in range(kept.shape[0]):
-                    picked[j] = link.weight(kept[j, PSI], kappa)
+                _pick(link, kept, kappa, picked)
                 motion[ITS_BIAS] = b
             motion[PICK] -= 1.0
-        slope = 0.0
         for n in range(start, stop):
-            if n + _AHEAD < order.size:
-                X.fetch(order[n + _AHEAD])
+            X.fetch(order[min(n + AHEAD, order.size - 1)])
             i = order[n]
-            first, last = X.span(i)
-            p = 0.0
-            for k in range(first, last):
-                j, x = X.entry(i, k)
-                p += link.weight(kept[j, PSI], kappa) * x
-            z = p + b
-            scores[n] = z
+            p = _product(X, i, link, kept, kappa)
+            scores[n] = p + b
             reach = max(reach, abs(p))
-            a = s[i] * loss.slope(z, y[i])  # ZHU Fig. 1, line 6
+            a = s[i] * loss.slope(p + b, y[i])  # ZHU Fig. 1, line 6
             if motion[STREAM] > 0.0:
                 motion[LOST] += s[i] * loss.value(motion[FIRST], y[i])
-            slopes[n - start] = a
+            moves[n - start] = -share * a
             slope += share * a
-
-        rows = order[start:stop]
         if rule.batch == 1 or not link.costly():
-            mass, largest = add_each(X, link, rows, slopes, share, kept, passed, mass, unit)
+            changed = add_each(X, link, order[start:stop], moves, kept, (passed, mass, unit))
         else:
-            mass, largest = add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit)
+            sums = passed, mass, unit
+            changed = add_up(X, link, order[start:stop], moves, kept, touched, sums)
+        mass, largest = changed
         motion[PEAK] = max(motion[PEAK], mass)
         if largest > unit or mass < _DRIFT * motion[PEAK]:
-            if keep:
-                add_iterates(kept, passed)
-            unit, mass = refresh(link, kept)
-            motion[PEAK] = mass
-        if rule.bias > 0.0:
-            # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
-            S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (slope / reach) ** 2))
-            if S_b > 0.0:
-                b -= slope / S_b
+            motion[PASSED] = passed
+            settle(link, kept, motion)
+            unit, mass = motion[UNIT], motion[MASS]
+        b, S_b = _move_bias(rule, slope, reach, b, S_b)
         t += 1.0
     motion[CLOCK], motion[MASS], motion[UNIT] = t, mass, unit
     motion[BIAS], motion[BIAS_CURVATURE], motion[REACH] = b, S_b, reach
-    motion[BIASES], motion[PASSED] = biases, passed
+    motion[PASSED], motion[BIASES] = passed, biases
+
+
+@compiled(fastmath=FAST)
+def _pick(link, kept, kappa, picked):
+    """Write `picked`: the weights of now."""
+    for j in range(kept.shape[0]):
+        picked[j] = link.weight(kept[j, PSI], kappa)
+
+
+@compiled(fastmath=FAST)
+def _product(X, i, link, kept, kappa):
+    """⟨w, x_i⟩."""
+    p = 0.0
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, x = X.entry(i, k)
+        p += link.weight(kept[j, PSI], kappa) * x
+    return p
+
+
+@compiled(fastmath=FAST)
+def _move_bias(rule, slope, reach, b, S_b):
+    """Return the intercept after a step, and its curvature."""
+    if not rule.bias > 0.0:
+        return b, S_b
+    # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
+    S_b = 0.5 * (S_b + math.sqrt(S_b * S_b + (slope / reach) ** 2))
+    return b - slope / S_b if S_b > 0.0 else b, S_b
 
 
 @compiled("kept[_,2|4] motion[SIZE]", fastmath=FAST)
@@ -117,12 +132,13 @@ def add_iterates(kept, passed):
 
 
 @compiled(fastmath=FAST)
-def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
+def add_each(X, link, rows, moves, kept, sums):
     """Write `kept`: θ and ψ after a batch, by entries; return the mass and the largest |θ_j|."""
+    passed, mass, unit = sums
     keep = kept.shape[1] > 2
     largest = 0.0
     for n in range(rows.size):
-        move = -share * slopes[n]
+        move = moves[n]
         if move != 0.0:
             i = rows[n]
             first, last = X.span(i)
@@ -144,13 +160,14 @@ def add_each(X, link, rows, slopes, share, kept, passed, mass, unit):
 
 
 @compiled(fastmath=FAST)
-def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
+def add_up(X, link, rows, moves, kept, touched, sums):
     """Write `kept`: θ after a batch, then each ψ once; return the mass and the largest |θ_j|."""
+    passed, mass, unit = sums
     keep = kept.shape[1] > 2
     largest = 0.0
     count = 0
     for n in range(rows.size):
-        move = -share * slopes[n]
+        move = moves[n]
         if move != 0.0:
             i = rows[n]
             first, last = X.span(i)
@@ -177,11 +194,11 @@ def add_up(X, link, rows, slopes, share, kept, touched, passed, mass, unit):
 
 
 @compiled("", fastmath=FAST)
-def fitted(link, rule, t, mass, unit):
+def fitted(rule, t, mass, unit):
     """κ after t rounds, smaller where w would leave the ball (ZHU Cor. 2)."""
     c = 1.0 / (t + 1.0)
-    kappa = link.common(c, mass, unit)  # line 8
-    length = link.length(c, mass, unit)
+    kappa = rule.link.common(c, mass, unit)  # line 8
+    length = rule.link.length(c, mass, unit)
     return kappa * (rule.bound / length) if length > rule.bound else kappa
 
 
@@ -200,8 +217,8 @@ def refresh(link, kept):
 
 
 @compiled("kept[d,2|4] motion[SIZE] w[d]")
-def weights(link, rule, kept, motion, w):
+def weights(rule, kept, motion, w):
     """Write w."""
-    kappa = fitted(link, rule, motion[CLOCK], motion[MASS], motion[UNIT])
+    kappa = fitted(rule, motion[CLOCK], motion[MASS], motion[UNIT])
     for j in range(kept.shape[0]):
-        w[j] = link.weight(kept[j, PSI], kappa)
+        w[j] = rule.link.weight(kept[j, PSI], kappa)

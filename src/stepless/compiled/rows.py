@@ -8,6 +8,8 @@ import numpy as np
 
 from stepless.jit import FAST, compiled
 
+AHEAD = 6  # rows between prefetching one and using it
+
 
 @compiled("X[m,_] i:i[m-1]", fastmath=FAST)
 def square(X, i):
@@ -30,6 +32,19 @@ def product(X, i, w):
         j, v = X.entry(i, k)
         sum_ += w[j] * v
     return sum_
+
+
+@compiled(fastmath=FAST)
+def product_and_square(X, i, w):
+    """⟨w, x_i⟩ and ‖x_i‖²."""
+    first, last = X.span(i)
+    sum_ = 0.0
+    square = 0.0
+    for k in range(first, last):
+        j, v = X.entry(i, k)
+        sum_ += w[j] * v
+        square += v * v
+    return sum_, square
 
 
 @compiled(fastmath=FAST)

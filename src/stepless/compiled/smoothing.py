@@ -1,7 +1,7 @@
 """Terms σ_i max(0, p_i − k_i) with their corners rounded, over a block of rows.
 
 The rounded term max_β σ(βt − (width/2)(β − centre)²), 0 ≤ β ≤ 1, t = p − k, has slope σβ with
-β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Kernels
+β = centre + t/width cut off at 0 and 1: a slope of the exact term too, taken elsewhere. Loops
 take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 """
 
@@ -13,12 +13,14 @@ from stepless.jit import FAST, compiled
 
 @light
 @compiled("p[m] terms.0[n,m] terms.1[n,m] centre[n,m] slopes[m] c[m]", fastmath=FAST)
-def survey(block, slopes, c, terms, centre, width, p, shift):
+def survey(block, slopes, c, terms, centre, p, numbers):
     """Write slopes, c: each row's slope Σσβ and curvature Σσ/width (where 0 < β < 1) at p + shift.
 
-    Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the smoothing costs.
+    `numbers` are width and shift. Return Σσβ, Σσ/width, and the gap Σσ(max(0, t) − βt) that the
+    smoothing costs.
     """
     k, sigma = terms
+    width, shift = numbers
     tilt = 0.0
     bend = 0.0
     gap = 0.0
@@ -58,7 +60,7 @@ def along(block, terms, centre, width, p, move, length):
 
 
 @light
-@compiled("centre[n,m] terms.0[n,m] p[m]", fastmath=FAST)
+@compiled("centre[n,m] terms.0[n,m] terms.1[n,m] p[m]", fastmath=FAST)
 def recentre(block, centre, terms, width, p):
     """Write centre: β itself, the dual point so far."""
     k, _ = terms

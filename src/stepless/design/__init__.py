@@ -1,4 +1,4 @@
-"""What kernels read: rows of examples, dense or sparse, behind `span` and `entry`."""
+"""Rows of examples, dense or sparse, which compiled loops read by `span` and `entry`."""
 
 from stepless.design.dense import Dense
 from stepless.design.outer import Outer

@@ -1,4 +1,4 @@
-"""A number that tells arrays apart by their contents."""
+"""A checksum of arrays' contents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEFT, _RIGHT = np.uint64(29), np.uint64(35)
 
 
 def checksum(*arrays: AnyArray) -> int:
-    """Return 64 bits that depend on all that these C-ordered arrays hold, and on its order.
+    """Return 64 bits that depend on all entries of these C-ordered arrays, and on their order.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def checksum(*arrays: AnyArray) -> int:
 def _of_words(words):
     one = two = three = four = _ODD
     whole = words.size - words.size % 4
-    for i in range(0, whole, 4):  # four chains: a processor works on them at a time
+    for i in range(0, whole, 4):  # four chains, which a processor works on at once
         one = _mixed(one, words[i])
         two = _mixed(two, words[i + 1])
         three = _mixed(three, words[i + 2])
@@ -41,6 +41,6 @@ def _of_words(words):
 
 @compiled()
 def _mixed(chain, word):
-    # turned, so that high bits come to count as well: products carry only upwards
-    turned = chain ^ np.uint64(word)
-    return ((turned << _LEFT) | (turned >> _RIGHT)) * _ODD
+    # rotated, so that high bits count as well: products carry only upwards
+    rotated = chain ^ np.uint64(word)
+    return ((rotated << _LEFT) | (rotated >> _RIGHT)) * _ODD

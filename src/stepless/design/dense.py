@@ -30,7 +30,7 @@ class Dense(Term):
 
     @classmethod
     def of(cls, X: AnyArray) -> Self:
-        """Take a two-dimensional array; only another order or type than C and float is copied."""
+        """Take a two-dimensional array; it is copied only if it is not C-ordered floats."""
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(f"{cls._rows} are the rows of a matrix, not of shape {X.shape}")
@@ -42,7 +42,7 @@ class Dense(Term):
         return type(self)(self.array[rows])
 
     def part(self, lo: int, hi: int) -> Self:
-        """Return some rows that follow each other; nothing is copied."""
+        """Return rows lo to hi − 1; nothing is copied."""
         return type(self)(self.array[lo:hi])
 
     def join(self, other: Dense) -> Self:
@@ -50,7 +50,7 @@ class Dense(Term):
         return type(self)(np.vstack([self.array, other.array]))
 
     def digest(self) -> int:
-        """Return a number that tells these rows from others."""
+        """Return a checksum of these rows."""
         return checksum(self.array)
 
     @property
@@ -75,7 +75,7 @@ class Dense(Term):
         return k, self.array[i, k]
 
     def fetch(self, i):
-        """Bring row i towards the processor."""
+        """Prefetch row i."""
         d = self.array.shape[1]
         for k in range(0, min(d, 256), _LINE // self.array.itemsize):
             prefetch(self.array, i * d + k)

@@ -1,7 +1,7 @@
-"""A software prefetch that kernels can call.
+"""A software prefetch for compiled loops.
 
-Rows that are visited in random order are not foreseen by the processor; asking for one a few
-rows ahead hides the memory's latency.
+The processor does not foresee rows that are visited in random order; prefetching one a few rows
+ahead hides the memory's latency.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
 def prefetch(typingctx: Any, array: Any, position: Any) -> Any:
-    """Ask for the cache line of an array's flat `position`; only a hint, never a fault."""
+    """Prefetch the cache line of an array's flat `position`; only a hint, never a fault."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data

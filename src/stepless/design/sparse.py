@@ -13,14 +13,14 @@ from stepless.jit import compiled
 from stepless.term import Term
 
 _ENTRIES = np.uint64(16)  # between two prefetches: a cache line of indices
-_GLANCE = np.uint64(48)  # entries to ask for; the processor foresees the rest of a row by itself
+_GLANCE = np.uint64(48)  # entries to prefetch; the processor foresees the rest of a row
 
 
 class Sparse(Term):
     """Rows of a CSR matrix: float32 or float64 values, 32-bit unsigned features.
 
-    Positions are unsigned as well: a signed one is tested for being negative at every access, and a
-    loop with such a test is not vectorised.
+    Positions are unsigned as well: a signed one would be tested for being negative at every access,
+    and a loop with such a test is not vectorised.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class Sparse(Term):
 
     @classmethod
     def of(cls, X: Any) -> Sparse:
-        """Take any scipy sparse matrix; CSR in order with 32-bit indices is not copied."""
+        """Take any scipy sparse matrix; sorted CSR with 32-bit indices is not copied."""
         _refuse_strays(X)
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -68,7 +68,7 @@ class Sparse(Term):
         return Sparse(data, indices, indptr, self.width)
 
     def part(self, lo: int, hi: int) -> Sparse:
-        """Return some rows that follow each other; nothing is copied."""
+        """Return rows lo to hi − 1; nothing is copied."""
         return Sparse(self.data, self.indices, self.indptr[lo : hi + 1], self.width)
 
     def join(self, other: Sparse) -> Sparse:
@@ -81,7 +81,7 @@ class Sparse(Term):
         )
 
     def digest(self) -> int:
-        """Return a number that tells these rows from others."""
+        """Return a checksum of these rows."""
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
         return checksum(self.data[here], self.indices[here], self.indptr)
 
@@ -106,7 +106,7 @@ class Sparse(Term):
         return self.indices[k], self.data[k]
 
     def fetch(self, i):
-        """Bring the beginning of row i towards the processor."""
+        """Prefetch the beginning of row i."""
         first = self.indptr[i]
         for k in range(first, min(self.indptr[i + 1], first + _GLANCE), _ENTRIES):
             prefetch(self.indices, k)
@@ -114,7 +114,7 @@ class Sparse(Term):
 
 
 def _refuse_strays(X: Any) -> None:
-    """Refuse entries that lie in no row or column: not even scipy looks, unless it is asked to."""
+    """Refuse entries that lie in no row or column: scipy does not check by itself."""
     if X.format in ("csr", "csc"):
         starts, rows = X.indptr, X.shape[0] if X.format == "csr" else X.shape[1]
         rises = starts.size == rows + 1 and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()

@@ -47,8 +47,8 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
         active[i] = False
     slack = _INSIDE * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
-        worst, broken = _most_broken(A, b, v, active)
-        if broken <= slack:
+        worst, most_broken = _most_broken(A, b, active, v)
+        if most_broken <= slack:
             _settle(w, A, b, rows, count, Q, R)
             return True
         u[count] = 0.0
@@ -57,7 +57,7 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
             _split(Q, count, normal, shares, z)
             _back(R, count, shares, r)
             free = _dot(z, z)
-            blocking, most = _first_at_zero(u, r, count)
+            blocking, most = _first_blocking(u, r, count)
             full = (_dot(normal, v) - b[worst]) / free if free > _PARALLEL**2 else math.inf
             step = min(most, full)
             if math.isinf(step):
@@ -75,11 +75,11 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
                 count += 1
                 break
             active[rows[blocking]] = False
-            for k in range(blocking, count):
-                u[k] = u[k + 1]
-                if k + 1 < count:
-                    rows[k] = rows[k + 1]
             count -= 1
+            for k in range(blocking, count):
+                rows[k] = rows[k + 1]
+            for k in range(blocking, count + 1):
+                u[k] = u[k + 1]
             for k in range(blocking, count):
                 _split(Q, k, A[rows[k]], shares, z)
                 _join(Q, R, k, shares, z)
@@ -87,25 +87,25 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
 
 
 @compiled(fastmath=FAST)
-def _most_broken(A: Array, b: Array, v: Array, active: Mask) -> tuple[int, float]:
-    """Return the inequality that v breaks most, of those that are not active, and by how much."""
-    worst, most = 0, -math.inf
+def _most_broken(A: Array, b: Array, active: Mask, v: Array) -> tuple[int, float]:
+    """Return the inactive inequality that v breaks most, and by how much."""
+    worst, most_broken = 0, -math.inf
     for i in range(b.size):
         if not active[i]:
             broken = _dot(A[i], v) - b[i]
-            if broken > most:
-                worst, most = i, broken
-    return worst, most
+            if broken > most_broken:
+                worst, most_broken = i, broken
+    return worst, most_broken
 
 
 @compiled(fastmath=FAST)
-def _first_at_zero(u: Array, r: Array, count: int) -> tuple[int, float]:
-    """Return which multiplier of u − t·r falls to 0 first as t grows, and that t."""
-    first, least = -1, math.inf
+def _first_blocking(u: Array, r: Array, count: int) -> tuple[int, float]:
+    """Return the multiplier that a step along −r makes 0 first, −1 if none, and that step."""
+    blocking, most = -1, math.inf
     for k in range(count):
-        if r[k] > 0.0 and u[k] < least * r[k]:
-            first, least = k, u[k] / r[k]
-    return first, least
+        if r[k] > 0.0 and u[k] < most * r[k]:
+            blocking, most = k, u[k] / r[k]
+    return blocking, most
 
 
 @compiled(fastmath=FAST, inline=False)

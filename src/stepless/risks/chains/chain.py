@@ -67,7 +67,7 @@ def path_score(z: Any, T: Any, y: Any) -> float:
 def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
     """Write path, the labeling of the highest score (Viterbi); return that score.
 
-    `came` (positions × tags) is room for where each tag is best reached from, `z` is used up. Of
+    `came` (positions × tags) is work for where each tag is best reached from, `z` is used up. Of
     equal labelings it is the one whose tags, from the last on, come first.
     """
     n, K = z.shape
@@ -111,9 +111,20 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
     """Write p (positions × tags), P(y_t = c); return the log of the sum over all labelings.
 
     But for n − 1 times max T, with E what `exponentials` makes of T. To `joint` is added
-    s Σ_t P(y_t = a, y_{t+1} = c)/E_ac. `forth` is room, z is used up. Sums are scaled, position by
+    s Σ_t P(y_t = a, y_{t+1} = c)/E_ac. `forth` is work, z is used up. Sums are scaled, position by
     position. No digit is lost as long as `scores_are_near`: no two numbers at a position differ by
     more than the scores of two tags and of two transitions do together.
+    """
+    log_sum = _forward(forth, z, E)
+    _backward(p, joint, forth, z, E, s)
+    return log_sum
+
+
+@compiled(fastmath=FAST)
+def _forward(forth: Any, z: Any, E: Any) -> float:
+    """Write forth: sums over all beginnings, scaled to 1; return the log of the sum over all.
+
+    z becomes what the way back multiplies with.
     """
     n, K = z.shape
     log_sum = 0.0
@@ -142,8 +153,15 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
         inverse = 1.0 / scale
         for c in range(K):
             here[c] *= inverse
-            row[c] *= inverse  # what the way back multiplies with
+            row[c] *= inverse
         log_sum += math.log(scale) + top
+    return log_sum
+
+
+@compiled(fastmath=FAST)
+def _backward(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> None:
+    """Write p, and add to `joint`, from the sums over all endings."""
+    n, K = z.shape
     for c in range(K):
         p[n - 1, c] = 1.0
     for t in range(n - 2, -1, -1):  # p holds what is yet to come, until all of it has
@@ -160,12 +178,11 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
     for t in range(n):
         for c in range(K):
             p[t, c] *= forth[t, c]
-    return log_sum
 
 
 @compiled(fastmath=FAST)
 def scores_are_near(z: Any, apart: float) -> bool:
-    """Whether `marginals` may be used, for transitions that lie so far apart."""
+    """Return whether `marginals` loses no digits, where transitions differ by at most `apart`."""
     for t in range(z.shape[0]):
         row = z[t]
         low = high = row[0]

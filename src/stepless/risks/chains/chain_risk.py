@@ -18,6 +18,11 @@ from stepless.risks.chains.pairs import Pairs
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.rounding import UNIT
 
+# The declared lengths of a `ChainWorkspace`, see `stepless.lengths`.
+WORKSPACE = (
+    "work.z[L,K] work.p[L,K] work.forth[L,K] work.joint[K,K] work.E[K,K] work.came[L,K] "
+    "work.path[L] work.far[1] "
+)
 _LINE = 16  # numbers in two cache lines, between the arrays that two threads write
 
 
@@ -144,7 +149,7 @@ class ChainRisk(OracleRisk):
 
 
 @compiled(
-    "problem.X[n,≤problem.pairs.features] problem.ends[m] problem.s[m-1] "
+    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
     "sizes[≥problem.pairs.weights()]",
 )
 def _sizes(sizes: Array, problem: Chains) -> None:

@@ -11,7 +11,13 @@ from stepless.arrays import Array
 from stepless.data.sequences import SequenceBlock
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, ChainWorkspace, block_workspace
+from stepless.risks.chains.chain_risk import (
+    WORKSPACE,
+    ChainRisk,
+    Chains,
+    ChainWorkspace,
+    block_workspace,
+)
 
 
 class CRFRisk(ChainRisk):
@@ -56,9 +62,9 @@ def _log_losses(
 
 
 @compiled(
-    "work.E[K,K] work.joint[K,K] work.z[L,K] work.p[L,K] work.forth[L,K] far?[1] "
-    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
+    WORKSPACE + "far?[1] problem.X[n,≤problem.pairs.features] problem.y[n] "
+    "problem.ends[m] problem.s[m-1] w[problem.pairs.weights()+K*K+2*K] "
+    "g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _tangents(

@@ -9,7 +9,7 @@ from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.design import Design
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainWorkspace
+from stepless.risks.chains.chain_risk import WORKSPACE, ChainWorkspace
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -36,8 +36,7 @@ def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> A
 
 
 @compiled(
-    "work.E[K,K] work.z[L,K] work.came[L,K] X[n,≤pairs.features] labels[n] ends[m] "
-    "w[pairs.weights()+K*K+2*K]",
+    WORKSPACE + "X[n,≤pairs.features] labels[n] ends[m] w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _label(
@@ -54,8 +53,7 @@ def _label(
 
 
 @compiled(
-    "work.E[K,K] work.joint[K,K] work.z[L,K] work.forth[L,K] work.far[1] X[n,≤pairs.features] "
-    "p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
+    WORKSPACE + "X[n,≤pairs.features] p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _infer(

@@ -9,7 +9,13 @@ from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import ChainRisk, Chains, ChainWorkspace, block_workspace
+from stepless.risks.chains.chain_risk import (
+    WORKSPACE,
+    ChainRisk,
+    Chains,
+    ChainWorkspace,
+    block_workspace,
+)
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -58,9 +64,9 @@ def _hinges(
 
 
 @compiled(
-    "cost[K,K] work.z[L,K] work.p[L,K] work.came[L,K] work.path[L] "
-    "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "w[problem.pairs.weights()+K*K+2*K] g[problem.pairs.weights()+K*K+2*K]",
+    WORKSPACE + "cost[K,K] problem.X[n,≤problem.pairs.features] problem.y[n] "
+    "problem.ends[m] problem.s[m-1] w[problem.pairs.weights()+K*K+2*K] "
+    "g[problem.pairs.weights()+K*K+2*K]",
     fastmath=FAST,
 )
 def _tangents(g: Array, problem: Chains, cost: Array, w: Array, work: ChainWorkspace) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
-from stepless.risks.ranking.places import apart, choose_places
+from stepless.risks.ranking.places import choose_places, two_grades
 from stepless.risks.ranking.ranking_loss import RankingLoss
 
 
@@ -48,17 +48,15 @@ class AveragePrecision(RankingLoss):
 def _plane(a: Array, loss: AveragePrecision, z: Array, y: Array, order: Indices) -> float:
     """Write a; return 1 − AP of the ranking that violates the most."""
     n = z.size
-    relevant, others = apart(order, np.sum(y > 0.0))
+    query = two_grades(z, order, int(np.sum(y > 0.0)))
+    _, relevant, others, _ = query
     C, N = relevant.size, others.size
     harmonic = np.zeros(n + 1)
     for r in range(1, n + 1):
         harmonic[r] = harmonic[r - 1] + 1.0 / r
-    behind = np.zeros(C + 1)  # sums of the scores of the relevant ones from the i-th on
-    for i in range(C - 1, -1, -1):
-        behind[i] = behind[i + 1] + z[relevant[i]]
     cost = 2.0 / C / N
     place = np.empty(N, np.int64)
-    choose_places(place, loss, harmonic, z, others, behind, C, cost)
+    choose_places(place, loss, harmonic, query, C, cost)
     before = np.zeros(C + 1)  # number of others before the i-th relevant one
     for j in range(N):
         before[place[j]] += 1.0

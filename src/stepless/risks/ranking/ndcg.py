@@ -9,7 +9,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.jit import FAST, compiled
 from stepless.risks.ranking.gains import admit_gains, discount, gain
-from stepless.risks.ranking.places import apart, choose_places
+from stepless.risks.ranking.places import TwoGrades, choose_places, two_grades
 from stepless.risks.ranking.ranking_loss import RankingLoss
 from stepless.risks.ranking.top import MOST
 
@@ -54,8 +54,8 @@ class NDCG(RankingLoss):
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
-def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
-    """Write a; return the mean of 1 − NDCG@k of the rankings that violate the most, one a grade."""
+def _plane(a: Array, loss: NDCG, z: Array, y: Array, order: Indices) -> float:
+    """Write a; return the mean of 1 − NDCG@k of the rankings that violate most, one per grade."""
     n = z.size
     k = min(loss.k, n)
     weight = np.empty(k)
@@ -76,22 +76,22 @@ def _plane(a: Any, loss: Any, z: Any, y: Any, order: Any) -> Any:
 
 
 @compiled(fastmath=FAST)
-def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, share: Any) -> Any:
+def _two_grades(
+    a: Array, loss: NDCG, z: Array, order: Indices, C: int, weight: Array, share: float
+) -> float:
     """Add to a the slopes of the plane where the first C documents are relevant; return its level.
 
     weight[r] is what NDCG@k gains by a relevant document after r others.
     """
-    relevant, others = apart(order, C)
+    query = two_grades(z, order, C)
+    _, relevant, others, behind = query
     k, N = weight.size, others.size
-    behind = np.zeros(C + 1)
-    for i in range(C - 1, -1, -1):
-        behind[i] = behind[i + 1] + z[relevant[i]]
     cost = 2.0 / C / N
     place = np.empty(k, np.int64)
     least = max(0, k - N)
     top, most = least, -np.inf  # how many of the first k are relevant
     for p in range(least, min(k, C) + 1):
-        found = 1.0 + choose_places(place[: k - p], loss, weight, z, others, behind, p, cost)
+        found = 1.0 + choose_places(place[: k - p], loss, weight, query, p, cost)
         for i in range(p):
             found -= weight[i]
         for j in range(k - p):
@@ -103,15 +103,16 @@ def _two_grades(a: Any, loss: Any, z: Any, order: Any, C: Any, weight: Any, shar
             found += cost * ((C - i) * z[others[j]] - behind[i])
         if found > most:
             top, most = p, found
-    choose_places(place[: k - top], loss, weight, z, others, behind, top, cost)
-    return _slopes(a, z, relevant, others, place[: k - top], top, weight, share)
+    choose_places(place[: k - top], loss, weight, query, top, cost)
+    return _slopes(a, query, place[: k - top], top, weight, share)
 
 
 @compiled(fastmath=FAST)
 def _slopes(
-    a: Any, z: Any, relevant: Any, others: Any, place: Any, top: Any, weight: Any, share: Any
-) -> Any:
+    a: Array, query: TwoGrades, place: Indices, top: int, weight: Array, share: float
+) -> float:
     """Add to a the slopes of a ranking; return 1 − NDCG@k of it."""
+    z, relevant, others, _ = query
     C, N = relevant.size, others.size
     cost = share * 2.0 / C / N
     level = 1.0

@@ -42,7 +42,7 @@ class ReciprocalRank(RankingLoss):
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
 def _plane(a: Array, z: Array, y: Array, order: Indices) -> float:
     """Write a; return 1 − 1/r of the ranking that violates the most."""
-    relevant, others = apart(order, np.sum(y > 0.0))
+    relevant, others = apart(order, int(np.sum(y > 0.0)))
     C, N = relevant.size, others.size
     total = 0.0
     for i in range(C):

@@ -33,8 +33,7 @@ class InteriorPointState:
     b: float
     kept: Predictions
     terms: Piecewise
-    point: Column  # β, α, γ
-    moves: Column
+    point: Column  # β, α, γ, and their moves
     slopes: Column
     give: Column
     c: Column
@@ -93,8 +92,7 @@ class InteriorPoint:
         terms, kept, source = Piecewise.of(risk), Predictions.of(risk.source, w, b), risk.source
         apart, count = sum_blocks(source.map(_distances, terms.corners, kept.p))
         point = source.column(_central, terms.corners, kept.p, max(_WIDE, apart / count))
-        moves = source.column(_still, terms.corners)
-        columns = point, moves, source.empty(), source.empty(), source.empty(), source.empty()
+        columns = point, source.empty(), source.empty(), source.empty(), source.empty()
         return InteriorPointState(w.copy(), b, kept, terms, *columns, terms.base)
 
     def step(self, risk: RowRisk, state: InteriorPointState, rng: np.random.Generator) -> Finding:
@@ -110,7 +108,7 @@ class InteriorPoint:
     ) -> Finding:
         """Take the steps; return objective and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
-        written, read = (state.point, state.slopes, state.give), (terms.corners, state.moves, p)
+        written, read = (state.point, state.slopes, state.give), (terms.corners, p)
         parts = source.update(written, barrier.advance, *read, state.steps)
         state.steps = 0.0, 0.0
         state.product, gap, tilt, room, way = sum_blocks(parts)
@@ -172,16 +170,14 @@ def _distances(block: Block, corners: tuple[Array, Array], p: Array) -> tuple[fl
     return float(np.abs(p - k).sum()), k.size
 
 
-def _central(
-    block: Block, corners: tuple[Array, Array], p: Array, mu: float
-) -> tuple[Array, Array, Array]:
-    """Return β, α, γ with βα = (1 − β)γ = μ at t = p − k."""
+def _central(block: Block, corners: tuple[Array, Array], p: Array, mu: float) -> tuple[Array, ...]:
+    """Return β, α, γ with βα = (1 − β)γ = μ at t = p − k, and moves of 0."""
     t = p - corners[0]
     # α solves α² + (t − 2μ)α − μt = 0, and γ = α + t: from the larger of them, the smaller
     upper = 0.5 * (2.0 * mu + np.abs(t) + np.sqrt(4.0 * mu * mu + t * t))
     lower = mu * upper / (upper - mu)
     alpha, gamma = np.where(t > 0.0, (lower, upper), (upper, lower))
-    return gamma / (alpha + gamma), alpha, gamma
+    return gamma / (alpha + gamma), alpha, gamma, *np.zeros((3, *t.shape))
 
 
 @light
@@ -189,12 +185,8 @@ def _given_way(block: Block, slopes: Array, give: Array, share: float) -> Array:
     return slopes - share * give
 
 
-def _still(block: Block, corners: tuple[Array, Array]) -> tuple[Array, ...]:
-    return tuple(np.zeros((3, *corners[0].shape)))
-
-
 def _weigh(risk: RowRisk, state: InteriorPointState, target: tuple[float, float]) -> None:
-    read = state.terms.corners, state.point, state.moves, state.kept.p
+    read = state.terms.corners, state.point, state.kept.p
     risk.source.update((state.c, state.h), barrier.weigh, *read, target)
 
 
@@ -211,8 +203,8 @@ def _direction(
         tilt = state.tilt + sum_blocks(source.map(apply_numpy, np.add.reduce, state.h))
         right = np.concatenate((right, [-tilt]))
     turn, turn_b, move = step_of(risk, solved.solve(right))
-    read = state.terms.corners, state.point, state.kept.p, move
-    parts = source.update(state.moves, barrier.push, *read, target)
+    read = state.terms.corners, state.kept.p, move
+    parts = source.update(state.point, barrier.push, *read, target)
     dual, primal = (max(part[side] for part in parts) for side in range(2))
     return SearchDirection(
         turn, turn_b, move, dual, primal, sum_blocks([part[2:] for part in parts])

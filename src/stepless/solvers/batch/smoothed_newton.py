@@ -204,12 +204,13 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
 
     With `free`, the intercept is moved to its best first.
     """
-    source, p, terms, rounded = risk.source, state.kept.p, state.terms, state.rounded
-    before, slopes = state.slopes, state.fresh
+    source, p, terms = risk.source, state.kept.p, state.terms
+    before, slopes, (corners, centre, width) = state.slopes, state.fresh, state.rounded
     sums = [0.0, 0.0, 0.0]
 
     def survey(shift: float) -> tuple[float, float]:
-        sums[:] = sum_blocks(source.update((slopes, state.c), smoothing.survey, *rounded, p, shift))
+        read = corners, centre, p, (width, shift)
+        sums[:] = sum_blocks(source.update((slopes, state.c), smoothing.survey, *read))
         return sums[0] + terms.tilt, sums[1]
 
     if free:

@@ -81,9 +81,8 @@ class AROW(Learner):
     ) -> None:
         memory, r = state.memory, state.parameter
         if self.matrix == "full":
-            ones, along = memory.bias.size > 0, np.empty(memory.kept.size)
-            rule = rows, r, order, ones
-            regularize_full(*rule, memory.kept, memory.common, along, z)
+            arrays = memory.bias.size > 0, memory.kept, memory.common
+            regularize_full(rows, r, order, *arrays, z)
         else:
             regularize_diagonal(rows, r, order, memory.kept, memory.bias, z)
 

@@ -15,7 +15,7 @@ from stepless.intercept import Intercept
 from stepless.jit import compiled
 from stepless.objective import OracleObjective, Penalized, Regularizer
 from stepless.risks.chains import AllPairs, chain
-from stepless.risks.chains.chain_risk import Chains, ChainWorkspace
+from stepless.risks.chains.chain_risk import WORKSPACE, Chains, ChainWorkspace
 from stepless.risks.chains.crf_risk import add_joint, log_loss
 from stepless.risks.chains.hinge_risk import hinge
 from stepless.solvers.online.adagrad import AdaGrad
@@ -133,7 +133,7 @@ class ChainAdaGrad(AdaGrad):
         return LearnerState(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, 1)))
 
     def widen(self, state: LearnerState, features: int) -> None:
-        """Make room for new features; their weights are 0."""
+        """Make work for new features; their weights are 0."""
         w, b = state.start
         known = len(w) - self.tags - 2
 
@@ -161,8 +161,8 @@ class ChainAdaGrad(AdaGrad):
         (sequences, y), kept, K = rows, state.memory.kept, self.tags
         pairs = AllPairs(len(kept) - K - 2, K)
         chains = Chains(pairs, sequences.X, y, sequences.ends, np.ones(len(sequences)))
-        room = ChainWorkspace.of(sequences.longest, K)
-        _rounds(kept, z, chains, self.cost, self._rule(objective, state), room, order)
+        work = ChainWorkspace.of(sequences.longest, K)
+        _rounds(kept, z, chains, self.cost, self._rule(objective, state), work, order)
 
     def fresh(self, objective: Any, state: LearnerState) -> Memory:
         w, b = state.start
@@ -182,9 +182,8 @@ class ChainAdaGrad(AdaGrad):
 
 
 @compiled(
-    "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] problem.X[p,≤D-K-2] "
-    "problem.y[p] problem.ends[m] problem.s[m-1] room.z[L,K] room.p[L,K] room.forth[L,K] "
-    "room.joint[K,K] room.E[K,K] room.came[L,K] room.path[L] room.far[1]",
+    WORKSPACE + "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] "
+    "problem.X[p,≤D-K-2] problem.y[p] problem.ends[m] problem.s[m-1]",
 )
 def _rounds(
     kept: Array,
@@ -192,7 +191,7 @@ def _rounds(
     problem: Chains,
     cost: Array | None,
     rule: UpdateRule,
-    room: ChainWorkspace,
+    work: ChainWorkspace,
     order: Indices,
 ) -> None:
     """Change kept (rows × tags × 2 or 3), and write scores: each sequence's loss before that."""
@@ -214,12 +213,12 @@ def _rounds(
                     count += 1
         _read(w, kept, rule, met[:count], t)
         if cost is None:  # known when it is compiled
-            edges = chain.exponentials(room.E, w[rows - K - 2 : rows - 2])
-            room.joint[:] = 0.0
-            scores[n, 0] = log_loss(slopes, room, problem, flat, edges, room.far, i)
-            add_joint(slopes, room, offset)
+            edges = chain.exponentials(work.E, w[rows - K - 2 : rows - 2])
+            work.joint[:] = 0.0
+            scores[n, 0] = log_loss(slopes, work, problem, flat, edges, work.far, i)
+            add_joint(slopes, work, offset)
         else:
-            scores[n, 0] = hinge(slopes, room, problem, cost, flat, i)
+            scores[n, 0] = hinge(slopes, work, problem, cost, flat, i)
         _take_in(kept, g, w, rule, met[:count], t)
 
 

@@ -152,9 +152,9 @@ class Descent(PassSolver[DescentState]):
         state.motion[descent.PICK] = rng.integers(rounds) if self.iterate == "random" else -1
 
     def _descend(self, risk: RowRisk, state: DescentState, order: Indices) -> Array:
-        slopes, scores = np.empty(self.batch), np.empty(order.size)
+        scores = np.empty(order.size)
         given = risk.problem, self.rule(risk.objective, state.bounds), order
-        descent.descend(*given, state.w, state.motion, state.kept, slopes, scores)
+        descent.descend(*given, state.w, state.motion, state.kept, scores)
         state.clock += order.size
         state.rounds += -(-order.size // self.batch)
         return scores

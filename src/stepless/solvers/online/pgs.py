@@ -169,12 +169,10 @@ class PGS(PassSolver[PGSState]):
 
     def _descend(self, risk: RowRisk, state: PGSState, order: Indices) -> Array:
         batch = self._batch(risk, state.motion[primal_gradient.STREAM] > 0.0)
-        slopes, scores, kept = np.empty(batch), np.empty(order.size), state.kept
-        touched = np.zeros((2, risk.d), dtype=np.uint32)
-        link = _link(risk.objective, state.first)
-        rule = Rule(_bound(risk.objective, state.first), batch, float(risk.objective.intercept))
-        room = slopes, touched, state.picked, scores
-        primal_gradient.descend(risk.problem, link, rule, order, kept, state.motion, *room)
+        scores, room = np.empty(order.size), (np.zeros((2, risk.d), dtype=np.uint32), state.picked)
+        link, bound = _link(risk.objective, state.first), _bound(risk.objective, state.first)
+        rule = Rule(link, bound, batch, float(risk.objective.intercept))
+        primal_gradient.descend(risk.problem, rule, order, state.kept, state.motion, room, scores)
         state.clock += order.size
         state.rounds += -(-order.size // batch)
         return scores
@@ -195,7 +193,7 @@ class PGS(PassSolver[PGSState]):
     def _last(self, objective: Objective, state: PGSState) -> Point:
         w = np.empty(state.kept.shape[0])
         link, bound = _link(objective, state.first), _bound(objective, state.first)
-        primal_gradient.weights(link, Rule(bound, 1, 0.0), state.kept, state.motion, w)
+        primal_gradient.weights(Rule(link, bound, 1, 0.0), state.kept, state.motion, w)
         return w, float(state.motion[primal_gradient.BIAS])
 
     def _batch(self, risk: RowRisk, stream: bool = False) -> int:

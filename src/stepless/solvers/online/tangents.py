@@ -24,7 +24,7 @@ def finding_of_pass(risk: RowRisk, w: Array, b: float, order: Indices, scores: A
         return Finding(w, float(b))
     z[order] = scores
     slopes, sums = source.empty(), Column([np.empty(3) for _ in source.cuts])
-    given = slopes, sums, objective.loss, source.split(z), w, float(b)
+    given = slopes, sums, objective.loss, source.split(z), (w, float(b))
     g = source.total(oracle.tangents, (risk.d,), *given) / risk.m
     offset, tilt, value = sum_blocks(sums.parts) / risk.m
     plane = Plane(g, float(offset), float(tilt), witness=Slopes(slopes))

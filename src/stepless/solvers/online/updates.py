@@ -9,7 +9,8 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import dual_averaging, eager, forward_backward, mirror_descent
-from stepless.compiled.metrics import DiagonalMetric
+from stepless.compiled.forward_backward import ElasticRule
+from stepless.compiled.metrics import DiagonalMetric, StepRule
 from stepless.objective import Domain, FiniteSum, Regularizer
 
 
@@ -20,6 +21,10 @@ class Setting:
     penalty: tuple[Regularizer, Domain]
     metrics: tuple[DiagonalMetric, DiagonalMetric]
     etas: tuple[float, float]
+
+    def rule(self, averaging: bool) -> StepRule:
+        """Return what compiled loops take."""
+        return StepRule(*self.penalty, *self.metrics, *self.etas, averaging)
 
     def pulls(self, w: Array, b: Array) -> tuple[Array, Array]:
         """Return the Σg that puts dual averaging at these weights before the first round.
@@ -66,9 +71,8 @@ class Averaging:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
-        dual_averaging.average(problem, *rule, order, *arrays, memory.clock, scores)
+        dual_averaging.average(problem, setting.rule(True), order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         (metric, bias_metric), (eta, bias_eta) = setting.metrics, setting.etas
@@ -91,9 +95,8 @@ class Mirror:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule = setting.penalty, setting.metrics, setting.etas
         arrays = memory.kept, memory.bias
-        mirror_descent.descend(problem, *rule, order, *arrays, memory.clock, scores)
+        mirror_descent.descend(problem, setting.rule(False), order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         w = np.empty(memory.kept.shape[:2])
@@ -109,17 +112,18 @@ class Splitting:
         self.elastic = elastic
 
     def fresh(self, setting: Setting, w: Array, b: Array) -> Memory:
-        return Memory(w.copy(), b.copy(), np.array([1.0, 0.0]))
+        return Memory(w.copy(), b.copy(), np.array([1.0, 0.0, 0.0]))
 
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule = self.elastic, setting.penalty[1], setting.etas
-        arrays = memory.kept, memory.bias, memory.common
-        forward_backward.split(problem, *rule, order, *arrays, memory.clock, scores)
+        rule = ElasticRule(*self.elastic, setting.penalty[1], *setting.etas)
+        forward_backward.split(
+            problem, rule, order, memory.kept, memory.bias, memory.common, scores
+        )
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
-        v, (scale, shift) = memory.kept, memory.common
+        v, (scale, shift, _) = memory.kept, memory.common
         w = np.copysign(np.maximum(scale * np.abs(v) - shift, 0.0), v)
         return w, memory.bias.copy()
 
@@ -141,9 +145,8 @@ class Eager:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule = setting.penalty, setting.metrics, setting.etas, self.averaging, order
-        arrays = memory.common, memory.kept, memory.bias, memory.clock
-        eager.proceed(problem, *rule, *arrays, scores)
+        rule, kept = setting.rule(self.averaging), (memory.common, *memory.kept)
+        eager.proceed(problem, rule, order, kept, memory.bias, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         return memory.common.copy(), memory.bias[0].copy()

@@ -156,7 +156,7 @@ class ClippedSGD:
     def step(self, risk: RowRisk, state: ClippedSGDState, rng: np.random.Generator) -> Finding:
         theorem = self._theorem(state)
         stage, order = self._stage(risk, state, theorem), self._order(risk.m, rng)
-        arrays = state.centre, state.b, state.v, state.total, state.motion
+        arrays = state.centre, state.v, state.total, state.motion
         clipped_descent.descend(risk.problem, stage, order, *arrays)
         state.passes += 1
         w = state.mean
@@ -183,12 +183,12 @@ class ClippedSGD:
         reach, beta, ball = state.reach, state.constants.smoothness, risk.objective.radius
         if theorem is not None:
             clip = 2.0 * theorem.clipping * beta * reach
-            return Stage(state.constants.strength, theorem.step, clip, reach, ball)
+            return Stage(state.constants.strength, theorem.step, clip, reach, ball, state.b)
         excess = self._excess(state)
         clip = 2.0 * beta * reach * max(4.0 * state.best / excess, 1.0) if excess else math.inf
         travel = math.sqrt(risk.m * state.steepness)
         step = min(reach / travel, 1.0 / beta) if travel else 1.0 / beta
-        return Stage(state.constants.strength, step, clip, reach, ball)
+        return Stage(state.constants.strength, step, clip, reach, ball, state.b)
 
     def _shrink(
         self, state: ClippedSGDState, w: Array, objective: float, theorem: Theorem | None

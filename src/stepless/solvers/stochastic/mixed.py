@@ -198,21 +198,17 @@ def _kind(objective: Objective, epoch: Epoch) -> Literal["plain", "lagged", "eag
 
 
 def _continue_epoch(risk: RowRisk, centre: Centre, under_way: EpochState, order: Indices) -> None:
-    anchor = centre.z, centre.a
+    snapshot = mixed.Snapshot(centre.w, under_way.pull, centre.z, centre.a)
     kind, epoch, motion = _kind(risk.objective, under_way.epoch), under_way.epoch, under_way.motion
     _, rest = parts(risk.objective)
     if kind == "plain":
-        mixed.walk(risk.problem, epoch, order, anchor, under_way.kept, motion)
+        mixed.walk(risk.problem, epoch, order, snapshot, under_way.kept, motion)
     elif kind == "lagged":
         lasso = rest.alpha  # type: ignore[attr-defined]
-        mixed_lagged.walk(
-            risk.problem, lasso, epoch, order, anchor, centre.w, under_way.kept, motion
-        )
+        mixed_lagged.walk(risk.problem, lasso, epoch, order, snapshot, under_way.kept, motion)
     else:
-        w, sums = under_way.kept
-        around = anchor, centre.w, under_way.pull
         penalty = rest, risk.objective.domain
-        mixed.stride(risk.problem, penalty, epoch, order, *around, w, sums, motion)
+        mixed.stride(risk.problem, penalty, epoch, order, snapshot, tuple(under_way.kept), motion)
 
 
 def _mean(risk: RowRisk, centre: Centre, under_way: EpochState) -> tuple[Array, float]:

@@ -1,4 +1,4 @@
-"""The dynamic programme of folding, O(n³), and the loops of a structure that is given.
+"""The dynamic programme of folding, O(n³), and the loops of a given structure.
 
 Bases are numbered from 1 to n; x[0] and x[n + 1] are N, of which every table holds 0. Scores of the
 best of its kind: C[i, j] of a pair (i, j) with all that is inside; D[i, j] the same as the inner
@@ -9,8 +9,11 @@ the last to the first, each by whole rows below it, which the processor's vector
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 from stepless.structured.rna.loops import (
     AFTER,
@@ -44,9 +47,23 @@ _HAIRPIN, _MULTILOOP, _STACK, _BULGE, _INTERIOR, _ONE_BASE, _ONE_BY_ONE = range(
 _EXTERIOR, _PAIRED, _BRANCHES, _BRANCH = range(4)  # what is left to trace
 
 
+class Tables(NamedTuple):
+    """The scores θ, those of an interior loop's sides, the bases, and the best of each kind."""
+
+    theta: Array
+    sides: Array
+    x: Indices
+    C: Array
+    D: Array
+    E: Array
+    M: Array
+    T: Array
+    F: Array
+
+
 @compiled()
 def _mismatch(x, i, j):
-    """Which entry is of the bases inside of the pair (i, j)."""
+    """Return the entry of the bases inside of the pair (i, j)."""
     return MISMATCH + (KIND[x[i], x[j]] * _N + x[i + 1]) * _N + x[j - 1]
 
 
@@ -82,7 +99,8 @@ def fold(mate, theta, x, truth, missed, wrong):
     n = x.size - 2
     sides = _sides(theta)
     C = np.full((n + 2, n + 2), -np.inf)
-    D, E, M, T = C.copy(), C.copy(), C.copy(), C.copy()
+    D, E, M, T, F = C.copy(), C.copy(), C.copy(), C.copy(), np.zeros(n + 1)
+    tables = Tables(theta, sides, x, C, D, E, M, T, F)
     within = np.full(n + 2, -np.inf)  # two branches or more in bases i + 1 to j
     several = np.full(n + 2, -np.inf)  # … in bases i to j
     bulge, wide = np.full(n + 2, -np.inf), np.full(n + 2, -np.inf)
@@ -95,7 +113,7 @@ def fold(mate, theta, x, truth, missed, wrong):
             kind = KIND[x[i], x[j]]
             T[i, j] = T[i, j - 1] + unpaired
             if kind != NO_PAIR and j - i > SHORTEST:
-                best, _ = _inside(theta, sides, x, C, D, E, bulge[j], wide[j], within[j - 1], i, j)
+                best, _ = _inside(tables, bulge[j], wide[j], within[j - 1], i, j)
                 best += theta[PAIR + kind]
                 best += -missed if truth[i] == j else wrong
                 C[i, j] = best
@@ -106,10 +124,9 @@ def fold(mate, theta, x, truth, missed, wrong):
             if M[i, j] > -np.inf:
                 _raise(several[j + 1 :], T[j + 1, j + 1 :], M[i, j])
         within, several = several, within
-    F = np.zeros(n + 1)
     for j in range(1, n + 1):
-        F[j], _ = _outermost(theta, x, C, F, j)
-    _trace(mate, theta, sides, x, C, D, E, M, T, F)
+        F[j], _ = _outermost(tables, j)
+    _trace(mate, tables)
     return F[n]
 
 
@@ -151,11 +168,12 @@ def _interiors(best, sides, E, i):
 
 
 @compiled()
-def _inside(theta, sides, x, C, D, E, bulge, wide, branches, i, j):
-    """The score of the best loop closed by (i, j), with all that is within, and its kind.
+def _inside(tables, bulge, wide, branches, i, j):
+    """Return the score of the best loop closed by (i, j), with all that is within, and its kind.
 
     From the best bulge, interior loop and branches.
     """
+    theta, sides, x, C, D, E, _, _, _ = tables
     kind = KIND[x[i], x[j]]
     closing = theta[CLOSING + kind]
     border = closing + theta[_mismatch(x, i, j)]
@@ -182,8 +200,9 @@ def _inside(theta, sides, x, C, D, E, bulge, wide, branches, i, j):
 
 
 @compiled()
-def _outermost(theta, x, C, F, j):
-    """The best of the first j bases, and with what the last of them pairs, 0 for nothing."""
+def _outermost(tables, j):
+    """Return the best of the first j bases, and the base that the last one pairs with, or 0."""
+    theta, x, C, F = tables.theta, tables.x, tables.C, tables.F
     best, at = F[j - 1] + theta[OUTER_UNPAIRED], 0
     for i in range(1, j):
         if C[i, j] > -np.inf:
@@ -203,8 +222,9 @@ def _push(left, size, what, i, j):
 
 
 @compiled()
-def _trace(mate, theta, sides, x, C, D, E, M, T, F):
+def _trace(mate, tables):
     """Write mate: the choices that made the best score, made again."""
+    theta, _, x, _, _, _, M, T, _ = tables
     n = x.size - 2
     mate[:] = 0
     left = np.empty((2 * n + 4, 3), dtype=np.int64)
@@ -213,13 +233,13 @@ def _trace(mate, theta, sides, x, C, D, E, M, T, F):
         size -= 1
         what, i, j = left[size, 0], left[size, 1], left[size, 2]
         if what == _EXTERIOR and j > 0:
-            _, at = _outermost(theta, x, C, F, j)
+            _, at = _outermost(tables, j)
             size = _push(left, size, _EXTERIOR, 1, j - 1 if at == 0 else at - 1)
             if at:
                 size = _push(left, size, _PAIRED, at, j)
         elif what == _PAIRED:
             mate[i], mate[j] = j, i
-            at, to, last = _inner(theta, sides, x, C, D, E, M, T, i, j)
+            at, to, last = _inner(tables, i, j)
             if last:
                 size = _push(left, size, _BRANCHES, i + 1, last - 1)
                 size = _push(left, size, _BRANCH, last, j - 1)
@@ -240,15 +260,15 @@ def _trace(mate, theta, sides, x, C, D, E, M, T, F):
 
 
 @compiled()
-def _inner(theta, sides, x, C, D, E, M, T, i, j):
-    """The inner pair of the best loop inside of (i, j), or where a multiloop's last branch begins.
+def _inner(tables, i, j):
+    """Return the inner pair of the best loop inside of (i, j), and where its last branch begins.
 
-    What there is not is 0.
+    The latter is of a multiloop; what does not exist is 0.
     """
-    branches, last = _last_branch(M, T, i + 1, j - 1)
-    bulge, bulge_at, bulge_to = _best_bulge(theta, x, D, i, j)
-    wide, wide_at, wide_to = _best_interior(sides, E, i, j)
-    _, loop = _inside(theta, sides, x, C, D, E, bulge, wide, branches, i, j)
+    branches, last = _last_branch(tables.M, tables.T, i + 1, j - 1)
+    bulge, bulge_at, bulge_to = _best_bulge(tables.theta, tables.x, tables.D, i, j)
+    wide, wide_at, wide_to = _best_interior(tables.sides, tables.E, i, j)
+    _, loop = _inside(tables, bulge, wide, branches, i, j)
     at, to = 0, 0
     if loop == _STACK:
         at, to = i + 1, j - 1
@@ -265,7 +285,7 @@ def _inner(theta, sides, x, C, D, E, M, T, i, j):
 
 @compiled()
 def _last_branch(M, T, i, j):
-    """The best of two branches or more in bases i to j, and where the last of them begins."""
+    """Return the best of two branches or more in bases i to j, and where the last one begins."""
     best, at = -np.inf, 0
     for k in range(i + 1, j + 1):
         score = T[k, j] + M[i, k - 1]
@@ -276,7 +296,7 @@ def _last_branch(M, T, i, j):
 
 @compiled()
 def _best_bulge(theta, x, D, i, j):
-    """What `_bulges` finds for (i, j), and its inner pair."""
+    """Return the bulge that `_bulges` finds for (i, j), and its inner pair."""
     best, at, to = -np.inf, 0, 0
     for u in range(1, min(LONGEST, j - i - 3) + 1):
         one = theta[BULGED + x[i + 1]] if u == 1 else 0.0
@@ -291,7 +311,7 @@ def _best_bulge(theta, x, D, i, j):
 
 @compiled()
 def _best_interior(sides, E, i, j):
-    """What `_interiors` finds for (i, j), and its inner pair."""
+    """Return the loop that `_interiors` finds for (i, j), and its inner pair."""
     best, at, to = -np.inf, 0, 0
     for u in range(1, min(LONGEST - 1, j - i - 4) + 1):
         k = i + u + 1
@@ -331,8 +351,22 @@ def _count_edge(counts, x, i, j):
 
 
 @compiled()
+def _count_multiloop(counts, x, mate, i, j):
+    """Count the multiloop that (i, j) closes, and its edges."""
+    counts[MULTI_LOOP] += 1.0
+    _count_edge(counts, x, i, j)
+    p = i + 1
+    while p < j:
+        if mate[p] == 0:
+            p += 1
+        else:
+            _count_edge(counts, x, mate[p], p)
+            p = mate[p] + 1
+
+
+@compiled()
 def _count_loop(counts, x, mate, i, j):
-    """The loop that the pair (i, j) closes; lengths that no folding has count as the nearest."""
+    """Count the loop that (i, j) closes; lengths that no folding has count as the nearest."""
     branches, unpaired, k = 0, 0, 0
     p = i + 1
     while p < j:
@@ -344,17 +378,9 @@ def _count_loop(counts, x, mate, i, j):
             k = p
             p = mate[p] + 1
     if branches > 1:
-        counts[MULTI_LOOP] += 1.0
         counts[MULTI_BRANCH] += 1.0 + branches
         counts[MULTI_UNPAIRED] += unpaired
-        _count_edge(counts, x, i, j)
-        p = i + 1
-        while p < j:
-            if mate[p] == 0:
-                p += 1
-            else:
-                _count_edge(counts, x, mate[p], p)
-                p = mate[p] + 1
+        _count_multiloop(counts, x, mate, i, j)
         return
     kind = KIND[x[i], x[j]]
     if branches == 0:
