@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import Array
 from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
 from stepless.compiled.blas import single_threaded_blas
-from stepless.given import refuse_unless
 from stepless.interrupts import Request, interruptible
-from stepless.own import check_own
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
 from stepless.solvers import Solver
@@ -25,6 +24,7 @@ from stepless.solvers.solver import Remarking, Resumable
 from stepless.solvers.turns import NEAR, Turns
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
+from stepless.user_terms import check_user_terms
 from stepless.verdict import Verdict, number
 from stepless.watchers import Watcher, watching
 
@@ -107,7 +107,7 @@ def minimize(
         lack = lack_of(one, risk)
         if lack is not None:
             raise ValueError(f"solver {one.name!r} {lack}")
-    check_own(risk)
+    check_user_terms(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
         asked = _asked(risk, start, resumable)
         return _run(risk, turns, stopping, start, asked, watching(watchers), rng, request)

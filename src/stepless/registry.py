@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from stepless.given import shown
+from stepless.arguments import brief
 
 # Members that numbers in brackets cannot describe, and how to give them in Python.
 _OBJECTS = {("domain", "polytope"): "Polytope.of(A, b)"}
@@ -41,7 +41,7 @@ def named(kind: str, name: str, registry: Mapping[str, Any]) -> Any:
     Quantile(tau=0.9)
     """
     if not isinstance(name, str):
-        raise TypeError(f"{kind} must be a name, not {shown(name)}")
+        raise TypeError(f"{kind} must be a name, not {brief(name)}")
     shape = re.fullmatch(r"\s*([\w/-]+)\s*(?:\(([^()]*)\))?\s*", name)
     bare, inside = shape.groups() if shape else (name, None)
     if bare not in registry:

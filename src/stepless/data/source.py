@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from stepless.arguments import brief
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
@@ -20,7 +21,6 @@ from stepless.data.column import Column, of_block
 from stepless.data.cuts import added, block_count, merged
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
-from stepless.given import shown
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class Source:
             raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
         self.whole = Block(X, y, s * (s.size / s.sum()) if scaled else s)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
-            raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
+            raise ValueError(f"threads must be a positive whole number, not {brief(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
         self._groups = None if groups is None else _rising(groups, X.shape[0])
 
@@ -232,7 +232,7 @@ def _checked(X: Design, name: str, values: Any) -> Array:
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be numbers, not {shown(values)}") from error
+        raise ValueError(f"{name} must be numbers, not {brief(values)}") from error
     if column.shape != X.shape[:1]:
         raise ValueError(f"there are {X.shape[0]} examples, but {name} of shape {column.shape}")
     return column

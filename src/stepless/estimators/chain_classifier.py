@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arguments import brief, is_missing
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
@@ -21,7 +22,6 @@ from stepless.estimators.columns import named_classes, refuse_other_classes
 from stepless.estimators.examples import sample_weights
 from stepless.estimators.proof import Posed, ProvenEstimator, in_words, keep_proof
 from stepless.estimators.warm_start import minimize_whole
-from stepless.given import missing, shown
 from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
@@ -264,11 +264,11 @@ class ChainClassifier(ProvenEstimator):
 
     def _problem(self) -> Problem:
         if not isinstance(self.loss, str):
-            raise TypeError(f"loss must be a name, not {shown(self.loss)}")
+            raise TypeError(f"loss must be a name, not {brief(self.loss)}")
         if self.loss not in CHAIN_LOSSES:
             raise UnknownName("loss", self.loss, CHAIN_LOSSES)
         if self.pairs not in _PAIRS:
-            raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
+            raise ValueError(f"pairs must be 'seen' or 'all', not {brief(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
@@ -336,7 +336,7 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
                 f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
             )
     for i, tags in enumerate(y):
-        gap = next((t for t, tag in enumerate(tags) if missing(tag)), None)
+        gap = next((t for t, tag in enumerate(tags) if is_missing(tag)), None)
         if gap is not None:
             raise ValueError(f"sequence {i} has no tag at position {gap}: {tags[gap]}")
     if len({isinstance(tag, str) for tags in y for tag in tags}) > 1:

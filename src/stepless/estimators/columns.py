@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from stepless.arguments import brief, is_missing
 from stepless.arrays import AnyArray, Array, Mask
-from stepless.given import missing, shown
 
 _FINITE = "it must hold finite numbers"
 
@@ -60,7 +60,7 @@ def labels(name: str, values: Any, each: str = "example") -> AnyArray:
         gone = np.isnan(column).ravel()
         _refuse_first(name, column, gone, f"every {each} needs a label", each)
     if column.dtype.kind == "O":
-        gone = np.array([missing(value) for value in column.flat], dtype=bool)
+        gone = np.array([is_missing(value) for value in column.flat], dtype=bool)
         _refuse_first(name, column, gone, f"every {each} needs a label", each)
         strings = np.array([isinstance(value, str) for value in column.flat], dtype=bool)
         if strings.any() and not strings.all():
@@ -82,7 +82,7 @@ def refuse_other_classes(known: AnyArray, classes: Any) -> None:
     if not np.array_equal(named_classes(classes), known):
         raise ValueError(
             "classes= differs from those that were named or fitted first: "
-            f"{shown(known.tolist())}; leave it out, or begin another stream with a new estimator"
+            f"{brief(known.tolist())}; leave it out, or begin another stream with a new estimator"
         )
 
 
@@ -114,7 +114,7 @@ def _array(name: str, values: Any, dtype: Any = None) -> AnyArray:
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name} must hold one value for each example") from error
     if column.ndim == 0 and column.dtype.kind == "O":
-        raise ValueError(f"{name} must hold one value for each example, not {shown(values)}")
+        raise ValueError(f"{name} must hold one value for each example, not {brief(values)}")
     return column
 
 
@@ -126,7 +126,7 @@ def _refuse_first(
         value = column.flat[k]
         value = value.item() if isinstance(value, np.generic) else value
         at = k // (column.size // len(column)) if column.ndim else 0
-        raise ValueError(f"{name} holds {shown(value)} at {each} {at}: {reason}")
+        raise ValueError(f"{name} holds {brief(value)} at {each} {at}: {reason}")
 
 
 def _double(value: Any) -> float:

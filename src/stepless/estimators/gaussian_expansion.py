@@ -14,11 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stepless.arguments import as_float, brief
 from stepless.arrays import Array, Indices
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.columns import refuse_table
 from stepless.estimators.sparse_estimator import SparseEstimator
-from stepless.given import real, shown
 
 _CHUNK = 1 << 22  # kernels at a time: what is held besides the result
 _SAMPLE = 500  # rows whose distances to the support tell σ
@@ -85,8 +85,8 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Spars
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the support from the rows of X, and set σ by their distances; y is not looked at."""
         if not isinstance(self.n_support, Integral) or self.n_support < 1:
-            raise ValueError(f"n_support must be a positive integer, not {shown(self.n_support)}")
-        if self.sigma is not None and not 0.0 < real("sigma", self.sigma) < math.inf:
+            raise ValueError(f"n_support must be a positive integer, not {brief(self.n_support)}")
+        if self.sigma is not None and not 0.0 < as_float("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
         refuse_table(X)
         X = validate_data(self, X, **_ACCEPTED)

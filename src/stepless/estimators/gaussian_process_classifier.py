@@ -16,6 +16,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arguments import as_float, brief
 from stepless.arrays import AnyArray, Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.data.gram import TABLED, Gram
@@ -28,7 +29,6 @@ from stepless.estimators.kernel_classifier import scale
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
 from stepless.estimators.several_classes import coded, named_positives
 from stepless.estimators.sparse_estimator import SparseEstimator
-from stepless.given import real, shown
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.objective import Logistic
 from stepless.run import Run
@@ -185,11 +185,11 @@ class GaussianProcessClassifier(ClassifierMixin, SparseEstimator):
     def _check(self) -> None:
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(
-                f"n_landmarks must be a positive integer, not {shown(self.n_landmarks)}"
+                f"n_landmarks must be a positive integer, not {brief(self.n_landmarks)}"
             )
         if isinstance(self.variance, str) and self.variance != "auto":
             raise ValueError(f"variance must be a number or 'auto', not {self.variance!r}")
-        if self.variance != "auto" and not 1e-40 <= real("variance", self.variance) <= 1e40:
+        if self.variance != "auto" and not 1e-40 <= as_float("variance", self.variance) <= 1e40:
             raise ValueError(f"variance must lie between 1e-40 and 1e40, not {self.variance!r}")
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")

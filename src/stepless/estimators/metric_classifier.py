@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from stepless.arguments import brief
 from stepless.arrays import AnyArray, Array
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -19,7 +20,6 @@ from stepless.estimators.proof import Posed, in_words, keep_proof, refuse_other_
 from stepless.estimators.several_classes import most_plausible
 from stepless.estimators.sparse_estimator import SparseEstimator
 from stepless.estimators.warm_start import anew, goes_on, minimize_whole
-from stepless.given import shown
 from stepless.minimize import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
@@ -197,7 +197,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         if isinstance(self.metric, Metric):
             if self.k is not None:
                 raise ValueError(
-                    f"{self.metric} has its own parameters; leave k={shown(self.k)} out"
+                    f"{self.metric} has its own parameters; leave k={brief(self.k)} out"
                 )
             return self.metric
         if not isinstance(self.metric, str):
@@ -216,7 +216,7 @@ class MetricClassifier(ClassifierMixin, SparseEstimator):
         known = classes.tolist()
         label = known[1] if self.pos_label is None else self.pos_label
         if np.ndim(label) or label not in known:
-            raise ValueError(f"pos_label={shown(label)} is not in y, which holds {known}")
+            raise ValueError(f"pos_label={brief(label)} is not in y, which holds {known}")
         return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:

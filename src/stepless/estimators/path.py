@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.arguments import brief
 from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.examples import labelled, measured
 from stepless.estimators.regressor import LinearRegressor
-from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.minimize import Result
 from stepless.objective import Loss
@@ -140,7 +140,7 @@ def _strengths(alphas: Any) -> list[float]:
         or not ((strengths > 0.0) & (strengths < math.inf)).all()
     ):
         raise ValueError(
-            f"alphas must be a list of positive numbers, at least one, not {shown(alphas)}"
+            f"alphas must be a list of positive numbers, at least one, not {brief(alphas)}"
         )
     return strengths.tolist()
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import brief
 from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.certificate import certify_nothing
-from stepless.given import shown
 from stepless.objective import Objective
-from stepless.own import check_own
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.solver import OnlineSolver
 from stepless.term import Term
+from stepless.user_terms import check_user_terms
 
 _MADE_OF = (
     "loss",
@@ -52,7 +52,7 @@ class WholeChunks:
             began = self._began[name]
             if not _same(began, value):
                 raise ValueError(
-                    f"{name} was {shown(began)} when the stream began, and is {shown(value)} now: "
+                    f"{name} was {brief(began)} when the stream began, and is {brief(value)} now: "
                     "a stream keeps what it began with; put it back, or begin another stream with "
                     "a new estimator"
                 )
@@ -123,7 +123,7 @@ class Stream:
         """Pass once over a chunk; return the predictions before each example (m × K)."""
         risk = risk_of(self.objective, source)
         if self._state is None:
-            check_own(risk)
+            check_user_terms(risk)
             self._state = self.solver.begin_stream(self.objective, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
         scores = self.solver.learn(risk, self._state, order, self._rng)

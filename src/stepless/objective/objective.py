@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import Array
-from stepless.given import refuse_unless
 from stepless.jit import compiled
 from stepless.objective.declared import refuse_missing
 from stepless.objective.domains import (

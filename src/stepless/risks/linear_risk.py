@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, added, applied
 from stepless.design.checksum import checksum
-from stepless.given import refuse_unless
 from stepless.intercept import Cut, bottom
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent

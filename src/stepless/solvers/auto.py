@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from stepless.given import refuse_unless
+from stepless.arguments import refuse_unless
 from stepless.objective import L1, ElasticNet
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk

@@ -6,7 +6,7 @@ import math
 from numbers import Integral
 from typing import Any
 
-from stepless.given import shown
+from stepless.arguments import brief
 from stepless.objective import Penalized
 from stepless.solvers.solver import Solver
 
@@ -38,7 +38,7 @@ class Turns:
         for leg in legs:
             known = isinstance(leg, tuple) and len(leg) == 2 and hasattr(leg[0], "step")
             if not (known and isinstance(leg[1], Integral) and leg[1] >= 1):
-                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {shown(leg)}")
+                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {brief(leg)}")
         if not legs:
             raise ValueError("there must be a turn: (a solver, its steps), such as (Bundle(), 60)")
         self.solvers = [solver for solver, _ in legs]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import is_missing
 from stepless.arrays import AnyArray, Array, Indices, Mask
-from stepless.given import missing
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Queries:
 
 def _refuse_holes(ids: AnyArray) -> None:
     for row, one in enumerate(ids):
-        if missing(one):
+        if is_missing(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from stepless.given import shown
+from stepless.arguments import brief
 
 MOST = 2**53  # more than any query has; what lies beyond some 2^63 compiled code cannot hold
 
@@ -19,5 +19,5 @@ def top_of(k: Any) -> int:
     (10, True)
     """
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k must be a whole number of documents, at least 1, not {shown(k)}")
+        raise ValueError(f"k must be a whole number of documents, at least 1, not {brief(k)}")
     return min(int(k), MOST)
