@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import Array
 from stepless.certificates import Aggregate, Certifier, Planes
 from stepless.compile_errors import in_one_sentence
 from stepless.compiled.blas import single_threaded_blas
-from stepless.given import refuse_unless
 from stepless.intercept import Intercept
 from stepless.interrupts import interruptible
-from stepless.own import check_own
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk
 from stepless.solvers import Finding, Solver
@@ -26,6 +25,7 @@ from stepless.solvers.solver import Remarking, Resumable
 from stepless.solvers.solver_sequence import NEAR, SolverSequence
 from stepless.stopping import Stopping
 from stepless.trace import Event, Trace
+from stepless.user_terms import check_user_terms
 from stepless.verdict import Verdict, refuse_nan
 from stepless.watchers import Watcher, validated_watchers
 
@@ -110,7 +110,7 @@ def minimize(
     for member in sequence.solvers:
         if (lack := lack_of(member, risk)) is not None:
             raise ValueError(f"solver {member.name!r} {lack}")
-    check_own(risk)
+    check_user_terms(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
         identity, watchers = _identity(risk, start, resumable), validated_watchers(watchers)
         rng = rng or np.random.default_rng(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self, TypeAlias
 
-from stepless.given import real, shown
+from stepless.arguments import as_float, brief
 from stepless.objective import (
     DOMAINS,
     JOINT,
@@ -88,7 +88,7 @@ class Problem:
             )
         problem = cls(**found)
         if targets and not isinstance(problem.loss, Loss):
-            raise TypeError(f"loss must be a name or a Loss, not {shown(problem.loss)}")
+            raise TypeError(f"loss must be a name or a Loss, not {brief(problem.loss)}")
         if targets and problem.loss.targets not in targets:
             fitting = [name for name, kind in LOSSES.items() if kind.targets in targets]
             raise ValueError(
@@ -108,7 +108,7 @@ class Problem:
         if isinstance(self.penalty, Regularizer):
             return self.penalty
         if not (self.penalty is None or isinstance(self.penalty, str)):
-            raise TypeError(f"penalty must be a name or a Regularizer, not {shown(self.penalty)}")
+            raise TypeError(f"penalty must be a name or a Regularizer, not {brief(self.penalty)}")
         name = "none" if self.penalty is None else self.penalty
         if self.chooses:
             return penalty_of(name, 1.0)
@@ -133,7 +133,7 @@ class Problem:
     def of_classes(self, count: int, multi_class: str) -> Self:
         """Return the problem of `count` classes: joint, or one that is solved one-vs-rest."""
         if multi_class not in ("ovr", "joint"):
-            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {shown(multi_class)}")
+            raise ValueError(f"multi_class must be 'ovr' or 'joint', not {brief(multi_class)}")
         if self.loss.outputs() > 1:
             if count == 2:
                 raise ValueError("two classes need no joint loss: use loss='hinge' or 'logistic'")
@@ -161,7 +161,7 @@ def loss_of(loss: str | Loss) -> Loss:
 def _domain_of(domain: str | Domain) -> Domain:
     found = _named_domain(domain) if isinstance(domain, str) else domain
     if not isinstance(found, Domain):
-        raise TypeError(f"domain must be a name or a Domain, not {shown(found)}")
+        raise TypeError(f"domain must be a name or a Domain, not {brief(found)}")
     return found
 
 
@@ -187,12 +187,12 @@ def validate_class_weight(class_weight: ClassWeight) -> ClassWeight:
     """
     if isinstance(class_weight, dict):
         for label, weight in class_weight.items():
-            if not 0.0 <= real(f"class_weight of {label!r}", weight) < math.inf:
+            if not 0.0 <= as_float(f"class_weight of {label!r}", weight) < math.inf:
                 raise ValueError(
                     f"class_weight has {weight!r} for class {label!r}: weights must be numbers ≥ 0"
                 )
     elif not (class_weight is None or class_weight == "balanced"):
         raise ValueError(
-            f"class_weight must be None, 'balanced' or a dict, not {shown(class_weight)}"
+            f"class_weight must be None, 'balanced' or a dict, not {brief(class_weight)}"
         )
     return class_weight

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from stepless.given import shown
+from stepless.arguments import brief
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ def named(kind: str, name: str, registry: Mapping[str, Callable[..., T]]) -> T:
     Quantile(tau=0.9)
     """
     if not isinstance(name, str):
-        raise TypeError(f"{kind} must be a name, not {shown(name)}")
+        raise TypeError(f"{kind} must be a name, not {brief(name)}")
     shape = re.fullmatch(r"\s*([\w/-]+)\s*(?:\(([^()]*)\))?\s*", name)
     bare, inside = shape.groups() if shape else (name, None)
     if bare not in registry:

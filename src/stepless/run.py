@@ -11,8 +11,8 @@ from typing import Any, Self, TypeAlias, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
+from stepless.arguments import brief
 from stepless.arrays import Array
-from stepless.given import shown
 from stepless.minimize import Result, minimize
 from stepless.registry import UnknownName
 from stepless.risks.risk import Risk
@@ -137,7 +137,7 @@ class Run:
         if not isinstance(self.solver, str):
             works = isinstance(self.solver, SolverSequence) or hasattr(self.solver, "step")
             if isinstance(self.solver, type) or not works:
-                raise TypeError(f"solver must be a name or a solver, not {shown(self.solver)}")
+                raise TypeError(f"solver must be a name or a solver, not {brief(self.solver)}")
             return self.solver
         if self.solver not in SOLVERS:
             raise UnknownName("solver", self.solver, ["auto", *SOLVERS])
@@ -175,5 +175,5 @@ def threads_of(n_jobs: int | None) -> int | None:
     if n_jobs is None:
         return None
     if not isinstance(n_jobs, Integral) or (n_jobs < 1 and n_jobs != -1):
-        raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {shown(n_jobs)}")
+        raise ValueError(f"n_jobs must be positive, or -1 for all cores, not {brief(n_jobs)}")
     return None if n_jobs == -1 else int(n_jobs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stepless.given import real, shown
+from stepless.arguments import as_float, brief
 
 _NUMBERS = {"alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma"}
 _FLAGS = {"fit_intercept", "warm_start", "shuffle"}
@@ -29,16 +29,16 @@ def refuse_settings(holder: Any) -> None:
         if name[0] == "_" or name[-1] == "_":
             continue
         if isinstance(value, np.ndarray) and name not in _ARRAYS:
-            raise ValueError(f"{name} must be one value, not an array: {shown(value)}")
+            raise ValueError(f"{name} must be one value, not an array: {brief(value)}")
         if name in _NUMBERS:
             if not (value is None or isinstance(value, str)):
-                real(name, value)
+                as_float(name, value)
         elif name in _FLAGS:
             if not isinstance(value, _BOOLEANS):
-                raise ValueError(f"{name} must be True or False, not {shown(value)}")
+                raise ValueError(f"{name} must be True or False, not {brief(value)}")
         elif name == "verbose":
             if not (isinstance(value, Integral | np.bool_) and int(value) >= 0):
-                raise ValueError(f"verbose must be a whole number, at least 0, not {shown(value)}")
+                raise ValueError(f"verbose must be a whole number, at least 0, not {brief(value)}")
         elif name == "random_state":
             _refuse_seed(value)
 
@@ -49,5 +49,5 @@ def _refuse_seed(value: Any) -> None:
     if not (isinstance(value, Integral) and 0 <= int(value) < 2**32):
         raise ValueError(
             "random_state must be None, a whole number from 0 to 2**32 − 1, or a generator, not "
-            f"{shown(value)}"
+            f"{brief(value)}"
         )

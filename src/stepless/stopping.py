@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stepless.given import real
+from stepless.arguments import as_float
 from stepless.trace import Event
 
 
@@ -25,7 +25,7 @@ class Stopping:
 
     def __post_init__(self) -> None:
         for name, least in (("gap", 0.0), ("passes", 1.0), ("seconds", 0.0)):
-            value = real(name, getattr(self, name))
+            value = as_float(name, getattr(self, name))
             if not value >= least:
                 raise ValueError(f"{name} must be at least {least:g}, not {value:g}")
         if self.passes % 1 > 0:

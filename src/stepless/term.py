@@ -28,9 +28,9 @@ from numba.core.typing.collections import NamedTupleAttribute
 from numba.core.typing.templates import AbstractTemplate, infer_getattr
 from numba.extending import lower_builtin, typeof_impl
 
+from stepless.arguments import brief
 from stepless.cached import cached_property
 from stepless.code_digest import code_of
-from stepless.given import shown
 from stepless.jit import Part
 
 _COERCE: dict[Any, Callable[[Any], Any]] = {"float": float, float: float, "int": int, int: int}
@@ -95,7 +95,7 @@ class Term(tuple[Any, ...]):
         try:
             return cls._coerce[field](value)
         except OverflowError:
-            raise ValueError(f"{field} is more than a double can hold: {shown(value)}") from None
+            raise ValueError(f"{field} is more than a double can hold: {brief(value)}") from None
 
     def _check(self) -> None:
         """Raise ValueError where the parameters make no sense."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, TextIO
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import Array
 from stepless.compile_time import COMPILED, NOTEWORTHY
-from stepless.given import refuse_unless
 from stepless.trace import Event
 
 # Called with each event and the best (w, b) so far; True ends the run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepless.compiled.rows import AHEAD
-from stepless.compiled.verdict import judge
+from stepless.compiled.slopes import weighted_slopes
 from stepless.jit import FAST, compiled
 
 SUM, MEMORY = range(2)  # what is kept of a weight: Σ g, and the metric's memory of g
@@ -36,7 +36,7 @@ def average(problem, rule, order, kept, bias, clock, scores):
             _many(X, i, rule, kept, t, room, z)
         for c in range(K):
             scores[n, c] = z[c]
-        if judge(loss, z, y[i], s[i], a):
+        if weighted_slopes(loss, z, y[i], s[i], a):
             for c in range(K):
                 bias[c, SUM] += a[c]
                 bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepless.compiled.verdict import judge
+from stepless.compiled.slopes import weighted_slopes
 from stepless.jit import FAST, compiled
 
 
@@ -35,7 +35,7 @@ def proceed(problem, rule, order, kept, bias, clock, scores):
                 z[c] += w[j, c] * x
         for c in range(K):
             scores[n, c] = z[c]
-        judge(loss, z, y[i], s[i], a)
+        weighted_slopes(loss, z, y[i], s[i], a)
         for c in range(K):
             bias[1, c] += a[c]
             bias[2, c] = bias_metric.grow(bias[2, c], a[c])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from stepless.compiled.rows import AHEAD
-from stepless.compiled.verdict import judge
+from stepless.compiled.slopes import weighted_slopes
 from stepless.jit import FAST, compiled
 from stepless.objective import Domain
 from stepless.term import Term
@@ -55,7 +55,7 @@ def split(problem, rule, order, kept, bias, common, scores):
                 z[c] += math.copysign(max(scale * abs(v) - shift, 0.0), v) * x
         for c in range(K):
             scores[n, c] = z[c]
-        moved = judge(loss, z, y[i], s[i], a)
+        moved = weighted_slopes(loss, z, y[i], s[i], a)
         step = eta * root
         cut = step * alpha
         shrink = 1.0 / (1.0 + step * beta)

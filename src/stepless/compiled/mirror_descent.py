@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepless.compiled.rows import AHEAD
-from stepless.compiled.verdict import judge
+from stepless.compiled.slopes import weighted_slopes
 from stepless.jit import FAST, compiled
 
 # What is kept of a weight: its value after round LAST, the metric's memory of its gradients.
@@ -43,7 +43,7 @@ def descend(problem, rule, order, kept, bias, clock, scores):
                 z[c] += kept[j, c, VALUE] * x
         for c in range(K):
             scores[n, c] = z[c]
-        if judge(loss, z, y[i], s[i], a):
+        if weighted_slopes(loss, z, y[i], s[i], a):
             for c in range(K):
                 bias[c, MEMORY] = bias_metric.grow(bias[c, MEMORY], a[c])
                 bias[c, VALUE] -= bias_eta * a[c] / bias_metric.height(bias[c, MEMORY], t + 1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from stepless.arguments import brief
 from stepless.arrays import Array, Indices, MatrixLike
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
@@ -21,7 +22,6 @@ from stepless.data.column import Column, block_arguments
 from stepless.data.cuts import block_count, merge_blocks, sum_blocks
 from stepless.data.threads import available_cores, map_blocks
 from stepless.design import Dense, Design, Sparse
-from stepless.given import shown
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Source:
         weights = weights * (weights.size / weights.sum()) if scaled else weights
         self.whole = Block(X, _checked(X, "targets", y), weights)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
-            raise ValueError(f"threads must be a positive whole number, not {shown(threads)}")
+            raise ValueError(f"threads must be a positive whole number, not {brief(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
         self._groups = None if groups is None else _rising(groups, X.shape[0])
 
@@ -252,7 +252,7 @@ def _checked(X: Design, name: str, values: ArrayLike) -> Array:
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be numbers, not {shown(values)}") from error
+        raise ValueError(f"{name} must be numbers, not {brief(values)}") from error
     if column.shape != X.shape[:1]:
         raise ValueError(f"there are {X.shape[0]} examples, but {name} of shape {column.shape}")
     return column

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arguments import brief, is_missing
 from stepless.arrays import AnyArray, Array, Indices, Weights
 from stepless.data.sequences import Sequences, Vocabulary
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
@@ -24,7 +25,6 @@ from stepless.estimators.proof import Data, Obligation, describe_problem, store_
 from stepless.estimators.targets import stream_classes
 from stepless.estimators.validation import sample_weights
 from stepless.estimators.warm_start import minimize_oracle_risk
-from stepless.given import missing, shown
 from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
@@ -263,11 +263,11 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
     def _problem(self) -> Problem:
         if not isinstance(self.loss, str):
-            raise TypeError(f"loss must be a name, not {shown(self.loss)}")
+            raise TypeError(f"loss must be a name, not {brief(self.loss)}")
         if self.loss not in CHAIN_LOSSES:
             raise UnknownName("loss", self.loss, CHAIN_LOSSES)
         if self.pairs not in _PAIRS:
-            raise ValueError(f"pairs must be 'seen' or 'all', not {shown(self.pairs)}")
+            raise ValueError(f"pairs must be 'seen' or 'all', not {brief(self.pairs)}")
         if _is_crf(self) and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
         return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
@@ -335,7 +335,7 @@ def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
                 f"sequence {i} has {lengths[i]} positions in X, but {len(tags)} tags in y"
             )
     for i, tags in enumerate(y):
-        gap = next((t for t, tag in enumerate(tags) if missing(tag)), None)
+        gap = next((t for t, tag in enumerate(tags) if is_missing(tag)), None)
         if gap is not None:
             raise ValueError(f"sequence {i} has no tag at position {gap}: {tags[gap]}")
     if len({isinstance(tag, str) for tags in y for tag in tags}) > 1:

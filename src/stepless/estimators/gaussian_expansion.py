@@ -14,10 +14,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from stepless.arguments import as_float, brief
 from stepless.arrays import Array, Indices, Matrix, MatrixLike
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.validation import refuse_non_numeric
-from stepless.given import real, shown
 from stepless.run import RandomState
 
 _CHUNK = 1 << 22  # kernels computed at a time: memory besides the result
@@ -94,8 +94,8 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Draw the support from the rows of X, and set σ by their distances; y is ignored."""
         if not isinstance(self.n_support, Integral) or self.n_support < 1:
-            raise ValueError(f"n_support must be a positive integer, not {shown(self.n_support)}")
-        if self.sigma is not None and not 0.0 < real("sigma", self.sigma) < math.inf:
+            raise ValueError(f"n_support must be a positive integer, not {brief(self.n_support)}")
+        if self.sigma is not None and not 0.0 < as_float("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
         refuse_non_numeric(X)
         X = validate_data(self, X, **_ACCEPTED)

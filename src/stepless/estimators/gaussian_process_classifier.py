@@ -17,6 +17,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arguments import as_float, brief
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike
 from stepless.compiled.blas import single_threaded_blas
 from stepless.data.gram import TABLED, Gram
@@ -29,7 +30,6 @@ from stepless.estimators.kernel_classifier import default_gamma
 from stepless.estimators.landmark_posterior import LandmarkPosterior, Landmarks
 from stepless.estimators.multiclass import positive_class_names, predicted_classes, targets_per_run
 from stepless.estimators.validation import validate_classification, validate_X
-from stepless.given import real, shown
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.objective import Logistic
 from stepless.run import RandomState, Run, Watchers
@@ -182,11 +182,11 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedEstimator):
     def _refuse_parameters(self) -> None:
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(
-                f"n_landmarks must be a positive integer, not {shown(self.n_landmarks)}"
+                f"n_landmarks must be a positive integer, not {brief(self.n_landmarks)}"
             )
         if isinstance(self.variance, str) and self.variance != "auto":
             raise ValueError(f"variance must be a number or 'auto', not {self.variance!r}")
-        if self.variance != "auto" and not 1e-40 <= real("variance", self.variance) <= 1e40:
+        if self.variance != "auto" and not 1e-40 <= as_float("variance", self.variance) <= 1e40:
             raise ValueError(f"variance must lie between 1e-40 and 1e40, not {self.variance!r}")
         if isinstance(self.gamma, str) and self.gamma != "auto":
             raise ValueError(f"gamma must be positive, None or 'auto', not {self.gamma!r}")

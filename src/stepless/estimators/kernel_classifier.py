@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.arguments import as_float, brief
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
 from stepless.data.digest import digest
 from stepless.data.gram import Gram, combination
@@ -23,7 +24,6 @@ from stepless.estimators.certificate import Remedy, store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.validation import validate_classification, validate_X
-from stepless.given import real, shown
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
 from stepless.minimize import Result
 from stepless.objective import Loss, SquaredL2
@@ -220,7 +220,7 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         return probabilities(self.loss_, z)
 
     def _strength(self) -> float:
-        alpha = real("alpha", self.alpha)
+        alpha = as_float("alpha", self.alpha)
         if not 1e-50 <= alpha < math.inf:
             raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
         return alpha
@@ -234,7 +234,7 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
 
     def _kernel_solver(self) -> Solver:
         if not isinstance(self.solver, str):
-            raise TypeError(f"solver must be a name, not {shown(self.solver)}")
+            raise TypeError(f"solver must be a name, not {brief(self.solver)}")
         if self.solver not in _SOLVERS:
             raise UnknownName("solver", self.solver, _SOLVERS)
         return KernelPGS(self.budget) if self.solver == "pgs" else _SOLVERS[self.solver]()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
+from stepless.arguments import brief
 from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
@@ -31,7 +32,6 @@ from stepless.estimators.warm_start import (
     may_reset_features,
     minimize_oracle_risk,
 )
-from stepless.given import shown
 from stepless.minimize import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
@@ -201,7 +201,7 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
         if isinstance(self.metric, Metric):
             if self.k is not None:
                 raise ValueError(
-                    f"{self.metric} has its own parameters; leave k={shown(self.k)} out"
+                    f"{self.metric} has its own parameters; leave k={brief(self.k)} out"
                 )
             return self.metric
         if not isinstance(self.metric, str):
@@ -220,7 +220,7 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
         known = classes.tolist()
         label = known[1] if self.pos_label is None else self.pos_label
         if np.asarray(label).ndim or label not in known:
-            raise ValueError(f"pos_label={shown(label)} is not in y, which holds {known}")
+            raise ValueError(f"pos_label={brief(label)} is not in y, which holds {known}")
         return classes[known.index(label)]
 
     def _intercept(self, metric: Metric, source: Source, result: Result) -> float:

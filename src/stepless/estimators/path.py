@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.arguments import brief
 from stepless.arrays import Array, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.regressor import LinearRegressor
 from stepless.estimators.validation import validate_classification, validate_regression
-from stepless.given import shown
 from stepless.interrupts import interruptible
 from stepless.minimize import Result
 from stepless.objective import Loss
@@ -149,7 +149,7 @@ def _strengths(alphas: Sequence[float]) -> list[float]:
         or not ((strengths > 0.0) & (strengths < math.inf)).all()
     ):
         raise ValueError(
-            f"alphas must be a list of positive numbers, at least one, not {shown(alphas)}"
+            f"alphas must be a list of positive numbers, at least one, not {brief(alphas)}"
         )
     found: list[float] = strengths.tolist()
     return found

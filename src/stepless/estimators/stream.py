@@ -9,18 +9,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stepless.arguments import brief
 from stepless.arrays import Array
 from stepless.data import Source
 from stepless.estimators.certificate import store_no_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.multiclass import Point
-from stepless.given import shown
 from stepless.objective import Objective
-from stepless.own import check_own
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.solver import OnlineSolver
 from stepless.term import Term
+from stepless.user_terms import check_user_terms
 
 _FIXED = (  # parameters that a stream keeps
     "loss",
@@ -55,7 +55,7 @@ class ChunkStream:
             first = self._parameters[name]
             if not _same(first, value):
                 raise ValueError(
-                    f"{name} was {shown(first)} when the stream began, and is {shown(value)} now: "
+                    f"{name} was {brief(first)} when the stream began, and is {brief(value)} now: "
                     "a stream keeps what it began with; put it back, or begin another stream with "
                     "a new estimator"
                 )
@@ -122,7 +122,7 @@ class StreamLearner:
         """Pass once over a chunk; return the predictions before each example (m × K)."""
         risk = risk_of(self.objective, source)
         if self._state is None:
-            check_own(risk)
+            check_user_terms(risk)
             self._state = self.solver.begin_stream(self.objective, *self._start)
         order = np.arange(risk.m, dtype=np.uint32)
         scores = self.solver.learn(risk, self._state, order, self._rng)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
+from stepless.arguments import brief, is_missing
 from stepless.arrays import AnyArray, Array, Mask
-from stepless.given import missing, shown
 
 _FINITE = "it must hold finite numbers"
 
@@ -61,7 +61,7 @@ def validate_labels(name: str, values: ArrayLike, each: str = "example") -> AnyA
         gone = np.isnan(column).ravel()
         _refuse_first(name, column, gone, f"every {each} needs a label", each)
     if column.dtype.kind == "O":
-        gone = np.array([missing(value) for value in column.flat], dtype=bool)
+        gone = np.array([is_missing(value) for value in column.flat], dtype=bool)
         _refuse_first(name, column, gone, f"every {each} needs a label", each)
         strings = np.array([isinstance(value, str) for value in column.flat], dtype=bool)
         if strings.any() and not strings.all():
@@ -85,7 +85,7 @@ def stream_classes(
     if known is not None and not np.array_equal(named, known):
         raise ValueError(
             "classes= differs from those that were named or fitted first: "
-            f"{shown(known.tolist())}; leave it out, or begin another stream with a new estimator"
+            f"{brief(known.tolist())}; leave it out, or begin another stream with a new estimator"
         )
     return named if known is None else known
 
@@ -107,7 +107,7 @@ def _array(name: str, values: ArrayLike, dtype: type[object] | None = None) -> A
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name} must hold one value per example") from error
     if column.ndim == 0 and column.dtype.kind == "O":
-        raise ValueError(f"{name} must hold one value per example, not {shown(values)}")
+        raise ValueError(f"{name} must hold one value per example, not {brief(values)}")
     return column
 
 
@@ -119,7 +119,7 @@ def _refuse_first(
         value = column.flat[k]
         value = value.item() if isinstance(value, np.generic) else value
         at = k // (column.size // len(column)) if column.ndim else 0
-        raise ValueError(f"{name} holds {shown(value)} at {each} {at}: {reason}")
+        raise ValueError(f"{name} holds {brief(value)} at {each} {at}: {reason}")
 
 
 def _double(value: object) -> float:

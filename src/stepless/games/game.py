@@ -22,7 +22,7 @@ from stepless.games.ledger import Ledger
 from stepless.games.players import PLAYERS, Player, Run
 from stepless.games.players.refusals import described, refuse_non_player
 from stepless.objective import Domain, Regularizer
-from stepless.own import check_own_terms, is_own
+from stepless.user_terms import check_user_penalty, is_user_defined
 
 _OUTSIDE = 1e-9  # relative: how far a decision may lie outside of the domain by rounding
 _SAMPLE = 16  # decisions of a game from which the best is chosen if only values are shown
@@ -62,7 +62,7 @@ class GameRecord:
         """
         for t in self._sampled_rounds():
             f, w = self.costs[t], self.run.plays[t]
-            if not isinstance(f, UserCost) and not is_own(getattr(f, "loss", f)):
+            if not isinstance(f, UserCost) and not is_user_defined(getattr(f, "loss", f)):
                 continue
             for u, v in ((w, best), (best, w)):
                 here, there, rise = f.value(u), f.value(v), f.gradient(u) * (v - u)
@@ -243,7 +243,7 @@ class Game:
             yield t, cost
 
     def _enter(self, d: int) -> None:
-        check_own_terms(d, self.penalty, self.domain, *self.constraints)
+        check_user_penalty(d, self.penalty, self.domain, *self.constraints)
         self.player.enter(
             self.domain, d, penalty=self.penalty, constraints=self.constraints, seed=self.seed
         )

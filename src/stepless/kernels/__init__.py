@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from stepless.given import real
+from stepless.arguments import as_float
 from stepless.kernels.gaussian import Gaussian
 from stepless.kernels.kernel import Kernel
 from stepless.kernels.linear_kernel import LinearKernel
@@ -47,7 +47,7 @@ def refuse_gamma(kernel: object, gamma: object) -> None:
         raise ValueError(f"{kernel} has its own parameters; leave gamma out")
     if kernel.strip() == "linear":
         raise ValueError("kernel 'linear' has no gamma: leave gamma out")
-    real("gamma", gamma)
+    as_float("gamma", gamma)
 
 
 __all__ = [

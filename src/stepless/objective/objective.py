@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import Array
-from stepless.given import refuse_unless
 from stepless.jit import compiled
 from stepless.objective.declared import refuse_missing
 from stepless.objective.domains import Domain, Free

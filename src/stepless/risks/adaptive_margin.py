@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stepless.arguments import as_float
 from stepless.arrays import Array
 from stepless.compiled.lowest_share import lowest_share
 from stepless.data.source import Source
-from stepless.given import real
 from stepless.intercept import Intercept
 from stepless.objective import SquaredL2
 from stepless.plane import Plane, Tangent
@@ -67,7 +67,7 @@ class AdaptiveMargin(OracleRisk):
     """
 
     def __init__(self, source: Source, nu: float, *, intercept: bool) -> None:
-        nu = real("nu", nu)
+        nu = as_float("nu", nu)
         m, d = source.shape
         super().__init__(d, SquaredL2(1.0), m=m)
         self.source, self.intercept = source, intercept

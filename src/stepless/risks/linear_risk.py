@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from stepless.arguments import refuse_unless
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.design.checksum import checksum
-from stepless.given import refuse_unless
 from stepless.intercept import Cut, Intercept, bottom
 from stepless.objective import FiniteSum, Objective
 from stepless.plane import Plane, Tangent

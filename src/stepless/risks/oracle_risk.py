@@ -11,8 +11,8 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
+from stepless.arguments import brief
 from stepless.arrays import Array
-from stepless.given import shown
 from stepless.intercept import Cut, Intercept, bottom
 from stepless.objective import Domain, Free, OracleObjective, Regularizer
 from stepless.plane import Plane, Tangent
@@ -169,7 +169,7 @@ class OracleRisk(WeightRisk):
         found: object = self.value_and_gradient(w)
         if not (isinstance(found, tuple | list) and len(found) == 2 and np.ndim(found[0]) == 0):
             raise ValueError(
-                f"value_and_gradient must give a number and a gradient, not {shown(found)}"
+                f"value_and_gradient must give a number and a gradient, not {brief(found)}"
             )
         value, a = found
         if np.shape(a) != (self.d,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from stepless.given import refuse_unless
+from stepless.arguments import refuse_unless
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk
 from stepless.solvers.batch.accelerated import Accelerated

@@ -6,7 +6,7 @@ import math
 from numbers import Integral
 from typing import ClassVar
 
-from stepless.given import shown
+from stepless.arguments import brief
 from stepless.objective import Penalized
 from stepless.solvers.solver import Solver
 
@@ -38,7 +38,7 @@ class SolverSequence:
         for turn in turns:
             known = isinstance(turn, tuple) and len(turn) == 2 and hasattr(turn[0], "step")
             if not (known and isinstance(turn[1], Integral) and turn[1] >= 1):
-                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {shown(turn)}")
+                raise ValueError(f"a turn is (a solver, its steps ≥ 1), not {brief(turn)}")
         if not turns:
             raise ValueError("there must be a turn: (a solver, its steps), such as (Bundle(), 60)")
         self.solvers = [solver for solver, _ in turns]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from stepless.given import shown
+from stepless.arguments import brief
 from stepless.registry import named
 from stepless.risks.metrics.at_top import AtTop
 from stepless.risks.metrics.f_measure import FMeasure
@@ -44,7 +44,7 @@ def metric_of(name: str, k: float | None = None) -> Metric:
             f"metric={name!r} needs k=: how many examples are picked, or which share of them"
         )
     if name.strip() not in at_k and k is not None:
-        raise ValueError(f"metric={name!r} has no k; leave k={shown(k)} out")
+        raise ValueError(f"metric={name!r} has no k; leave k={brief(k)} out")
     return metric
 
 

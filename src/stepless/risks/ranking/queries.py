@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stepless.arguments import is_missing
 from stepless.arrays import AnyArray, Array, Indices, Mask
-from stepless.given import missing
 
 QueryIds = ArrayLike | None  # sizes of consecutive queries, or one id per row
 
@@ -49,7 +49,7 @@ class Queries:
 
 def _refuse_missing(ids: AnyArray) -> None:
     for row, one in enumerate(ids):
-        if missing(one):
+        if is_missing(one):
             raise ValueError(f"qid is {one} in row {row}: every row belongs to a query")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral
 
-from stepless.given import shown
+from stepless.arguments import brief
 
 MOST = 2**53  # more than any query has; compiled code cannot represent 2^63 and more
 
@@ -18,5 +18,5 @@ def top_of(k: object) -> int:
     (10, True)
     """
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k must be a whole number of documents, at least 1, not {shown(k)}")
+        raise ValueError(f"k must be a whole number of documents, at least 1, not {brief(k)}")
     return min(int(k), MOST)

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from stepless.arguments import brief
 from stepless.arrays import Array, Indices
 from stepless.compiled import expansion
 from stepless.compiled.expansion import Rule
 from stepless.compiled.shuffle import random_order
-from stepless.given import shown
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.kernel_risk import KernelRisk
@@ -72,7 +72,7 @@ class KernelPGS:
     def __init__(self, budget: int | None = None) -> None:
         if budget is not None and not (isinstance(budget, Integral) and budget >= 1):
             raise ValueError(
-                f"budget must be a positive whole number, or None for no limit, not {shown(budget)}"
+                f"budget must be a positive whole number, or None for no limit, not {brief(budget)}"
             )
         self.budget = budget
 

@@ -1,4 +1,4 @@
-"""What an example's loss says of its predictions."""
+"""Slopes of an example's loss in its predictions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stepless.jit import FAST, compiled
 
 
 @compiled(fastmath=FAST)
-def judge(loss, z, y, s, a):
+def weighted_slopes(loss, z, y, s, a):
     """Write a = s ∂ℓ(z, y); return whether any of it differs from 0."""
     loss.slopes(z, y, a)
     moved = False

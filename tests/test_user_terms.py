@@ -48,8 +48,8 @@ from stepless.games import OGD, ExampleLoss, Game, GameError
 from stepless.games.players import Constant
 from stepless.minimize import minimize
 from stepless.objective import L1, LOSSES, JointLoss, Softmax
-from stepless.own import check_own, check_own_terms
 from stepless.solvers import Bundle
+from stepless.user_terms import check_user_penalty, check_user_terms
 
 
 def regression():
@@ -180,13 +180,15 @@ class PositiveOnly(Loss):
 
 def test_a_right_loss_passes_where_its_targets_are():
     X, y = regression()
-    check_own(LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, y)))
-    check_own(LinearRisk(Objective(PositiveOnly(), SquaredL2(0.1)), Source(X, y)))
+    check_user_terms(LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, y)))
+    check_user_terms(LinearRisk(Objective(PositiveOnly(), SquaredL2(0.1)), Source(X, y)))
     for size in (1e-9, 1.0, 1e9):
-        check_own(LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, size * (y - 200.0))))
-        check_own(LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, size + 0.0 * y)))
+        check_user_terms(
+            LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, size * (y - 200.0)))
+        )
+        check_user_terms(LinearRisk(Objective(Halves(), SquaredL2(0.1)), Source(X, size + 0.0 * y)))
     X, y = classes()
-    check_own(LinearRisk(Objective(Naive(), SquaredL2(0.1)), Source(X, 2.0 * y - 1.0)))
+    check_user_terms(LinearRisk(Objective(Naive(), SquaredL2(0.1)), Source(X, 2.0 * y - 1.0)))
 
 
 class WrongJoint(Softmax):
@@ -337,12 +339,12 @@ def test_a_wrong_domain_is_refused_before_a_run(kind, sentence):
         Game(OGD(), kind()).run(np.ones((3, 2)))
     if kind is not WrongWay:
         with pytest.raises(ContractError, match=sentence):
-            check_own_terms(3, None, Intersection(1.0, kind()))
+            check_user_penalty(3, None, Intersection(1.0, kind()))
 
 
 def test_right_domains_and_regularizers_pass():
-    check_own_terms(3, OwnL1(0.1), Square(), Intersection(1.0, Square()))
-    check_own_terms(5000, OwnL1(0.1), Square())
+    check_user_penalty(3, OwnL1(0.1), Square(), Intersection(1.0, Square()))
+    check_user_penalty(5000, OwnL1(0.1), Square())
 
 
 class Largest(OracleRisk):
@@ -366,10 +368,10 @@ def test_a_risk_is_checked_once():
     with pytest.raises(ContractError, match=r"the gradient of Steeper at .* is no subgradient"):
         minimize(Steeper(3, SquaredL2(0.1)), Bundle(), Stopping(gap=1e-3))
     risk = Largest(3, SquaredL2(0.1))
-    check_own(risk)
+    check_user_terms(risk)
     calls = Largest.calls
-    check_own(risk)
-    check_own(risk.under(SquaredL2(0.2)))
+    check_user_terms(risk)
+    check_user_terms(risk.under(SquaredL2(0.2)))
     assert Largest.calls == calls
 
 
@@ -392,7 +394,7 @@ def test_what_was_found_right_is_not_checked_again():
 
     def look(loss, y=y):
         calls.clear()
-        check_own(LinearRisk(Objective(loss, SquaredL2(0.1)), Source(X, y)))
+        check_user_terms(LinearRisk(Objective(loss, SquaredL2(0.1)), Source(X, y)))
         return len(calls)
 
     assert look(Counted()) > 0
@@ -423,8 +425,8 @@ def test_what_comes_with_the_package_is_not_looked_at(monkeypatch):
     objective = Objective(Softmax(3), SquaredL2(0.1), L2Ball(1.0))
     risk = LinearRisk.__new__(LinearRisk)
     risk.objective, risk.source, risk.d = objective, Source(X, np.arange(6.0) % 3), 18
-    check_own(risk)
-    check_own_terms(3, None, Simplex())
+    check_user_terms(risk)
+    check_user_penalty(3, None, Simplex())
 
 
 class Bowl:

@@ -1,4 +1,4 @@
-"""Values that a user gives: numbers that must be such, and how messages spell the others."""
+"""Checks of arguments, and how messages spell them."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-_LONGEST = 60  # characters of a message that a value may take
+_LONGEST = 60  # characters of a value in a message
 
 
-def real(name: str, value: Any) -> float:
-    """Return a value as a number of double precision, or refuse it by its name.
+def as_float(name: str, value: Any) -> float:
+    """Return a number as a float, or refuse it by its name.
 
     Examples
     --------
-    >>> real("gap", 1)
+    >>> as_float("gap", 1)
     1.0
-    >>> real("gap", "small")
+    >>> as_float("gap", "small")
     Traceback (most recent call last):
     ValueError: gap must be a number, not 'small'
     """
-    if type(value) is float:  # most are, and a chunk of a stream may be small
+    if type(value) is float:  # the usual case, fast for small chunks of a stream
         return value
     if not isinstance(value, Real | Decimal) or isinstance(value, bool):
-        raise ValueError(f"{name} must be a number, not {shown(value)}")
+        raise ValueError(f"{name} must be a number, not {brief(value)}")
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{name} is more than a double can hold: {shown(value)}") from None
+        raise ValueError(f"{name} is more than a double can hold: {brief(value)}") from None
 
 
 def refuse_unless(fits: bool, name: str, kind: str, value: Any) -> None:
-    """Refuse a value of another kind than a name asks for.
+    """Refuse an argument of a wrong type.
 
     Examples
     --------
@@ -40,15 +40,15 @@ def refuse_unless(fits: bool, name: str, kind: str, value: Any) -> None:
     TypeError: solver must be a solver, such as Bundle(), not 'bundle'
     """
     if not fits:
-        raise TypeError(f"{name} must be a {kind}, not {shown(value)}")
+        raise TypeError(f"{name} must be a {kind}, not {brief(value)}")
 
 
-def shown(value: Any) -> str:
-    """Spell a value on one line, the end of it left out if it is long.
+def brief(value: Any) -> str:
+    """Return the repr of a value on one line, cut if it is long.
 
     Examples
     --------
-    >>> shown("l2"), shown(10**100)
+    >>> brief("l2"), brief(10**100)
     ("'l2'", '100000000000000000000000000000000000000000000000000000000000…')
     """
     try:
@@ -58,8 +58,8 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def missing(value: Any) -> bool:
-    """Whether this is None, NaN, NaT or pandas's NA."""
+def is_missing(value: Any) -> bool:
+    """Return whether this is None, NaN, NaT or pandas's NA."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
     except (TypeError, ValueError):  # NA does not say whether it is itself
