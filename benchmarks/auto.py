@@ -7,7 +7,7 @@ import argparse
 from benchmarks import datasets
 from benchmarks.tables import table
 from stepless import LinearRisk, Objective, Source, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic, SquaredL2
 from stepless.solvers import DualAscent, InteriorPoint, Newton, ProximalBundle, SmoothedNewton
 from stepless.solvers.auto import choose

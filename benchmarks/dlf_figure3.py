@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks import datasets, ranking, rna
 from benchmarks.tables import table
 from stepless import SquaredL2, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.ranking import NDCG, Pairwise, RankingLoss, RankingRisk
 from stepless.solvers import Bundle, ProximalBundle

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import datasets
 from benchmarks.tables import table
 from stepless import LinearRisk, Objective, Source, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, SquaredL2
 from stepless.solvers import SOLVERS
 

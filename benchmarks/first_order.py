@@ -19,7 +19,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from benchmarks import datasets
 from benchmarks.tables import table, timed
 from stepless import LinearRisk, Objective, Source, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, Logistic, RowsL2, Softmax, Squared
 from stepless.risks.joint_risk import JointRisk
 from stepless.solvers import Accelerated, AdaGrad

@@ -1,4 +1,4 @@
-"""Damaged files, forged models, random command lines and call sequences: does anything give way?
+"""Damaged files, forged models, random command lines and call sequences: look for what gives way.
 
     python -m benchmarks.fuzz [--seconds 300] [--seed 0] [--cases N]
                               [--only readers|models|commands|calls|signals]

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks import datasets
 from benchmarks.tables import table
 from stepless import LinearRisk, Objective, Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Logistic, SquaredL2
 from stepless.solvers import EMGD, Newton, Pegasos
 from stepless.stopping import Stopping

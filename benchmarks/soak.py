@@ -1,4 +1,4 @@
-"""Thousands of small, nasty problems: is any certificate false?
+"""Thousands of small, nasty problems: look for a false certificate.
 
     python -m benchmarks.soak [--problems 10000] [--seed 0] [--solvers auto,bundle] [--seconds N]
                               [--wide]
@@ -28,7 +28,7 @@ from benchmarks.tables import table
 from stepless import LinearClassifier, LinearRegressor
 from stepless.certificates import Certifier
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     LOSSES,

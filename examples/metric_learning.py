@@ -6,9 +6,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from stepless import SOLVERS, LinearRisk, Objective, Source, Spectrahedron, Stopping, Zero
+from stepless import SOLVERS, LinearRisk, Objective, Source, Spectrahedron, Stopping, Zero, minimize
 from stepless.design import Outer
-from stepless.minimize import minimize
 from stepless.objective import Logistic
 
 NOISE, PAIRS = 20, 3000

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from stepless import LinearClassifier, LinearRegressor, Source, load_model, save_model
 from stepless.cli import app
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     ElasticNet,
     Hinge,

@@ -46,7 +46,7 @@ from stepless.checks.loss import check_loss_quickly
 from stepless.checks.regularizer import check_regularizer_quickly
 from stepless.games import OGD, ExampleLoss, Game, GameError
 from stepless.games.players import Constant
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, LOSSES, JointLoss, Softmax
 from stepless.solvers import Bundle
 from stepless.user_terms import check_user_penalty, check_user_terms

@@ -9,7 +9,7 @@ import numpy as np
 from stepless import Objective, Stopping
 from stepless.compile_time import COMPILED
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Squared, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle

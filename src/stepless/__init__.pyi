@@ -30,6 +30,7 @@ from stepless.kernels import (
     LinearKernel as LinearKernel,
     Polynomial as Polynomial,
 )
+from stepless.minimization import Result as Result, minimize as minimize
 from stepless.objective import (
     DOMAINS as DOMAINS,
     L1 as L1,

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from stepless.arguments import brief
 from stepless.arrays import Array
-from stepless.minimize import Result, minimize
+from stepless.minimization import Result, minimize
 from stepless.registry import UnknownName
 from stepless.risks.risk import Risk
 from stepless.settings import refuse_settings

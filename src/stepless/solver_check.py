@@ -13,7 +13,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.checks.contract import SLACK, ContractError, described, point
 from stepless.data import Source
-from stepless.minimize import Result, minimize
+from stepless.minimization import Result, minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.plane import Plane
 from stepless.risks.linear_risk import LinearRisk

@@ -15,7 +15,7 @@ from stepless.compiled import smooth
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
 from stepless.data import Block, Column, Source, apply_numpy
-from stepless.minimize import Result, minimize
+from stepless.minimization import Result, minimize
 from stepless.objective import Loss, Objective
 from stepless.problem import Problem
 from stepless.risks.linear_risk import LinearRisk

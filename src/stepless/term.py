@@ -129,7 +129,7 @@ class Term(tuple[Any, ...]):
             seen: set[Any] = set()
             code = [repr(cls._fields)] + [code_of(f, seen) for f in _methods(cls).values()]
             cls._digested = hashlib.sha256("".join(code).encode()).hexdigest()[:16]
-        return vars(cls)["_digested"]
+        return str(vars(cls)["_digested"])
 
     @cached_property
     def _numba_type_(self) -> TermType:

@@ -10,7 +10,7 @@ from scipy.optimize import minimize as scipy_minimize
 from grids import grid
 from stepless.certificates import Aggregate, Certifier
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     Absolute,

@@ -10,7 +10,7 @@ from stepless.certificates import planes
 from stepless.certificates.kernel_planes import KernelPlanes
 from stepless.data.gram import Gram
 from stepless.kernels import Gaussian, LinearKernel, Polynomial
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.solvers.online.kernel_pgs import KernelPGS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     Hinge,

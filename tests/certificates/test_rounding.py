@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     Absolute,
     EpsilonInsensitive,

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     Free,
     Hinge,

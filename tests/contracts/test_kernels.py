@@ -7,7 +7,7 @@ import pytest
 
 from contracts.test_going_on import solver_and_risk
 from stepless.data import Column, Sequences, Source, sequences, source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Logistic, MulticlassHinge, Objective, Softmax, SquaredL2
 from stepless.risks.chains import ChainHingeRisk, CRFRisk
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities

@@ -8,7 +8,7 @@ import pytest
 from stepless import LinearRisk, Objective, OracleRisk, Run, Source, SquaredL2, Stopping
 from stepless.data.gram import Gram
 from stepless.kernels import Gaussian
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Box, Hinge, L1Ball, L2Ball, Logistic, MulticlassHinge, Simplex
 from stepless.risks.joint_risk import JointRisk
 from stepless.risks.kernel_risk import KernelRisk

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.problems import STRENGTHS, Case
 from grids import SOAK
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import LOSSES
 from stepless.solvers import SOLVERS
 from stepless.stopping import Stopping

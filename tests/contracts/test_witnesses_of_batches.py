@@ -9,7 +9,7 @@ import pytest
 from contracts.problems import PARAMETERS, examples
 from grids import SOAK
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     LOSSES,

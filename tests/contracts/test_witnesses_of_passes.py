@@ -7,7 +7,7 @@ from scipy import sparse
 from grids import SOAK
 from stepless.certificates import Certifier
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     Absolute,

@@ -19,7 +19,7 @@ from stepless import (
 )
 from stepless.estimators.exact_posterior import ExactPosterior
 from stepless.estimators.stream import StreamLearner
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.solvers import AdaGrad
 
 pytestmark = pytest.mark.usefixtures("usual_handlers")

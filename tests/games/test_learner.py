@@ -12,7 +12,7 @@ from stepless.data import Source
 from stepless.games import Game, LearnerFromPlayer
 from stepless.games.costs import ExampleLoss
 from stepless.games.players import OGD, ONS, AdaGrad, BanditTwoPoint, CompositeMirrorProx
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     Free,

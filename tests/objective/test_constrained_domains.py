@@ -23,7 +23,7 @@ from stepless import (
     SquaredLp,
     check_domain,
 )
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import DOMAINS, L2Ball, Logistic, Nonnegative, Simplex
 from stepless.objective.eigenpair import lowest
 from stepless.registry import named

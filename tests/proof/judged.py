@@ -10,7 +10,7 @@ from proof.arithmetic import exact, mp
 from proof.exact import dual, least, objective, violation
 from proof.problems import Problem, problem
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.proof import distributions, losses
 from stepless.proof.optimum_distance import unbounded
 from stepless.risks.joint_risk import risk_of

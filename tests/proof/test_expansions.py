@@ -13,7 +13,7 @@ from stepless.certificates import Certifier
 from stepless.data import gram as gram_module
 from stepless.data.gram import Gram
 from stepless.kernels import Gaussian, Kernel, LinearKernel, Polynomial
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
 from stepless.proof import expansions
 from stepless.proof.witness import Slopes

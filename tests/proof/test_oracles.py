@@ -10,7 +10,7 @@ from stepless import SOLVERS, SquaredL2, Stopping
 from stepless.certificates.planes import MOST_POINTS
 from stepless.data import Source
 from stepless.data.sequences import Sequences
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, ElasticNet, L1Ball, OracleObjective, Zero
 from stepless.plane import Plane, Tangent
 from stepless.proof import oracles

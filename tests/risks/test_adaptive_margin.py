@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from stepless import SOLVERS, Source, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.risks.adaptive_margin import AdaptiveMargin
 
 

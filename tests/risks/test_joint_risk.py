@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, MulticlassHinge, Objective, Softmax, SquaredL2, Zero
 from stepless.risks.joint_risk import JointRisk, risk_of
 from stepless.risks.linear_risk import LinearRisk

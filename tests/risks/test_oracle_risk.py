@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from stepless import SOLVERS, Box, L1Ball, LinearRisk, Objective, Source, SquaredL2, Stopping, Zero
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, Free, Hinge, Logistic
 from stepless.risks.oracle_risk import OffsetRisk, OracleRisk
 from stepless.solvers import Accelerated, Bundle, BundleLinesearch, Newton, ProximalBundle

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, L2Ball, Objective, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS

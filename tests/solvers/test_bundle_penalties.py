@@ -12,7 +12,7 @@ from scipy import sparse
 from stepless import LinearClassifier
 from stepless.certificates import CurvedPlanes, GeneralPlanes, Planes, PolyhedralPlanes
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     Box,

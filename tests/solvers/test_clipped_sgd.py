@@ -12,7 +12,7 @@ from stepless.compiled import clipped_descent
 from stepless.compiled.clipped_descent import Stage
 from stepless.compiled.shuffle import shuffle
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Huber, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import ClippedSGD, Newton

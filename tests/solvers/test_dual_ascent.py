@@ -7,7 +7,7 @@ from scipy import sparse
 from contracts.problems import Case, examples
 from stepless.compiled import dual_ascent as loops
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     LOSSES,
     Absolute,

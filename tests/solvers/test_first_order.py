@@ -14,7 +14,7 @@ from sklearn.linear_model import ElasticNet as SklearnElasticNet, Lasso, Logisti
 
 from stepless import LinearClassifier, LinearRisk, Objective, Source, Stopping
 from stepless.certificates import Certifier
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.mirrors import Entropy, Euclidean, PNorm, UnboundedEntropy
 from stepless.objective import (
     L1,

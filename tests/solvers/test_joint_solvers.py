@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from stepless import LinearClassifier
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import MulticlassHinge, Objective, Softmax, SquaredL2
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.batch.bundle import Bundle

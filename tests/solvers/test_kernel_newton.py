@@ -12,7 +12,7 @@ from stepless.certificates.planes import Planes
 from stepless.data import Source, gram
 from stepless.data.gram import Gram
 from stepless.kernels import Gaussian, LinearKernel
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic, Objective, SquaredHinge, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.linear_risk import LinearRisk

@@ -17,7 +17,7 @@ from stepless import (
     SquaredL2,
     Stopping,
 )
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.solvers import LBFGS

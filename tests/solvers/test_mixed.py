@@ -8,7 +8,7 @@ from scipy import sparse
 
 from stepless.compiled.mixed import Epoch
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import (
     L1,
     ElasticNet,

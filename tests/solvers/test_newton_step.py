@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Logistic, Objective, Squared, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Newton, ProximalBundle, SmoothedNewton

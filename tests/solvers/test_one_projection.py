@@ -28,7 +28,7 @@ from stepless.compiled import one_projection as kernel
 from stepless.compiled.one_projection import PrimalDual, Smoothed
 from stepless.compiled.shuffle import shuffle
 from stepless.design import Outer
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, Free, Hinge, Logistic, Poisson, Simplex, Softmax, Squared
 from stepless.solvers import SGDPD, SGDST, SOLVERS
 

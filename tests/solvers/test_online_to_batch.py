@@ -9,7 +9,7 @@ from scipy import sparse
 from contracts.problems import Case
 from stepless import LinearClassifier, check_solver
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, Hinge, MulticlassHinge, Objective, SquaredL2, Zero
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import (

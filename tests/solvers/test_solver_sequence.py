@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stepless import LinearClassifier, LinearRisk, Objective, Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import L1, Hinge, L1Ball, L2Ball, Logistic, Loss, SquaredL2, Zero
 from stepless.solvers import Bundle, Finding, ProximalBundle
 from stepless.solvers.auto import choose

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stepless import SOLVERS, SquaredL2, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.structured import StructuredRisk
 from structured.outputs import SparseSubsets, Subsets, examples, optimum
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sklearn.exceptions import ConvergenceWarning
 
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.objective import Zero
 from stepless.proof import total_interval
 from stepless.proof.shortfall import REMEDY

@@ -7,7 +7,7 @@ import numpy as np
 from stepless.arrays import Array, Matrix
 from stepless.compiled import smooth
 from stepless.data.gram import Gram, between, lengths, parts
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.run import Watchers

@@ -25,7 +25,7 @@ from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.validation import validate_classification, validate_X
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.objective import Loss, SquaredL2
 from stepless.problem import ClassWeight, Problem
 from stepless.registry import UnknownName

@@ -12,7 +12,7 @@ from stepless.compiled import smooth
 from stepless.data import Source
 from stepless.data.gram import between, lengths, parts
 from stepless.kernels import Kernel
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Watchers

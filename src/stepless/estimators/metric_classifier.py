@@ -32,7 +32,7 @@ from stepless.estimators.warm_start import (
     may_reset_features,
     minimize_oracle_risk,
 )
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
 from stepless.risks.metrics.metric_risk import MetricRisk

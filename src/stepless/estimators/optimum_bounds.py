@@ -13,7 +13,7 @@ from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.multiclass import weights_per_class
 from stepless.estimators.validation import validate_X
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.objective import L1
 from stepless.proof.settled import certain_zeros, score_ranges, settled
 from stepless.risks.risk import RowRisk

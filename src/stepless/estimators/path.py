@@ -18,7 +18,7 @@ from stepless.estimators.classifier import LinearClassifier
 from stepless.estimators.regressor import LinearRegressor
 from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.interrupts import interruptible
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.objective import Loss
 from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName

@@ -14,7 +14,7 @@ from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.parameters import LinearParameters
-from stepless.minimize import Result
+from stepless.minimization import Result
 from stepless.objective import Penalized
 from stepless.proof.witness import Witness
 from stepless.risks.risk import Risk

@@ -56,7 +56,7 @@ class AdaptiveMargin(OracleRisk):
     Examples
     --------
     >>> from stepless import Stopping
-    >>> from stepless.minimize import minimize
+    >>> from stepless.minimization import minimize
     >>> from stepless.solvers import Bundle
     >>> source = Source(np.array([[1.0], [2.0], [4.0]]), np.ones(3))
     >>> risk = AdaptiveMargin(source, nu=2 / 3, intercept=False)

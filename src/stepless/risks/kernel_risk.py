@@ -45,7 +45,7 @@ class KernelRisk(Risk):
     --------
     >>> from stepless import Stopping
     >>> from stepless.kernels import Gaussian
-    >>> from stepless.minimize import minimize
+    >>> from stepless.minimization import minimize
     >>> from stepless.objective import Hinge, SquaredL2
     >>> from stepless.solvers import Bundle
     >>> gram = Gram(Gaussian(1.0), np.array([[0.0], [1.0], [2.0]]))

@@ -49,7 +49,7 @@ class OracleRisk(WeightRisk):
     Examples
     --------
     >>> from stepless import SquaredL2, Stopping
-    >>> from stepless.minimize import minimize
+    >>> from stepless.minimization import minimize
     >>> from stepless.solvers import Bundle
     >>> class Largest(OracleRisk):  # the largest of |w_j − j|
     ...     def value_and_gradient(self, w):

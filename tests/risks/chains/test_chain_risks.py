@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from stepless import L1, SOLVERS, SquaredL2, Stopping
 from stepless.data import sequences as sequences_module
 from stepless.data.sequences import Sequences
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.risks.chains import AllPairs, ChainHingeRisk, CRFRisk, SeenPairs
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 

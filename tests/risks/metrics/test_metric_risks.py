@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from sklearn.metrics import fbeta_score, roc_auc_score
 
 from stepless import L1, Source, SquaredL2, Stopping
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.risks.metrics import metric_of
 from stepless.solvers import Bundle, BundleLinesearch, ProximalBundle
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from risks.ranking import brute_force
 from stepless import L1, SOLVERS, ElasticNet, SquaredL2, Stopping
 from stepless.data import Source, source as data_source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.risks.metrics import metric_of
 from stepless.risks.ranking import (
     NDCG,

@@ -57,7 +57,7 @@ def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int)
 @compiled(fastmath=FAST)
 def path_score(z: Any, T: Any, y: Any) -> float:
     """Return the score of the labeling y: its emissions z and transitions T."""
-    total = z[0, y[0]]
+    total: float = z[0, y[0]]
     for t in range(1, z.shape[0]):
         total += z[t, y[t]] + T[y[t - 1], y[t]]
     return total
@@ -85,7 +85,7 @@ def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
     for c in range(1, K):
         if z[n - 1, c] > z[n - 1, last]:
             last = c
-    total = z[n - 1, last]
+    total: float = z[n - 1, last]
     for t in range(n - 1, -1, -1):
         path[t] = last
         if t > 0:
@@ -233,7 +233,7 @@ def marginals_by_logarithms(
 
 @compiled()
 def _log_sum(terms: Any) -> float:
-    top = terms[0]
+    top: float = terms[0]
     for k in range(1, terms.size):
         top = max(top, terms[k])
     total = 0.0

@@ -1,0 +1,1 @@
+"""Batch solvers: a step reads all examples."""

@@ -82,10 +82,9 @@ class FrankWolfe(Gradient):
 
 
 def _direction(objective: Penalized, w: Array, g: Array) -> tuple[Array, float, int | slice | None]:
-    """Return a direction to the lowest vertex or away from the highest, its longest step, and
-    the entries that are 0 there.
+    """Return a direction to the lowest vertex or away from the highest, and its longest step.
 
-    In an ℓ₁ ball and a simplex w is a combination of vertices, |w_j|/R of each, and of 0.
+    And the entries that are 0 there. In an ℓ₁ ball and a simplex w is a combination of vertices, |w_j|/R of each, and of 0.
     """
     domain = objective.domain
     u = np.empty_like(w)

@@ -1,0 +1,1 @@
+"""Online solvers: examples are learned one after the other."""

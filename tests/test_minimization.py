@@ -5,7 +5,7 @@ import pytest
 
 from stepless import LinearClassifier, LinearRegressor
 from stepless.data import Source
-from stepless.minimize import minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, Objective, Squared, SquaredHinge, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import AdaGrad, Bundle, InteriorPoint, ProximalBundle
