@@ -84,7 +84,8 @@ class FrankWolfe(Gradient):
 def _direction(objective: Penalized, w: Array, g: Array) -> tuple[Array, float, int | slice | None]:
     """Return a direction to the lowest vertex or away from the highest, and its longest step.
 
-    And the entries that are 0 there. In an ℓ₁ ball and a simplex w is a combination of vertices, |w_j|/R of each, and of 0.
+    And the entries that are 0 there. In an ℓ₁ ball and a simplex w is a combination of vertices,
+    |w_j|/R of each, and of 0.
     """
     domain = objective.domain
     u = np.empty_like(w)
