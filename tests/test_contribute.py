@@ -40,7 +40,8 @@ def run(command, tree):
 def contents(tree):
     """Return what every source, test and page of a tree holds, by its path."""
     kinds = (".py", ".pyi", ".md", ".toml")
-    paths = (path for path in tree.rglob("*") if path.suffix in kinds)
+    paths = [path for path in tree.glob("[!.]*/**/*") if path.suffix in kinds]
+    paths += [path for path in tree.glob("*.*") if path.suffix in kinds]
     return {str(path.relative_to(tree)): path.read_text(encoding="utf-8") for path in paths}
 
 
