@@ -50,7 +50,8 @@ def checked(
     source = f"def look({names}):\n" + "".join(f"    {line}\n" for line in lines)
     scope: dict[str, Any] = whole | {"misfit": _misfit(function.__name__, lengths), "then": then}
     exec(compile(source, f"<lengths of {function.__qualname__}>", "exec"), scope)
-    return scope["look"]
+    look: Callable[..., Any] = scope["look"]
+    return look
 
 
 def declared(lengths: str | None) -> set[str]:

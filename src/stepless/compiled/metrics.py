@@ -13,10 +13,10 @@ class DiagonalMetric(Term):
 
     delta: float = 0.0
 
-    def grow(self, memory, g):
+    def grow(self, memory: float, g: float) -> float:
         raise NotImplementedError
 
-    def height(self, memory, t):
+    def height(self, memory: float, t: float) -> float:
         raise NotImplementedError
 
 
@@ -38,28 +38,28 @@ class Root(DiagonalMetric):
     The squares are kept: roots are then taken where weights are read, in a loop that is vectorised.
     """
 
-    def grow(self, memory, g):
+    def grow(self, memory: float, g: float) -> float:
         return memory + g * g
 
-    def height(self, memory, t):
+    def height(self, memory: float, t: float) -> float:
         return self.delta + math.sqrt(memory)
 
 
 class Square(DiagonalMetric):
     """h_j = δ + ‖g_{1:t,j}‖₂², for a strongly convex penalty (DHS §5)."""
 
-    def grow(self, memory, g):
+    def grow(self, memory: float, g: float) -> float:
         return memory + g * g
 
-    def height(self, memory, t):
+    def height(self, memory: float, t: float) -> float:
         return self.delta + memory
 
 
 class Clock(DiagonalMetric):
     """h_j = √t for all weights alike: not adaptive (DHS eq. (23))."""
 
-    def grow(self, memory, g):
+    def grow(self, memory: float, g: float) -> float:
         return memory
 
-    def height(self, memory, t):
+    def height(self, memory: float, t: float) -> float:
         return math.sqrt(max(t, 1))

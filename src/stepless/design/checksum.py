@@ -20,7 +20,7 @@ def checksum(*arrays: AnyArray) -> int:
     False
     """
     sums = [_of_words(array.reshape(-1).view(f"u{array.itemsize}")) for array in arrays]
-    return sums[0] if len(sums) == 1 else _of_words(np.array(sums, np.uint64))
+    return int(sums[0] if len(sums) == 1 else _of_words(np.array(sums, np.uint64)))
 
 
 @compiled("words[_]")

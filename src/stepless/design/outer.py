@@ -31,7 +31,7 @@ class Outer(Dense):
     @property
     def nnz(self) -> int:
         m, n = self.array.shape
-        return m * n * n
+        return int(m * n * n)
 
     def span(self, i):
         """Return the range of entries of row i."""
