@@ -68,14 +68,14 @@ class Smoothed(Rule):
 
 
 @compiled("problem[m,d,_] order[_] w[d] total[d] motion[9]", fastmath=FAST)
-def descend(problem, rule, setting, order, w, total, motion):
+def descend(problem, domain, setting, order, w, total, motion):
     """Write w, `total`, to which all iterates are added, and `motion`.
 
-    `setting` holds the domain, the strength of the ridge, the radius of the ball, and the
-    intercept's scale.
+    `setting` holds the rule, the strength of the ridge, the radius of the ball, and the intercept's
+    scale.
     """
     loss, X, y, s = problem
-    domain, ridge, ball, bias_scale = setting
+    rule, ridge, ball, bias_scale = setting
     g = np.zeros(w.size)
     for n in range(order.size):
         i = order[n]

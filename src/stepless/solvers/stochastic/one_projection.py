@@ -150,8 +150,9 @@ class OneProjection:
         if motion[kernel.ROUNDS] >= phases.rounds:
             self._renew(objective, phases)
         order = random_order(risk.m, rng)[: phases.rounds - int(motion[kernel.ROUNDS])]
-        setting = objective.domain, objective.strength, phases.scale.ball, phases.scale.bias
-        kernel.descend(risk.problem, phases.rule, setting, order, phases.w, phases.total, motion)
+        setting = phases.rule, objective.strength, phases.scale.ball, phases.scale.bias
+        problem, domain = risk.problem, objective.domain
+        kernel.descend(problem, domain, setting, order, phases.w, phases.total, motion)
         finished = self.rounds is not None and motion[kernel.ROUNDS] >= self.rounds
         if self.rounds is None or finished:
             self._offer(risk, phases)
