@@ -41,10 +41,8 @@ def _approach(w: Array, A: Array, b: Array, active: Mask) -> bool:
     u = np.empty(d + 1)  # their multipliers,
     Q, R = np.empty((d, d)), np.empty((d, d))  # and their factors: row k is Σ_l R_lk Q_l
     v, z, shares, r = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    for j in range(d):
-        v[j] = w[j]
-    for i in range(b.size):
-        active[i] = False
+    v[:] = w
+    active[:] = False
     slack = _INSIDE * (_largest(w) + _largest(b))
     for _ in range(_MOST_ROUNDS * b.size):
         worst, most_broken = _most_broken(A, b, active, v)
