@@ -129,7 +129,7 @@ class Term(tuple[Any, ...]):
             seen: set[Any] = set()
             code = [repr(cls._fields)] + [code_of(f, seen) for f in _methods(cls).values()]
             cls._digested = hashlib.sha256("".join(code).encode()).hexdigest()[:16]
-        return str(vars(cls)["_digested"])
+        return cls._digested
 
     @cached_property
     def _numba_type_(self) -> TermType:
@@ -170,7 +170,8 @@ _arrays: dict[Any, types.Type] = {}
 def _typeof(value: Any) -> types.Type:
     """Return numba's type of a field; arrays of a known kind are looked up."""
     if type(value) is not np.ndarray:
-        return typeof(value)
+        other: types.Type = typeof(value)
+        return other
     kind = value.dtype, value.ndim, value.flags.num
     if kind not in _arrays:
         _arrays[kind] = typeof(value)

@@ -135,7 +135,7 @@ def test_the_kernel_is_the_papers(name, loss, layout):
         ridge = 0.1 if isinstance(rule, PrimalDual) else 0.3
         w, total, motion = np.zeros(4), np.zeros(4), np.zeros(9)
         setting = (ridge, 1.0, 0.0)
-        kernel.descend(risk.problem, rule, (domain, *setting), order, w, total, motion)
+        kernel.descend(risk.problem, domain, (rule, *setting), order, w, total, motion)
         if isinstance(rule, PrimalDual):
             iterates, multipliers = algorithm_12(X, y, order, loss, ridge, c, 0.2, 0.4)
             assert multipliers.max() > 0.0
@@ -223,7 +223,7 @@ def test_theorem_9_7(T):
         order = np.random.default_rng(seed).integers(60, size=T).astype(np.uint32)
         w, total, motion = np.zeros(d), np.zeros(d), np.zeros(9)
         rule, setting = PrimalDual(eta, eta, gamma), (0.0, 1.0, 0.0)
-        kernel.descend(risk.problem, rule, (domain, *setting), order, w, total, motion)
+        kernel.descend(risk.problem, domain, (rule, *setting), order, w, total, motion)
         mean = total / T
         outside = max(domain.excess(mean), 0.0)
         C = 2.0 * (G2**2 / math.sqrt(V) + 2.0 * math.sqrt(V))
@@ -249,7 +249,7 @@ def test_theorem_9_9(T):
         order = np.random.default_rng(seed).integers(60, size=T).astype(np.uint32)
         w, total, motion = np.zeros(d), np.zeros(d), np.zeros(9)
         rule, setting = Smoothed(beta, ceiling, gamma), (beta, 1.0, 0.0)
-        kernel.descend(risk.problem, rule, (domain, *setting), order, w, total, motion)
+        kernel.descend(risk.problem, domain, (rule, *setting), order, w, total, motion)
         mean = total / T
         J = risk.value(mean, 0.0) + 0.5 * beta * mean @ mean
         sums.append(J + max(ceiling * domain.excess(mean), 0.0) - best)

@@ -196,8 +196,7 @@ def _advance(factor, k, p, rest, x):
 def maximise(gram, q, alpha):
     """Climb in place from alpha to the maximiser; return the number of pivots.
 
-    Solves      max q'α − α'Gα/2 over α ≥ 0, 1'α ≤ 1, for G = gram[:n, :n] positive semidefinite of
-                any rank; gram may have room for planes to come.
+    Solves      max q'α − α'Gα/2 over α ≥ 0, 1'α ≤ 1, for G = gram[:n, :n] ⪰ 0 of any rank.
     Algorithm   Primal active set (Wolfe 1976 for q = 0, Kiwiel 1986 for bundles). Slopes
                 g = q − Gx; stop if the gap max(g) − x'g is small; the steepest plane enters W; a
                 Newton step on W, planes that reach zero leaving it on the way. A plane dependent on
@@ -218,11 +217,10 @@ def maximise(gram, q, alpha):
     factor = Factor(np.empty(n + 1, np.int64), np.empty((n + 1, n + 1)), np.empty((2, n + 1)))
     lift = _start(gram, alpha, x)
     for i in range(n + 1):
-        if x[i] > 0.0:
-            if _enter(gram, lift, factor, k, i, 0.0) > _THIN:
-                k += 1
-            else:
-                x[i] = 0.0
+        if x[i] > 0.0 and _enter(gram, lift, factor, k, i, 0.0) > _THIN:
+            k += 1
+        else:
+            x[i] = 0.0
     g[n] = rest = 0.0  # rest: the part of the Newton step still to go
     while pivots < 10 * n + 100:
         if rest == 0.0:

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from stepless.compiled.rows import AHEAD, add, product_and_square
+from stepless.compiled.rows import AHEAD, product_and_square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
@@ -87,7 +87,7 @@ def descend(problem, rule, order, w, motion, kept, scores):
                 part = move / scale
                 square += move * _learn(X, order[t], w, scale, move, part)
                 if keep:
-                    add(X, order[t], -weight * part, kept[0])
+                    _add(X, order[t], -weight * part, kept)
         scale, square = _project(rule.ball, scale, square)
         b, S_b = _move_bias(rule, radius, slope, b, S_b)
         radius, S, phase = _widen(rule, radius, square, S, phase)
@@ -148,6 +148,15 @@ def _learn(X, i, w, scale, move, part):
         longer += v * (2.0 * scale * w[j] + move * v)
         w[j] += part * v
     return longer
+
+
+@compiled(fastmath=FAST)
+def _add(X, i, a, kept):
+    """Add a·x_i to kept[0]."""
+    first, last = X.span(i)
+    for k in range(first, last):
+        j, v = X.entry(i, k)
+        kept[0, j] += a * v
 
 
 @compiled(fastmath=FAST)

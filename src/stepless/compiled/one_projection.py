@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stepless.compiled.rows import product_and_square, square
+from stepless.compiled.rows import square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
 
@@ -68,14 +68,14 @@ class Smoothed(Rule):
 
 
 @compiled("problem[m,d,_] order[_] w[d] total[d] motion[9]", fastmath=FAST)
-def descend(problem, rule, setting, order, w, total, motion):
+def descend(problem, domain, setting, order, w, total, motion):
     """Write w, `total`, to which all iterates are added, and `motion`.
 
-    `setting` holds the domain, the strength of the ridge, the radius of the ball, and the
-    intercept's scale.
+    `setting` holds the rule, the strength of the ridge, the radius of the ball, and the intercept's
+    scale.
     """
     loss, X, y, s = problem
-    domain, ridge, ball, bias_scale = setting
+    rule, ridge, ball, bias_scale = setting
     g = np.zeros(w.size)
     for n in range(order.size):
         i = order[n]
@@ -83,16 +83,19 @@ def descend(problem, rule, setting, order, w, total, motion):
         drawn = rule.weigh(motion[MULTIPLIER], c)
         motion[MULTIPLIER] = drawn
         eta = rule.length(motion[CLOCK] + 1.0)
-        z, row = product_and_square(X, i, w)
+        first, last = X.span(i)
+        z, row = 0.0, 0.0
+        for k in range(first, last):
+            j, x = X.entry(i, k)
+            z += w[j] * x
+            row += x * x
         a = s[i] * loss.slope(z + motion[BIAS], y[i])
-        size = 0.0
-        steep = 0.0
+        size, steep = 0.0, 0.0
         for j in range(w.size):
             total[j] += w[j]
             size += w[j] * w[j]
             steep += g[j] * g[j]
             w[j] -= eta * (ridge * w[j] + drawn * g[j])  # step 4
-        first, last = X.span(i)
         for k in range(first, last):
             j, x = X.entry(i, k)
             w[j] -= eta * a * x

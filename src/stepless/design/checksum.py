@@ -19,7 +19,7 @@ def checksum(*arrays: AnyArray) -> int:
     >>> checksum(np.array([1.0, 2.0])) == checksum(np.array([2.0, 1.0]))
     False
     """
-    sums: list[int] = [_of_words(array.reshape(-1).view(f"u{array.itemsize}")) for array in arrays]
+    sums = [_of_words(array.reshape(-1).view(f"u{array.itemsize}")) for array in arrays]
     return int(sums[0] if len(sums) == 1 else _of_words(np.array(sums, np.uint64)))
 
 

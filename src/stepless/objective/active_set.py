@@ -25,7 +25,7 @@ def nearest(w: Array, A: Array, b: Array, active: Mask) -> bool:
     """
     if b.size == 0:
         return True
-    feasible = _approach(w, A, b, active)
+    feasible: bool = _approach(w, A, b, active)
     held = False
     for i in range(b.size):
         held = held or active[i]

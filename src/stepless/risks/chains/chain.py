@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from stepless.arrays import Array, Indices
+from stepless.design import Design
 from stepless.jit import FAST, compiled
+from stepless.risks.chains.pairs import Pairs
 
 _SAFE = 600.0  # e to the minus this is far from where numbers lose digits
 
 
 @compiled(fastmath=FAST)
-def emissions(z: Any, pairs: Any, X: Any, w: Any, first: int, last: int) -> None:
+def emissions(z: Array, pairs: Pairs, X: Design, w: Array, first: int, last: int) -> None:
     """Write z (positions × tags): the scores that the features of each position give its tags."""
     n, K = last - first, z.shape[1]
     offset = pairs.weights()
@@ -35,7 +37,7 @@ def emissions(z: Any, pairs: Any, X: Any, w: Any, first: int, last: int) -> None
 
 
 @compiled(fastmath=FAST)
-def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int) -> None:
+def scatter(g: Array, p: Array, pairs: Pairs, X: Design, s: float, first: int, last: int) -> None:
     """Add to g: s Σ_t p_t ⊗ x_t, and what belongs to the first and the last tag."""
     n, K = last - first, p.shape[1]
     for t in range(n):
@@ -55,7 +57,7 @@ def scatter(g: Any, p: Any, pairs: Any, X: Any, s: float, first: int, last: int)
 
 
 @compiled(fastmath=FAST)
-def path_score(z: Any, T: Any, y: Any) -> float:
+def path_score(z: Array, T: Array, y: Indices) -> float:
     """Return the score of the labeling y: its emissions z and transitions T."""
     total: float = z[0, y[0]]
     for t in range(1, z.shape[0]):
@@ -64,7 +66,7 @@ def path_score(z: Any, T: Any, y: Any) -> float:
 
 
 @compiled()
-def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
+def best_path(path: Indices, came: Indices, z: Array, T: Array) -> float:
     """Write path, the labeling of the highest score (Viterbi); return that score.
 
     `came` (positions × tags) is work for where each tag is best reached from, `z` is used up. Of
@@ -94,7 +96,7 @@ def best_path(path: Any, came: Any, z: Any, T: Any) -> float:
 
 
 @compiled(fastmath=FAST)
-def exponentials(E: Any, T: Any) -> Any:
+def exponentials(E: Array, T: Array) -> tuple[float, float]:
     """Write E = exp(T − max T); return max T, and how far the entries of T lie apart."""
     most = least = T[0, 0]
     for a in range(T.shape[0]):
@@ -107,7 +109,7 @@ def exponentials(E: Any, T: Any) -> Any:
 
 
 @compiled(fastmath=FAST)
-def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float:
+def marginals(p: Array, joint: Array, forth: Array, z: Array, E: Array, s: float) -> float:
     """Write p (positions × tags), P(y_t = c); return the log of the sum over all labelings.
 
     But for n − 1 times max T, with E what `exponentials` makes of T. To `joint` is added
@@ -121,7 +123,7 @@ def marginals(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> float
 
 
 @compiled(fastmath=FAST)
-def _forward(forth: Any, z: Any, E: Any) -> float:
+def _forward(forth: Array, z: Array, E: Array) -> float:
     """Write forth: sums over all beginnings, scaled to 1; return the log of the sum over all.
 
     z becomes what the way back multiplies with.
@@ -159,7 +161,7 @@ def _forward(forth: Any, z: Any, E: Any) -> float:
 
 
 @compiled(fastmath=FAST)
-def _backward(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> None:
+def _backward(p: Array, joint: Array, forth: Array, z: Array, E: Array, s: float) -> None:
     """Write p, and add to `joint`, from the sums over all endings."""
     n, K = z.shape
     for c in range(K):
@@ -181,7 +183,7 @@ def _backward(p: Any, joint: Any, forth: Any, z: Any, E: Any, s: float) -> None:
 
 
 @compiled(fastmath=FAST)
-def scores_are_near(z: Any, apart: float) -> bool:
+def scores_are_near(z: Array, apart: float) -> bool:
     """Return whether `marginals` loses no digits, where transitions differ by at most `apart`."""
     for t in range(z.shape[0]):
         row = z[t]
@@ -195,7 +197,7 @@ def scores_are_near(z: Any, apart: float) -> bool:
 
 @compiled()
 def marginals_by_logarithms(
-    p: Any, joint: Any, forth: Any, far: Any, z: Any, T: Any, s: float
+    p: Array, joint: Array, forth: Array, far: Array, z: Array, T: Array, s: float
 ) -> float:
     """Write p as `marginals` does, for scores however far apart, and slowly; return log Z.
 
@@ -232,7 +234,7 @@ def marginals_by_logarithms(
 
 
 @compiled()
-def _log_sum(terms: Any) -> float:
+def _log_sum(terms: Array) -> float:
     top: float = terms[0]
     for k in range(1, terms.size):
         top = max(top, terms[k])

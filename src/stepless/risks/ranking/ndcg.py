@@ -104,7 +104,8 @@ def _two_grades(
         if found > most:
             top, most = p, found
     choose_places(place[: k - top], loss, weight, query, top, cost)
-    return _slopes(a, query, place[: k - top], top, weight, share)
+    level: float = _slopes(a, query, place[: k - top], top, weight, share)
+    return level
 
 
 @compiled(fastmath=FAST)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
+from stepless.cached import cached_property
 from stepless.compiled import dual_averaging, eager, forward_backward, mirror_descent
 from stepless.compiled.forward_backward import ElasticRule
 from stepless.compiled.metrics import DiagonalMetric, StepRule
@@ -22,9 +24,11 @@ class Setting:
     metrics: tuple[DiagonalMetric, DiagonalMetric]
     etas: tuple[float, float]
 
-    def rule(self, averaging: bool) -> StepRule:
-        """Return what compiled loops take."""
-        return StepRule(*self.penalty, *self.metrics, *self.etas, averaging)
+    @cached_property
+    def rules(self) -> tuple[StepRule, StepRule]:
+        """What compiled loops take: for mirror descent, and for dual averaging."""
+        how = *self.penalty, *self.metrics, *self.etas
+        return StepRule(*how, False), StepRule(*how, True)
 
     def pulls(self, w: Array, b: Array) -> tuple[Array, Array]:
         """Return the Σg that puts dual averaging at these weights before the first round.
@@ -72,7 +76,7 @@ class Averaging:
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         arrays = memory.kept, memory.bias
-        dual_averaging.average(problem, setting.rule(True), order, *arrays, memory.clock, scores)
+        dual_averaging.average(problem, setting.rules[True], order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         (metric, bias_metric), (eta, bias_eta) = setting.metrics, setting.etas
@@ -96,13 +100,21 @@ class Mirror:
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
         arrays = memory.kept, memory.bias
-        mirror_descent.descend(problem, setting.rule(False), order, *arrays, memory.clock, scores)
+        mirror_descent.descend(problem, setting.rules[False], order, *arrays, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:
         w = np.empty(memory.kept.shape[:2])
         rule = setting.penalty[0], setting.metrics[0], setting.etas[0]
         mirror_descent.descended(*rule, memory.kept, memory.clock, w)
         return w, memory.bias[:, mirror_descent.VALUE].copy()
+
+
+@lru_cache(maxsize=64)
+def _elastic_rule(
+    elastic: tuple[float, float], domain: Domain, etas: tuple[float, float]
+) -> ElasticRule:
+    """Make what compiled loops take: once, for a chunk of a stream may be small."""
+    return ElasticRule(*elastic, domain, *etas)
 
 
 class Splitting:
@@ -117,7 +129,7 @@ class Splitting:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule = ElasticRule(*self.elastic, setting.penalty[1], *setting.etas)
+        rule = _elastic_rule(self.elastic, setting.penalty[1], setting.etas)
         forward_backward.split(
             problem, rule, order, memory.kept, memory.bias, memory.common, scores
         )
@@ -145,7 +157,7 @@ class Eager:
     def run(
         self, problem: FiniteSum, setting: Setting, memory: Memory, order: Indices, scores: Array
     ) -> None:
-        rule, kept = setting.rule(self.averaging), (memory.common, *memory.kept)
+        rule, kept = setting.rules[self.averaging], (memory.common, *memory.kept)
         eager.proceed(problem, rule, order, kept, memory.bias, memory.clock, scores)
 
     def weights(self, setting: Setting, memory: Memory) -> tuple[Array, Array]:

@@ -150,8 +150,9 @@ class OneProjection:
         if motion[loop.ROUNDS] >= state.rounds:
             self._renew(objective, state)
         order = random_order(risk.m, rng)[: state.rounds - int(motion[loop.ROUNDS])]
-        setting = objective.domain, objective.strength, state.scale.ball, state.scale.bias
-        loop.descend(risk.problem, state.rule, setting, order, state.w, state.total, motion)
+        setting = state.rule, objective.strength, state.scale.ball, state.scale.bias
+        problem, domain = risk.problem, objective.domain
+        loop.descend(problem, domain, setting, order, state.w, state.total, motion)
         finished = self.rounds is not None and motion[loop.ROUNDS] >= self.rounds
         if self.rounds is None or finished:
             self._offer(risk, state)
