@@ -59,7 +59,7 @@ class Readers:
             data = mutation.mutated(rng, data) if rng.random() < 0.6 else data
         Path("data").write_bytes(data)
         size, text = rng.choice(SIZES), plain.decompressed(data)
-        with patch.object(whole, "_CHUNK", size), patch.object(stream, "_PIECE", size):
+        with patch.object(whole, "_PIECE", size), patch.object(stream, "_PIECE", size):
             return check(rng, text)
 
 

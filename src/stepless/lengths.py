@@ -59,11 +59,11 @@ def declared(lengths: str | None) -> set[str]:
 
     Examples
     --------
-    >>> sorted(declared("X[m,d] pair.0[m] cost?[K,K] lo:hi[m]"))
-    ['X', 'cost', 'lo', 'pair.0']
+    >>> sorted(declared("X[m,d] pair.0[m] cost?[K,K] lo:hi[len(text)]"))
+    ['X', 'cost', 'lo', 'pair.0', 'text']
     """
     items = (item.partition("[")[0].partition(":")[0] for item in (lengths or "").split())
-    return {item.rstrip("?") for item in items}
+    return {*(item.rstrip("?") for item in items), *re.findall(r"\[len\((\w+)\)\]", lengths or "")}
 
 
 def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:

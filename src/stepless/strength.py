@@ -79,7 +79,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
 
     Examples
     --------
-    >>> from stepless.objective import Logistic
+    >>> from stepless.objective import Logistic, SquaredL2
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 5))
     >>> y = np.where(X[:, 0] + rng.logistic(size=1000) > 0, 1.0, -1.0)

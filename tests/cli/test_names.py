@@ -11,7 +11,7 @@ from stepless.cli.fit_options import ProblemOptions, RunOptions, StreamOptions
 from stepless.cli.options import given_options, option_name
 from stepless.estimators import LinearClassifier, LinearRanker, LinearRegressor
 from stepless.objective import DOMAINS, LOSSES, REGULARIZERS
-from stepless.registry import UnknownName, _room
+from stepless.registry import UnknownName, _most_numbers
 from stepless.risks.chains import CHAIN_LOSSES
 from stepless.risks.metrics import metric_of
 from stepless.risks.ranking import RANKING_LOSSES
@@ -57,7 +57,7 @@ def test_help_shows_the_parameters_in_brackets(listed, registry, given):
     for name in listed.split(", "):
         bare, _, inside = name.rstrip(")").partition("(")
         shown = inside.split(",") if inside else []
-        assert len(shown) == _room(registry[bare]) - given, name
+        assert len(shown) == _most_numbers(registry[bare]) - given, name
 
 
 def test_numbers_in_help_are_those_of_the_library():

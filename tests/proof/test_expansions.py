@@ -130,7 +130,7 @@ def witnesses(risk, rng):
         planes.append(risk.tangent(size * rng.normal(size=risk.m), 0.3).plane.witness)
     inside = -risk.y * rng.random(risk.m)
     inside[rng.random(risk.m) < 0.2] = 0.0
-    others = Slopes(risk._origin.source.split(inside))
+    others = Slopes(risk._at_origin.source.split(inside))
     planes = [one for one in planes if one is not None]  # in a run that diverges
     blend = Slopes.blend([0.6 / len(planes)] * len(planes) + [0.4], [*planes, others])
     return [*planes, blend, others]
@@ -187,7 +187,7 @@ def test_predictions_are_as_rough_as_kernels():
         for _ in range(5):
             c = rng.normal(size=risk.m)
             f, _ = expansions.predictions(risk.gram, c, c)
-            given = risk.objective, risk.gram, risk._origin.source, c, f, 0.3
+            given = risk.objective, risk.gram, risk._at_origin.source, c, f, 0.3
             truth = exact.mean([real(v) for v in c], 0.3)
             assert truth <= expansions.risk_from_above(*given)
 

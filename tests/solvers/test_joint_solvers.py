@@ -345,7 +345,7 @@ def test_two_classes_are_the_ordinary_problem():
             {"loss": "squared_hinge", "multi_class": "joint"},
             "SquaredHinge is no loss of several classes at once: choose one of hinge, logistic",
         ),
-        ({"loss": Softmax(4)}, "is not for 3 classes"),
+        ({"loss": Softmax(4)}, "does not fit the 3 classes"),
         ({"multi_class": "joint", "solver": "newton"}, "does not know MulticlassHinge"),
         ({"loss": "squared", "multi_class": "joint"}, "is no loss for a LinearClassifier"),
     ],
