@@ -54,7 +54,7 @@ class Run:
         """Learn so many more examples; return the seconds that took."""
         began = perf_counter()
         order = self.rng.integers(self.risk.m, size=count, dtype=np.uint32)
-        self.solver._pass(self.risk, self.state, order, self.rng)
+        self.solver.walk(self.risk, self.state, order, self.rng)
         return perf_counter() - began
 
     def weights(self):

@@ -69,13 +69,13 @@ def test_a_sweep_is_that_of_the_papers(loss, intercept):
     state = DualAscent().start(risk, np.zeros(risk.d), 0.0)
     state.motion[loops.BIAS] = 0.0
     order = rng.permutation(np.flatnonzero(case.s)).astype(np.uint32)
-    scale = loops.Scale(1.0 / (case.strength * risk.m), state.lift)
+    scale = loops.Scale(1.0 / (case.strength * risk.m), state.bias_square)
     for _ in range(2):  # the second from duals at their bounds
         active = loops.sweep(
             risk.problem, scale, state.q, order.copy(), state.a, state.w, state.motion
         )
     assert 0 < active <= order.size
-    a, w, b = transcribed(case, order, state.lift, sweeps=2)
+    a, w, b = transcribed(case, order, state.bias_square, sweeps=2)
     np.testing.assert_allclose(state.a, a, atol=1e-8)
     np.testing.assert_allclose(state.w, w, atol=1e-8)
     assert state.motion[loops.BIAS] == pytest.approx(b, abs=1e-8)

@@ -41,11 +41,11 @@ class Factor(NamedTuple):
 
 @compiled(fastmath=_SUMS)
 def _start(gram, alpha, x):
-    """Make α feasible and x = (α, slack); return the lift c, of the size of G."""
+    """Make α feasible and x = (α, slack); return the shift c, of the size of G."""
     n = alpha.size
-    lift = total = 0.0
+    shift = total = 0.0
     for i in range(n):
-        lift += gram[i, i] / n
+        shift += gram[i, i] / n
         if not 0.0 < alpha[i] < np.inf:
             alpha[i] = 0.0
         total += alpha[i]
@@ -54,7 +54,7 @@ def _start(gram, alpha, x):
         if total > 1.0:
             alpha[i] /= total
         x[i] = alpha[i]
-    return lift if lift > 0.0 else 1.0
+    return shift if shift > 0.0 else 1.0
 
 
 @compiled(fastmath=_SUMS)
@@ -82,14 +82,14 @@ def _price(gram, q, x, g):
 
 
 @compiled(fastmath=_SUMS)
-def _enter(gram, lift, factor, k, j, slope):
+def _enter(gram, shift, factor, k, j, slope):
     """Append plane j, r_j = slope, to the k of W; return the share of it that is new to them."""
     W, R, rhs = factor
     n = W.size - 1
-    square = lift
+    square = shift
     one = 1.0
     for i in range(k):  # row k of R is free left of its diagonal: H[W, j] is solved there
-        R[k, i] = lift
+        R[k, i] = shift
         if j < n and W[i] < n:
             R[k, i] += gram[j, W[i]]
     if j < n:
@@ -157,12 +157,12 @@ def _newton(factor, k, p):
 
 
 @compiled(fastmath=_SUMS)
-def _level(gram, lift, factor, k, g, mean, drifted):
+def _level(gram, shift, factor, k, g, mean, drifted):
     """Write the right-hand side of r = g − mean on W; if R has drifted, R is made anew."""
     W, R, rhs = factor
     if drifted:
         for i in range(k):
-            _enter(gram, lift, factor, i, W[i], g[W[i]] - mean)
+            _enter(gram, shift, factor, i, W[i], g[W[i]] - mean)
         return
     for i in range(k):
         rhs[1, i] = g[W[i]] - mean
@@ -215,9 +215,9 @@ def maximise(gram, q, alpha):
     k, pivots, stalls, highest = 0, 0, 0, -np.inf
     x, g, p = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     factor = Factor(np.empty(n + 1, np.int64), np.empty((n + 1, n + 1)), np.empty((2, n + 1)))
-    lift = _start(gram, alpha, x)
+    shift = _start(gram, alpha, x)
     for i in range(n + 1):
-        if x[i] > 0.0 and _enter(gram, lift, factor, k, i, 0.0) > _THIN:
+        if x[i] > 0.0 and _enter(gram, shift, factor, k, i, 0.0) > _THIN:
             k += 1
         else:
             x[i] = 0.0
@@ -226,15 +226,15 @@ def maximise(gram, q, alpha):
         if rest == 0.0:
             j, mean, value = _price(gram, q, x, g)
             stalls += 1
-            if value > highest - 2e-16 * lift:  # of values equal but for rounding the last is best
+            if value > highest - 2e-16 * shift:  # of values equal but for rounding the last is best
                 alpha[:] = x[:n]
             if value > highest:
                 highest, stalls = value, 0
-            if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * lift:
+            if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * shift:
                 break
-            _level(gram, lift, factor, k, g, mean, x[j] > 0.0)  # W's own slopes: R has drifted
+            _level(gram, shift, factor, k, g, mean, x[j] > 0.0)  # W's own slopes: R has drifted
             if x[j] == 0.0 and k <= n:
-                _enter(gram, lift, factor, k, j, g[j] - mean)
+                _enter(gram, shift, factor, k, j, g[j] - mean)
                 k += 1
             rest = 1.0
         pivots += 1

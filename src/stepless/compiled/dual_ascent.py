@@ -23,7 +23,7 @@ class Scale(Term):
     """Factors by which a change of s_i a_i moves the weights and the intercept."""
 
     weights: float  # 1/(λm)
-    lift: float  # r², if a constant feature r stands for the intercept; or 0
+    bias_square: float  # r², if a constant feature r stands for the intercept; or 0
 
 
 @compiled("block[m,_]", fastmath=FAST)
@@ -107,7 +107,7 @@ def sweep(problem, scale, q, order, a, w, motion):
             for e in range(first, last):
                 j, v = X.entry(i, e)
                 w[j] += part * v
-            b += scale.lift * part
+            b += scale.bias_square * part
         if new != here or not _rests(loss, level, y[i], q[i], here, slack):
             order[k], order[active] = order[active], i
             active += 1

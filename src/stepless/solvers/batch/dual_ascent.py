@@ -22,7 +22,7 @@ _SHARES = 5  # that are tried, of the dual variables of another strength
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
-_MOST_LIFT = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
+_MOST_BIAS = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
 _EMPTY = 1e-12  # of the largest q_i: for an example without features
 
 
@@ -35,7 +35,7 @@ class DualAscentState:
     motion: Array  # the intercept, and how far things move
     q: Array  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm)
     length: float  # Σ s_i‖x_i‖²/m
-    lift: float  # r²; 0 without an intercept
+    bias_square: float  # r²; 0 without an intercept
     order: Indices  # the examples, active ones first
     active: int
     strength: float  # λ
@@ -97,13 +97,15 @@ class DualAscent:
         s, objective = risk.source.s, risk.objective
         square = risk.source.column(loops.squares).whole
         length = float(s @ square) / risk.m
-        lift = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
-        q = s * (square + lift) / (objective.strength * risk.m)
+        bias_square = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
+        q = s * (square + bias_square) / (objective.strength * risk.m)
         q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
         order = np.flatnonzero(s).astype(np.uint32)
         motion = np.array([b, math.inf, 0.0])
         a, strength = np.zeros(risk.m), objective.strength
-        state = DualAscentState(a, w.copy(), motion, q, length, lift, order, order.size, strength)
+        state = DualAscentState(
+            a, w.copy(), motion, q, length, bias_square, order, order.size, strength
+        )
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:
@@ -165,7 +167,7 @@ class DualAscent:
         state.w = g.sum(axis=0) / -risk.objective.strength
 
     def step(self, risk: RowRisk, state: DualAscentState, rng: np.random.Generator) -> Finding:
-        scale = loops.Scale(1.0 / (risk.objective.strength * risk.m), state.lift)
+        scale = loops.Scale(1.0 / (risk.objective.strength * risk.m), state.bias_square)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
         least = 1.0 if state.resumed and not state.work else _SHORTEST
@@ -221,12 +223,12 @@ class DualAscent:
         s, scale = risk.source.s, risk.objective.strength * risk.m
         rise, fall = float(s @ np.maximum(state.a, 0.0)), float(s @ np.maximum(-state.a, 0.0))
         least, tilt = min(rise, fall), abs(rise - fall)
-        if tilt > _LAGGING * state.tilt and state.lift < _MOST_LIFT * state.length:
-            state.q += s * state.lift / scale
-            state.lift *= 2.0
+        if tilt > _LAGGING * state.tilt and state.bias_square < _MOST_BIAS * state.length:
+            state.q += s * state.bias_square / scale
+            state.bias_square *= 2.0
         state.tilt = tilt
         shares = (least / rise if rise else 0.0, least / fall if fall else 0.0)
-        return shares, state.lift * (fall - rise) / scale  # −r²Σ s_i a_i/(λm)
+        return shares, state.bias_square * (fall - rise) / scale  # −r²Σ s_i a_i/(λm)
 
 
 def _gather(

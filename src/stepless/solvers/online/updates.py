@@ -26,7 +26,7 @@ class Setting:
 
     @cached_property
     def rules(self) -> tuple[StepRule, StepRule]:
-        """What compiled loops take: for mirror descent, and for dual averaging."""
+        """The rules of mirror descent and of dual averaging, as compiled loops take them."""
         how = *self.penalty, *self.metrics, *self.etas
         return StepRule(*how, False), StepRule(*how, True)
 
