@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from stepless import LinearClassifier, LinearRegressor
+from stepless.certificates import Certifier
 from stepless.data import Source
 from stepless.minimization import minimize
 from stepless.objective import Hinge, Objective, Squared, SquaredHinge, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import AdaGrad, Bundle, InteriorPoint, ProximalBundle
 from stepless.stopping import Stopping
+from stepless.trace import Event
+from stepless.verdict import Verdict
 
 
 def examples():
@@ -94,3 +97,12 @@ def test_examples_that_are_no_numbers_are_said_and_not_run_for_ever(solver):
     risk = LinearRisk(Objective(Hinge(), SquaredL2(0.1)), Source(X, y))
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="the objective is not a num"):
         minimize(risk, solver, Stopping(gap=1e-3, passes=50))
+
+
+@pytest.mark.parametrize(("share", "ends"), [(0.0, True), (1e-16, True), (0.5, False)])
+def test_a_claimed_bound_that_rounding_made_positive_proves_nothing(share, ends):
+    """An objective of 1e-60, where the risk at 0 is 1, is 0 unless a real bound says otherwise."""
+    risk = LinearRisk(Objective(Squared(), SquaredL2(1.0)), Source(np.eye(2), np.ones(2)))
+    verdict = Verdict(risk, Certifier(risk.objective, risk.d), Stopping())
+    event = Event(2, 4, 0.0, 1e-60, share * 1e-60, 0.0, 0)
+    assert verdict.rounds_to_zero(event) == ends
