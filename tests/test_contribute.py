@@ -86,3 +86,11 @@ def test_there_is_a_page_for_each_kind_and_contributing_names_them():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for page in ROOT.glob("docs/contribute/*.md"):
         assert f"docs/contribute/{page.name}" in text
+
+
+def test_the_map_names_every_folder_and_module():
+    text = (ROOT / "docs" / "contribute" / "architecture.md").read_text(encoding="utf-8")
+    for path in (ROOT / "src" / "stepless").iterdir():
+        name = f"{path.name}/" if path.is_dir() else path.name
+        if path.suffix in ("", ".py") and not path.name.startswith("__"):
+            assert f"`{name}`" in text, f"{name} is not on the map"
