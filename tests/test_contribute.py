@@ -20,7 +20,7 @@ def edited(text, patch):
     lines = patch.splitlines(keepends=True)
     old = "".join(line[1:] for line in lines if line[0] in " -")
     new = "".join(line[1:] for line in lines if line[0] in " +")
-    assert text.count(old) == 1, f"this is not in the file exactly once:\n{old}"
+    assert text.count(old) == 1, f"mend the page, for this is not in the file once:\n{old}"
     return text.replace(old, new)
 
 

@@ -225,6 +225,25 @@ class FalseExponent(SquaredL2):
     norm_exponent = 1.5
 
 
+class OneSidedFloor(Regularizer):
+    """Ω(w) = Σ max(w_j, −30w_j), whose floor is right for slopes of the signs that it is given."""
+
+    def value(self, wj):
+        return max(wj, -30.0 * wj)
+
+    def prox(self, wj, step):
+        return wj - step if wj > step else min(wj + 30.0 * step, 0.0)
+
+    def conjugate(self, uj):
+        return 0.0 if -30.0 <= uj <= 1.0 else math.inf
+
+    def conjugate_gradient(self, uj):
+        return 0.0
+
+    def floor(self, a, ceiling=math.inf):
+        return 0.0 if ((a >= -1.0) & (a <= 30.0)).all() else -math.inf
+
+
 class NoProx(SquaredL2):
     def prox(self, wj, step):
         raise NotImplementedError
@@ -332,6 +351,7 @@ BROKEN = [
     (FalseShares(), r"^FalseShares\.elastic_shares is \(0\.3, 0\.0\), of which total would be"),
     (FalseRidge(), r"^FalseRidge\.elastic_shares is \(0\.0, 1\.0\), .*strong_convexity\(\) 0\.5$"),
     (FalseExponent(), r"^FalseExponent\.norm_exponent is 1\.5, of which total would be"),
+    (OneSidedFloor(), r"^OneSidedFloor\.floor\(.*\) is 0, but total \+ ⟨±a, w⟩ can be -"),
     (OnceIsEnough(), r"^OnceIsEnough\.prox_times\(.*, 0\) is .*, but prox repeated as often is"),
     (CountsHalf(), r"^CountsHalf\.total\(.*\) is .*, but the values of its weights add up to"),
     (RowsOfOneStep(), r"^RowsOfOneStep\.shrink takes \(.*\) to \(.*\), but .* falls from there"),
@@ -341,7 +361,7 @@ BROKEN = [
     (RootedRows(), r"^RootedRows\.total is not convex between"),
     (BelowZero(), r"^BelowZero\.total\(.*\) is -.*, below 0"),
     (LiftedRows(), r"^LiftedRows\.total\(.*\) is 1, but must be 0"),
-    (HighFloor(), r"^HighFloor\.floor\(.*\) is .*, but total \+ ⟨a, w⟩ is .* at"),
+    (HighFloor(), r"^HighFloor\.floor\(.*\) is .*, but total \+ ⟨±a, w⟩ can be .* at"),
     (HighDual(), r"^HighDual\.conjugate_total\(.*\) is .*, but ⟨u, w⟩ − total is .* at"),
     (WrongWay(), r"^WrongWay\.conjugate_weights takes \(.*\) to \(.*\), where ⟨u, w⟩ − total"),
     (FlatDual(0.5), r"^FlatDual\.conjugate_curvature is .* along .*, but conjugate_weights ch"),

@@ -345,8 +345,10 @@ def _row_by_row(regularizer: _Penalty, w: Array, steps: Array, p: Array) -> None
 
 
 def _floored(regularizer: _Penalty, a: Array, v: Array, value: Array) -> None:
-    products = np.sum(a * v, axis=(1, 2))
-    margin = slack(value) + SLACK * np.sum(np.abs(a * v), axis=(1, 2))
+    """Refuse a floor that is too high for slopes a, of any signs: rounding may flip them."""
+    sizes = np.sum(np.abs(a * v), axis=(1, 2))
+    products = np.sum(a * v, axis=(1, 2)) if regularizer.term.nonnegative else -sizes
+    margin = slack(value) + SLACK * sizes
     ceilings = (math.inf, *value[1::10])
     heights = np.array([np.where(value <= c, value + products, math.inf) for c in ceilings])
     least = np.array(
@@ -356,7 +358,7 @@ def _floored(regularizer: _Penalty, a: Array, v: Array, value: Array) -> None:
         least[:, None] > heights + margin,
         lambda c, k: (
             f"{regularizer.call('floor', a, ceilings[c])} is {least[c]:.6g}, "
-            f"but total + ⟨a, w⟩ is {heights[c, k]:.6g} at {point(v[k])}"
+            f"but total + ⟨±a, w⟩ can be {heights[c, k]:.6g} at {point(v[k])}"
         ),
     )
 

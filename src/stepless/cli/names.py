@@ -7,11 +7,32 @@ of this with the registries: a new loss, penalty, domain or metric fails there u
 from __future__ import annotations
 
 CLASS_LOSSES = "hinge, squared_hinge, smoothed_hinge(γ), logistic"
-NUMBER_LOSSES = "squared, absolute, huber(δ), epsilon_insensitive(ε), quantile(τ), poisson"
+NUMBER_LOSSES = ", ".join(
+    [
+        "squared",
+        "absolute",
+        "huber(δ)",
+        "epsilon_insensitive(ε)",
+        "quantile(τ)",
+        "poisson",
+    ]
+)
 RANKING_LOSSES = "pairwise, ndcg, assigned_ndcg, map, mrr"
 CHAIN_LOSSES = "crf, hinge"
 METRICS = "f1, fbeta(β), roc_auc, precision_at_k, recall_at_k, prbep"
-PENALTIES = "l2, l1, elasticnet(ρ), lp(p), entropy(π), hyperbolic(β), l1/l2, l1/linf, none"
+PENALTIES = ", ".join(
+    [
+        "l2",
+        "l1",
+        "elasticnet(ρ)",
+        "lp(p)",
+        "entropy(π)",
+        "hyperbolic(β)",
+        "l1/l2",
+        "l1/linf",
+        "none",
+    ]
+)
 DOMAINS = (
     "free, ball(R), l1_ball(R), lp_ball(R,p), box(low,high), nonnegative, simplex(R), psd(R), "
     "psd_cone"

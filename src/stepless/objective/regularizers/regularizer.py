@@ -121,8 +121,8 @@ class Regularizer(Declared):
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
         """Return the minimum of Ω(w) + ⟨a, w⟩ over all w with Ω(w) ≤ ceiling, or a number below it.
 
-        Not for compiled code. Slopes may be off by rounding, and then of either sign where they are
-        next to 0: of a regularizer that is not even, the worse side counts.
+        Not for compiled code. Rounding may flip the sign of a slope next to 0, so the number must
+        hold for slopes ±a_j of any signs, unless Ω is `nonnegative`: it is of use for even Ω only.
         """
         return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
 
