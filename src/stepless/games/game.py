@@ -76,7 +76,6 @@ class GameRecord:
                     )
 
     def _sampled_rounds(self) -> Array:
-        """Return a few rounds, evenly spaced in the game."""
         rounds = len(self.run.plays)
         return np.linspace(0, rounds - 1, min(_SAMPLE, rounds)).astype(int)
 
@@ -193,9 +192,8 @@ class Game:
 
     def hindsight(self, *records: GameRecord) -> Best:
         """Return the best fixed decision of games on the same costs."""
-        costs = records[0].costs
+        costs, d = records[0].costs, records[0].run.plays.shape[1]
         seen = [w for record in records for w in record.sample()]
-        d = records[0].run.plays.shape[1]
         best = best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
         for record in records:
             record.refuse_nonconvex(best.w)
@@ -230,7 +228,10 @@ class Game:
         if d is not None:  # an opponent may want to see the first decision
             self._enter(d)
         for t, f in enumerate(rounds_of(stream), 1):
-            cost = _cost(t, f)
+            try:
+                cost = as_cost(f)
+            except (TypeError, ValueError) as error:
+                raise GameError(t, str(error)) from None
             if d is None:
                 if cost.d is None:
                     raise ValueError(
@@ -285,13 +286,6 @@ def rounds_of(stream: object) -> Iterable[object]:
     if not isinstance(stream, Iterable):
         raise TypeError(f"a game needs a stream of costs, one per round, not {described(stream)}")
     return stream
-
-
-def _cost(t: int, f: object) -> Cost:
-    try:
-        return as_cost(f)
-    except (TypeError, ValueError) as error:
-        raise GameError(t, str(error)) from None
 
 
 def _values(t: int, cost: Cost, points: Array) -> Array:
