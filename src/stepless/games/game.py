@@ -11,9 +11,8 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.vertices import enter
-from stepless.games.costs import Cost, CostSum, Growth, as_cost, total
-from stepless.games.costs.conversion import NoGradient, UserCost
-from stepless.games.costs.cost import UndefinedCost
+from stepless.games.costs import Cost, CostSum, Growth, NoGradient, UndefinedCost, as_cost, total
+from stepless.games.costs.conversion import UserCost
 from stepless.games.costs.growth import RUIN
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed, refuse_empty
@@ -271,15 +270,7 @@ class Game:
 
 
 def rounds_of(stream: object) -> Iterable[object]:
-    """Return a stream's rounds: for a DataFrame, whose iterator yields column names, its rows.
-
-    Examples
-    --------
-    >>> rounds_of(3)
-    Traceback (most recent call last):
-    ...
-    TypeError: a game needs a stream of costs, one per round, not int
-    """
+    """Return a stream's rounds: for a DataFrame, whose iterator yields column names, its rows."""
     if hasattr(stream, "to_numpy"):
         rows: Array = stream.to_numpy()
         return rows
