@@ -20,7 +20,6 @@ class DiagonalMetric:
         self.norms = np.zeros(d)  # ‖g_{1:t,j}‖₂
 
     def add(self, g: Array) -> None:
-        """Add g²."""
         self.norms = np.hypot(self.norms, g)
 
     def matrix(self) -> Array:
@@ -32,15 +31,12 @@ class DiagonalMetric:
         return float(self.norms.sum())
 
     def largest_square(self, v: Array) -> float:
-        """Return ‖v‖_∞²."""
         return self.largest_norm(v) ** 2
 
     def largest_norm(self, v: Array) -> float:
-        """Return ‖v‖_∞."""
         return float(np.abs(v).max())
 
     def square(self, v: Array, power: int) -> float:
-        """⟨v, H_t^power v⟩."""
         return float(self.matrix() ** power @ v**2)
 
 
@@ -88,10 +84,9 @@ class BlockMetric:
 
     def square(self, v: Array, power: int) -> float:
         """⟨v, H_t^power v⟩."""
-        parts = zip(self.blocks, self.roots, self.bases, strict=True)
         return sum(
             float(np.sum((self.delta + roots) ** power * (basis @ v[at]) ** 2))
-            for at, roots, basis in parts
+            for at, roots, basis in zip(self.blocks, self.roots, self.bases, strict=True)
         )
 
     @property

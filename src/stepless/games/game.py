@@ -11,9 +11,8 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.vertices import enter
-from stepless.games.costs import Cost, CostSum, Growth, as_cost, total
-from stepless.games.costs.conversion import NoGradient, UserCost
-from stepless.games.costs.cost import UndefinedCost
+from stepless.games.costs import Cost, CostSum, Growth, NoGradient, UndefinedCost, as_cost, total
+from stepless.games.costs.conversion import UserCost
 from stepless.games.costs.growth import RUIN
 from stepless.games.errors import GameError
 from stepless.games.hindsight import Best, best_fixed, refuse_empty
@@ -76,7 +75,6 @@ class GameRecord:
                     )
 
     def _sampled_rounds(self) -> Array:
-        """Return a few rounds, evenly spaced in the game."""
         rounds = len(self.run.plays)
         return np.linspace(0, rounds - 1, min(_SAMPLE, rounds)).astype(int)
 
@@ -193,9 +191,8 @@ class Game:
 
     def hindsight(self, *records: GameRecord) -> Best:
         """Return the best fixed decision of games on the same costs."""
-        costs = records[0].costs
+        costs, d = records[0].costs, records[0].run.plays.shape[1]
         seen = [w for record in records for w in record.sample()]
-        d = records[0].run.plays.shape[1]
         best = best_fixed(costs, self.domain, d, self.penalty, self.constraints, seen)
         for record in records:
             record.refuse_nonconvex(best.w)
@@ -230,7 +227,10 @@ class Game:
         if d is not None:  # an opponent may want to see the first decision
             self._enter(d)
         for t, f in enumerate(rounds_of(stream), 1):
-            cost = _cost(t, f)
+            try:
+                cost = as_cost(f)
+            except (TypeError, ValueError) as error:
+                raise GameError(t, str(error)) from None
             if d is None:
                 if cost.d is None:
                     raise ValueError(
@@ -270,28 +270,13 @@ class Game:
 
 
 def rounds_of(stream: object) -> Iterable[object]:
-    """Return a stream's rounds: for a DataFrame, whose iterator yields column names, its rows.
-
-    Examples
-    --------
-    >>> rounds_of(3)
-    Traceback (most recent call last):
-    ...
-    TypeError: a game needs a stream of costs, one per round, not int
-    """
+    """Return a stream's rounds: for a DataFrame, whose iterator yields column names, its rows."""
     if hasattr(stream, "to_numpy"):
         rows: Array = stream.to_numpy()
         return rows
     if not isinstance(stream, Iterable):
         raise TypeError(f"a game needs a stream of costs, one per round, not {described(stream)}")
     return stream
-
-
-def _cost(t: int, f: object) -> Cost:
-    try:
-        return as_cost(f)
-    except (TypeError, ValueError) as error:
-        raise GameError(t, str(error)) from None
 
 
 def _values(t: int, cost: Cost, points: Array) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.rows import spread
@@ -112,26 +113,18 @@ class LearnerFromPlayer:
     def begin_stream(self, objective: Objective, w: Array, b: Any) -> PlayerState:
         return PlayerState(*self._enter(objective, w.size), np.zeros(w.size))
 
-    def step(self, risk: RowRisk, state: PlayerState, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: PlayerState, rng: Generator) -> Finding:
         return self.walk(risk, state, np.arange(risk.m, dtype=np.uint32), rng)
 
     def walk(
-        self,
-        risk: RowRisk,
-        state: PlayerState,
-        order: Indices,
-        rng: np.random.Generator | None = None,
+        self, risk: RowRisk, state: PlayerState, order: Indices, rng: Generator | None = None
     ) -> Finding:
         """Pass over the examples in a given order."""
         scores = self.learn(risk, state, order)
         return finding_of_pass(risk, self._point(state), 0.0, order, scores[:, 0])
 
     def learn(
-        self,
-        risk: RowRisk,
-        state: PlayerState,
-        order: Indices,
-        rng: np.random.Generator | None = None,
+        self, risk: RowRisk, state: PlayerState, order: Indices, rng: Generator | None = None
     ) -> Array:
         """Learn one more chunk; return the predictions before each example was learned (m × 1)."""
         player, scores = state.player, np.empty((order.size, 1))

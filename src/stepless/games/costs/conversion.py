@@ -85,6 +85,5 @@ def _number(value: object) -> float:
 
 
 def _kind(value: object) -> str:
-    """Describe a value by its type, and its shape if it has one."""
     shape = getattr(value, "shape", ())
     return f"{type(value).__name__} of shape {shape}" if shape else type(value).__name__

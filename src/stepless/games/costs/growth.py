@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stepless.arrays import Array
-from stepless.games.costs.cost import Cost, CostSum, PredictionSum, UndefinedCost, column_sums
+from stepless.games.costs.cost import Cost, CostSum, PredictionSum, UndefinedCost
 from stepless.jit import compiled
 
 RUIN = "a portfolio without any wealth left costs infinitely much: use a Simplex as the domain"
@@ -63,25 +63,19 @@ class GrowthSum(PredictionSum):
     def apply(self, z: Array) -> Array:
         return -np.log(z, where=z > 0.0, out=np.full(z.size, -np.inf))
 
-    def gradient(self, w: Array) -> Array:
-        return -column_sums(self._scaled(w))
-
     def hessian(self, w: Array) -> Array:
-        scaled = self._scaled(w)
-        return scaled.T @ scaled
+        G = self._gradients(w)
+        return G.T @ G
 
     def gradients(self, W: Array) -> Array:
         wealth = self.predictions(W)[:, None]
         return self.X / -np.where(wealth > 0.0, wealth, np.nan)
 
-    def magnitudes(self, w: Array) -> tuple[float, Array]:
-        return float(np.abs(self.losses(w)).sum()), np.abs(self._scaled(w)).sum(axis=0)
-
-    def _scaled(self, w: Array) -> Array:
+    def _gradients(self, w: Array) -> Array:
         wealth = self.X @ w
         if not (wealth > 0.0).all():
             raise UndefinedCost(RUIN)
-        return self.X / wealth[:, None]
+        return self.X / -wealth[:, None]
 
 
 @compiled("r[_]")

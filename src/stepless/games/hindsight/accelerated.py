@@ -60,7 +60,6 @@ def _first_curvature(problem: HindsightProblem, w: Array) -> float:
     steep = float(np.linalg.norm(g))
     v = problem.step(w, g, steep or 1.0)
     length = float(np.linalg.norm(v - w))
-    change = steep
-    if math.isfinite(problem.f(v)):
-        change = float(np.linalg.norm(problem.gradient(v) - g))
+    inside = math.isfinite(problem.f(v))
+    change = float(np.linalg.norm(problem.gradient(v) - g)) if inside else steep
     return max(change / length if length > 0.0 else 0.0, 1e-6 * steep, 1e-300)

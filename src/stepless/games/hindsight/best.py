@@ -82,7 +82,10 @@ def best_fixed(
     (array([0., 1.]), array([2., 1.]), True)
     """
     if any(isinstance(f, ValuesOnly) for f in costs):
-        return _best_seen(costs, domain, d, penalty, constraints, seen)
+        center = np.zeros(d)
+        domain.project(center)
+        feasible = (w for w in seen if all(c.excess(w) <= 0.0 for c in constraints))
+        return _best_of([center, *feasible], costs, penalty)
     cost_sum = total(costs)
 
     def solve(domain: Domain) -> tuple[Array, float]:
@@ -94,16 +97,7 @@ def best_fixed(
 
 
 def refuse_empty(domain: Domain, constraints: Sequence[Domain], d: int) -> None:
-    """Raise ValueError if no decision obeys all constraints.
-
-    Examples
-    --------
-    >>> from stepless.objective import L2Ball, Simplex
-    >>> refuse_empty(Simplex(), [L2Ball(0.1)], 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: no decision of Simplex obeys all constraints: loosen one
-    """
+    """Raise ValueError if no decision obeys all constraints."""
     sets_to_cut((domain, *constraints))
     try:
         best_fixed([Linear(np.zeros(d))], domain, d, constraints=constraints)
@@ -144,17 +138,7 @@ def _steps(problem: HindsightProblem, least: int, most: int) -> int:
     return min(max(least, affordable), most)
 
 
-def _best_seen(
-    costs: Sequence[Cost],
-    domain: Domain,
-    d: int,
-    penalty: Regularizer | None,
-    constraints: Sequence[Domain],
-    seen: Iterable[Array],
-) -> Best:
-    center = np.zeros(d)
-    domain.project(center)
-    trials = [center, *(w for w in seen if all(c.excess(w) <= 0.0 for c in constraints))]
+def _best_of(trials: list[Array], costs: Sequence[Cost], penalty: Regularizer | None) -> Best:
     losses = [np.array([f.value(w) for f in costs]) + penalty_value(penalty, w) for w in trials]
     k = int(np.argmin([math.fsum(each) for each in losses]))
     return Best(trials[k], losses[k], math.inf)

@@ -77,7 +77,9 @@ class ShiftedSum:
         """R(w), and the tangent plane there."""
         problem, value, g = self._problem, self.value(w, b), self._problem.gradient(w)
         if self.objective is not problem.objective:
-            g = g + _subgradient(problem, w)
+            shares = elastic_shares(problem.penalty, problem.T)
+            assert shares is not None
+            g = g + (shares[0] * np.sign(w) + shares[1] * w)
         errors = problem.gradient_errors(w) + 4.0 * problem.rounding * np.abs(g)
         self._errors = np.maximum(self._errors, errors / self._unit)
         point = Points(w[None].copy(), (0.0,), np.ones(1))
@@ -97,9 +99,3 @@ class ShiftedSum:
         """Rounding error of the offset of the plane at w."""
         inner = float(np.abs(tangent.plane.a) @ np.abs(w))
         return self.rounding_error(w, 0.0, tangent.value) + 2.0 * self._problem.rounding * inner
-
-
-def _subgradient(problem: HindsightProblem, w: Array) -> Array:
-    shares = elastic_shares(problem.penalty, problem.T)
-    assert shares is not None
-    return shares[0] * np.sign(w) + shares[1] * w

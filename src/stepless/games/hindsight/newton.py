@@ -23,8 +23,7 @@ def newton(problem: HindsightProblem, w: Array) -> Array:
     for _ in range(_STEPS):
         g, H = problem.gradient(w), problem.hessian(w)
         assert H is not None
-        mean = float(H.trace()) / problem.d
-        steep = float(np.linalg.norm(g))
+        mean, steep = float(H.trace()) / problem.d, float(np.linalg.norm(g))
         H = H + (_DAMPING * mean or steep or 1.0) * np.eye(problem.d)
         v = project_metric(problem.domain, w - np.linalg.solve(H, g), H)
         enter(problem.domain, v)

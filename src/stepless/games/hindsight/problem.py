@@ -17,7 +17,6 @@ from stepless.mirrors.signs import nonnegative
 from stepless.objective import Domain, Objective, Regularizer, Squared, Zero
 from stepless.rounding import UNIT
 
-_ULP = UNIT
 _PAIRS = 64  # numpy adds what is longer pairwise; and a few operations more
 
 
@@ -28,17 +27,12 @@ class HindsightProblem:
     """
 
     def __init__(
-        self,
-        costs: Sequence[Cost],
-        cost_sum: CostSum,
-        domain: Domain,
-        d: int,
-        penalty: Regularizer | None,
+        self, costs: Sequence[Cost], f: CostSum, domain: Domain, d: int, penalty: Regularizer | None
     ) -> None:
-        self.costs, self.cost_sum = costs, cost_sum
+        self.costs, self.cost_sum = costs, f
         self.domain, self.d, self.T = domain, d, len(costs)
         self.mirror = Euclidean(domain, d)
-        self.rounding = (d + _PAIRS + math.log2(self.T + 1)) * _ULP
+        self.rounding = (d + _PAIRS + math.log2(self.T + 1)) * UNIT
         self.l1, self.ridge, self.penalty = 0.0, 0.0, penalty
         shares = elastic_shares(penalty, self.T)
         if shares is not None and (shares[0] == 0.0 or nonnegative(domain, d)):
@@ -122,7 +116,7 @@ class HindsightProblem:
         f, errors = self.f(w), self.gradient_errors(w)
         slack = self.domain.support(errors) + float(errors @ np.abs(w))
         slack += self.rounding * self.magnitude(w)
-        slack += 4.0 * self.d * _ULP * (self.domain.support(np.abs(g)) + abs(f))
+        slack += 4.0 * self.d * UNIT * (self.domain.support(np.abs(g)) + abs(f))
         bound = f - float(g @ w) + least - slack
         return bound if math.isfinite(bound) else -math.inf
 

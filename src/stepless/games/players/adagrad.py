@@ -95,7 +95,8 @@ class AdaGrad(Player):
 
     def learn(self, g: Array, cost: Cost) -> None:
         if self.least == 0.0:
-            self.least = self._first_curvature(g)
+            slight = self.matrix == "diagonal" and self.update == "mirror"
+            self.least = self.metric.largest_norm(g) * (_SLIGHT if slight else 1.0)
             if self.least == 0.0:
                 return  # w_1 minimises φ: it stays
             self.metric.delta = self.least
@@ -112,11 +113,8 @@ class AdaGrad(Player):
             return np.zeros(len(run.plays))  # all gradients were 0
         self._bound = self._theorem(u)
         # φ(w_1) − φ(w_{t+1}), which the proofs leave over, is not positive: w_1 minimises φ
-        return np.array(
-            [self._bound.after(w, g) for w, g in zip(run.plays, run.gradients, strict=True)]
-        )
-
-    # -- the update ----------------------------------------------------------------------------
+        rounds = zip(run.plays, run.gradients, strict=True)
+        return np.array([self._bound.after(w, g) for w, g in rounds])
 
     def _nearest(self, g: Array, H: Array, w: Array, times: int) -> Array:
         """Return argmin_S ⟨g, x⟩ + times·φ(x) + ½⟨x − w, H(x − w)⟩; H a diagonal or a matrix."""
@@ -153,8 +151,6 @@ class AdaGrad(Player):
             )
         self.shares = None
 
-    # -- the constants -------------------------------------------------------------------------
-
     def _blocks(self) -> list[Indices]:
         if isinstance(self.matrix, str):
             return [np.arange(self.d)]
@@ -177,11 +173,6 @@ class AdaGrad(Player):
         if mirror:
             return float(min(self.diameter, size * domain.width()) / math.sqrt(2.0))
         return float(min(domain.radius(), size * domain.reach()))
-
-    def _first_curvature(self, g: Array) -> float:
-        """δ, from the first nonzero gradient."""
-        slight = self.matrix == "diagonal" and self.update == "mirror"
-        return self.metric.largest_norm(g) * (_SLIGHT if slight else 1.0)
 
     def _metric(self) -> DiagonalMetric | BlockMetric:
         if self.matrix == "diagonal":

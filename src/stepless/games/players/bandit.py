@@ -43,7 +43,6 @@ class Bandit(Player):
 
     lipschitz: float | None
     points: Array
-    z: Array
     share: float
 
     def begin(self) -> None:
@@ -73,7 +72,6 @@ class Bandit(Player):
         return self.points
 
     def observe(self, f: object) -> None:
-        """Take in the values at the points, or a function to evaluate there."""
         self.t += 1
         self.g = self.estimate(self.values_of(f))
         self.learn(self.g)

@@ -65,10 +65,8 @@ class FTPL(Player):
     def learn(self, g: Array, cost: Cost) -> None:
         g = tangential_part(self.domain, g)
         size, range_ = float(np.abs(g).sum()), self.range(g)
-        if cost.smoothness == 0.0:  # linear
-            self.changes.append(range_ * _change(size, self.noise))
-        else:
-            self.changes.append(math.inf)
+        linear = cost.smoothness == 0.0
+        self.changes.append(range_ * _change(size, self.noise) if linear else math.inf)
         self.sum += g
         self.energy += size * range_
         self.noise = math.sqrt(self.energy / self.kappa)

@@ -58,8 +58,7 @@ class FTRL(Player):
                 f"{self.name} needs a mirror map that is bounded over the domain, which "
                 f"{self.map.name} is not; use mirror='euclidean'"
             )
-        self.first = self.map.first()
-        self.w = self.first
+        self.w = self.first = self.map.first()
         self.sum = np.zeros(self.d)
         self.inverse_step = 0.0
         self.energy = 0.0  # Σ ‖g‖_*²
@@ -68,12 +67,10 @@ class FTRL(Player):
 
     def learn(self, g: Array, cost: Cost) -> None:
         g = tangential_part(self.domain, g)
-        square = self.square(g)
-        before = self.inverse_step
+        square, before = self.square(g), self.inverse_step
         self.energy += square
-        self.inverse_step = math.sqrt(
-            self.energy / (self.map.value_range or 1.0)
-        )  # Γ = 0: one point
+        value_range = self.map.value_range or 1.0  # a single point has none
+        self.inverse_step = math.sqrt(self.energy / value_range)
         self.inverse_steps.append(self.inverse_step)
         self.squares.append(square)
         if self.inverse_step > 0.0:

@@ -59,15 +59,12 @@ class Hedge(Player):
         self.inverse_steps.append(self.inverse_step)
         self.gap += max(excess, 0.0)
         self.gaps.append(self.gap)
-        lost -= lost.min()
-        self.lost = lost
+        self.lost = lost = lost - lost.min()
         if self.d == 1:
             return
-        self.inverse_step = self.gap / math.log(self.d)
-        h = self.inverse_step
+        self.inverse_step = h = self.gap / math.log(self.d)
         w = np.exp(lost / -h) if h > 0.0 else (lost == 0.0) * 1.0
-        w *= self.mass / w.sum()
-        self.w = w
+        self.w = w * (self.mass / w.sum())
 
     def mix_loss(self, costs: Array, lost: Array) -> float:
         """Return the mix loss; `lost` is L_t, where the least entry of L_{t−1} is 0."""

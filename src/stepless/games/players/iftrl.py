@@ -64,8 +64,7 @@ class IFTRL(VariationPlayer):
         self.inverse_step = self.step_size.inverse_step
         self.w = self.z = self.map.first()
         self.base = finite_dual(self.map, self.z)
-        self.sum = np.zeros(self.d)
-        self.hint = np.zeros(self.d)
+        self.sum, self.hint = np.zeros(self.d), np.zeros(self.d)
         self.positive_drifts = 0.0
         self.inverse_steps: list[float] = []
         self.drifts: list[float] = []
@@ -88,7 +87,11 @@ class IFTRL(VariationPlayer):
         drift = cost.value(self.w) - cost.value(z) - float(a @ moved)
         drift -= 0.5 * h * mirror.square(moved)
         self.drifts.append(drift)
-        self.inverse_step = self._next_inverse_step(drift)
+        if self.smoothness is None:
+            self.positive_drifts += max(drift, 0.0)
+            self.inverse_step = max(h, self.positive_drifts / self.value_range)
+        else:
+            self.inverse_step = self.step_size.inverse_step
         if self.inverse_step > h:
             self.z = mirror.nearest(self.base - self.sum / self.inverse_step)
         self.hint = self.gradient_of(cost, self.z)
@@ -99,9 +102,3 @@ class IFTRL(VariationPlayer):
         divergence = self.map.divergence(u, self.map.first())
         bound: Array = np.array(self.inverse_steps) * divergence + np.cumsum(self.drifts)
         return bound
-
-    def _next_inverse_step(self, drift: float) -> float:
-        if self.smoothness is not None:
-            return self.step_size.inverse_step
-        self.positive_drifts += max(drift, 0.0)
-        return max(self.inverse_step, self.positive_drifts / self.value_range)

@@ -21,12 +21,10 @@ class MirrorProxPlayer(VariationPlayer):
     def begin(self) -> None:
         mirror = mirror_of(self.mirror, self.domain, self.d)
         step_size = mirror_prox_step(mirror.value_range, self.smoothness, self.variation)
+        projected = self.update == "projected"
+        inside = self.takes_penalty  # Alg. 8 projects what Alg. 7 does not
         self.iterates = MirrorProxIterates(
-            mirror,
-            step_size,
-            projected=self.update == "projected",
-            inside=self.takes_penalty,  # Alg. 8 projects what Alg. 7 does not
-            penalty=self.penalty,
+            mirror, step_size, projected=projected, inside=inside, penalty=self.penalty
         )
         self.w = self.before = self.iterates.w
 

@@ -95,11 +95,8 @@ class MirrorProxIterates:
         return bound
 
     def _decide(self) -> Array:
-        h = self.inverse_step
-        theta = self.theta - self.hint / h
-        if self.penalty is None:
-            return self.mirror.nearest(theta)
-        return self.mirror.nearest(theta, self.penalty, 1.0 / h)
+        theta = self.theta - self.hint / self.inverse_step
+        return self.mirror.nearest(theta, self.penalty, 1.0 / self.inverse_step)
 
 
 def finite_dual(mirror: Mirror, w: Array) -> Array:

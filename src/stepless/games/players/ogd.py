@@ -67,15 +67,12 @@ class OGD(Player):
         g = tangential_part(self.domain, g)
         square = float(g @ g)
         self.steepest = max(self.steepest, math.sqrt(square))
-        if self.strength is None:
-            inverse_step = self.steepest * math.sqrt(self.t) / self.D
-        else:
-            inverse_step = self.strength * self.t
-        self.inverse_steps.append(inverse_step)
+        h = self.strength * self.t if self.strength else self.steepest * math.sqrt(self.t) / self.D
+        self.inverse_steps.append(h)
         self.squares.append(square)
         self.strengths.append(cost.strength)
-        if inverse_step > 0.0:
-            self.w = self.inside(self.w - g / inverse_step)
+        if h > 0.0:
+            self.w = self.inside(self.w - g / h)
 
     def bound(self, run: Run, u: Array) -> Array:
         h = np.array(self.inverse_steps)

@@ -49,8 +49,7 @@ class OMD(FTRL):
     def begin(self) -> None:
         super().begin()
         self.pull = self.map.dual(self.first)
-        origin = self.map.dual(np.zeros(self.d))
-        closed = bool(np.isfinite(origin).all())
+        closed = np.isfinite(self.map.dual(np.zeros(self.d))).all()
         self.edge = -np.inf if closed else self.map.dual(np.full(self.d, _EDGE))
 
     def move(self, g: Array, before: float) -> Array:

@@ -8,15 +8,7 @@ from stepless.games.players.player import Player
 
 
 def refuse_non_player(player: object) -> None:
-    """Raise TypeError if a name, a class or anything else is given for a player.
-
-    Examples
-    --------
-    >>> refuse_non_player("ogd")
-    Traceback (most recent call last):
-    ...
-    TypeError: a player is an object such as OGD(), not 'ogd'
-    """
+    """Raise TypeError if a name, a class or anything else is given for a player."""
     if not isinstance(player, Player):
         raise TypeError(f"a player is an object such as OGD(), not {described(player)}")
 

@@ -81,8 +81,10 @@ class SaddleMirrorProx(VariationPlayer):
         self._account(cost)
         field = self._field(cost, iterates.w)
         here = self._field(cost, self.before) if self.looks_back else field
-        self.before = iterates.w
-        iterates.learn(field, self._square(here - iterates.hint))
+        self.before, change = iterates.w, here - iterates.hint
+        down = tangential_part(self.domain, change[: self.d])
+        up = tangential_part(cost.over, change[self.d :])
+        iterates.learn(field, self.downhill.dual_square(down) + self.uphill.dual_square(up))
         self.w = iterates.w[: self.d]
 
     def saddle_bound(self, w: Array | None = None, u: Array | None = None) -> Array:
@@ -120,12 +122,6 @@ class SaddleMirrorProx(VariationPlayer):
     def _field(self, cost: Saddle, x: Array) -> Array:
         w, u = x[: self.d], x[self.d :]
         return np.concatenate([cost.gradient_w(w, u), cost.gradient_u(w, u)])
-
-    def _square(self, change: Array) -> float:
-        assert self.Q is not None
-        w = tangential_part(self.domain, change[: self.d])
-        u = tangential_part(self.Q, change[self.d :])
-        return self.downhill.dual_square(w) + self.uphill.dual_square(u)
 
     def _account(self, cost: Saddle) -> None:
         """Append the gap and the divergence at the u that is best against all decisions so far."""

@@ -142,12 +142,8 @@ class SoftConstraints(Player):
 
     def constrain(self) -> tuple[Array, Array]:
         """Return c(w) and its subgradients, one per row; with `zero_violation`, of max c only."""
-        c = np.array(
-            [
-                _outward(one, self.w, slope)
-                for one, slope in zip(self.constraints, self.slopes, strict=True)
-            ]
-        )
+        pairs = zip(self.constraints, self.slopes, strict=True)
+        c = np.array([_outward(constraint, self.w, slope) for constraint, slope in pairs])
         if not self.zero_violation:
             return c, self.slopes
         top = slice(c.argmax(), c.argmax() + 1)

@@ -23,8 +23,7 @@ def tangential_part(domain: Domain, g: Array) -> Array:
     """
     if not domain.simplex:
         return g
-    centred: Array = _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
-    return centred
+    return _centred(g) if g.ndim == 1 else g - g.mean(axis=1, keepdims=True)
 
 
 @compiled("g[_]")

@@ -28,11 +28,7 @@ class VariationStep:
     """
 
     def __init__(
-        self,
-        floor: float = 0.0,
-        slope: float = 1.0,
-        variation: float | None = None,
-        doubling: bool = False,
+        self, floor: float, slope: float, variation: float | None = None, doubling: bool = False
     ) -> None:
         self.slope, self.doubling, self.known = slope, doubling, variation is not None
         self.inverse_step = floor if variation is None else max(floor, slope * math.sqrt(variation))
@@ -56,7 +52,7 @@ def mirror_prox_step(
     """Return the step size of mirror prox: spread = max Φ − min Φ, R² = 2·spread."""
     spread = spread or 1.0  # a single point has none
     if smoothness is None:
-        return VariationStep(slope=1.0 / math.sqrt(spread))
+        return VariationStep(0.0, 1.0 / math.sqrt(spread))
     # Th. 5.6: L/η for η = ½ min(1/√2, LR/√V). Linear costs do not need the factor 2.
     slope = (2.0 if smoothness else 1.0) / math.sqrt(2.0 * spread)
     return VariationStep(math.sqrt(8.0) * smoothness, slope, variation, doubling=True)
