@@ -31,11 +31,7 @@ class Labels(StructuredModel):
     """
 
     def __init__(
-        self,
-        labels: Sequence[Hashable],
-        parts: Sequence[Indices],
-        costs: Array,
-        features: int,
+        self, labels: Sequence[Hashable], parts: Sequence[Indices], costs: Array, features: int
     ) -> None:
         self.labels = list(labels)
         if len(self.labels) < 2:
