@@ -171,7 +171,6 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
     def _proof_obligation(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
     ) -> proof.Obligation:
-        """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False

@@ -218,7 +218,6 @@ class _Prior(NamedTuple):
     variance: float
 
     def function(self) -> Kernel:
-        """Return the kernel function k."""
         given = self.kernel
         return given if isinstance(given, Kernel) else kernel_of(given, self.gamma)
 

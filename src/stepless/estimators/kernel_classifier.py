@@ -160,7 +160,6 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
     def _proof_obligation(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
     ) -> proof.Obligation:
-        """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem = self._problem()
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False, **_ACCEPTED

@@ -97,8 +97,7 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
         risk, classes = self._risk(X, y, sample_weight, run, may_reset_features(self, X))
         start = last_weights(self, risk.d, classes)
         result, apart = minimize_margin(self, run, risk, start, self._no_margin)
-        self.classes_ = classes
-        w = result.w + risk.centre
+        self.classes_, w = classes, result.w + risk.centre
         margin = risk.margin(w)
         unit = margin.rho if apart else 1.0
         self.coef_ = w[None] / unit
@@ -111,9 +110,8 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
         run = Run.of(self)
         risk, classes = self._risk(X, y, sample_weight, run, False)
         refuse_other_labels(self.classes_, classes)
-        return margin_obligation(
-            self, run, risk, risk.best_multiple(linear_weights(self, risk.d)[0][0])
-        )
+        w = risk.best_multiple(linear_weights(self, risk.d)[0][0])
+        return margin_obligation(self, run, risk, w)
 
     def _risk(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights, run: Run, reset: bool

@@ -87,8 +87,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
         problem, risk, data = self._risk(X, Y, sample_weight)
         weights = (self.coef_, 0.0) if continues_last_fit(self, risk.d) else None
         result = minimize_oracle_risk(self, run, risk, weights, (self.model, *data.values()))
-        self.coef_ = result.w
-        self.alpha_ = problem.strength
+        self.coef_, self.alpha_ = result.w, problem.strength
         store_certificate(self, run, [result], constants=[risk.at_constant])
         store_proof(self, [result], describe_problem(risk.objective, self.model), data)
         return self
@@ -96,7 +95,6 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
     def _proof_obligation(
         self, X: Iterable[Any], Y: Iterable[Any], sample_weight: Weights
     ) -> Obligation:
-        """Return the problem that `fit` would solve, and its current solution."""
         _, risk, data = self._risk(X, Y, sample_weight)
         described = describe_problem(risk.objective, self.model)
         return Obligation(described, data, [(risk, self._weights(), 0.0)])
@@ -106,8 +104,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
     ) -> tuple[Problem, StructuredRisk, Data]:
         """Return the problem, its risk, and the data that the risk depends on."""
         if not isinstance(self.model, StructuredModel):
-            kind = type(self.model).__name__
-            raise TypeError(f"model must be a StructuredModel, not {kind}")
+            raise TypeError(f"model must be a StructuredModel, not {type(self.model).__name__}")
         inputs, outputs = _listed(X), _listed(Y)
         if len(inputs) != len(outputs):
             raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")

@@ -88,7 +88,6 @@ def width(X: MatrixLike) -> int:
 
 
 def _entries(x: Any, d: int) -> tuple[Indices, Array]:
-    """Return the indices and values of an input."""
     if sparse.issparse(x):
         row = x.tocoo()
         if row.shape[-1] != d:
