@@ -88,8 +88,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     >>> np.isclose(balanced(objective, [Source(10 * X, y)]), 100 * alpha)
     np.True_
     """
-    lack = lacks(objective)
-    if lack is not None:
+    if (lack := lacks(objective)) is not None:
         raise ValueError(lack)
     deadline = perf_counter() + seconds
     unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)

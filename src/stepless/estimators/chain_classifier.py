@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set, Sized
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,8 @@ from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 from stepless.run import Run, Watchers, threads_of
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad
+
+Listed: TypeAlias = "Sequence[Any]"  # one item per sequence
 
 
 def _has_marginals(estimator: ChainClassifier) -> bool:
@@ -118,12 +120,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: Sequence[Any],
-        y: Sequence[Any],
-        sample_weight: Weights = None,
-        *,
-        watchers: Watchers = (),
+        self, X: Listed, y: Listed, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to sequences X and their tags y, one per position; weights are those of sequences.
 
@@ -154,9 +151,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
         self.__dict__.pop("_stream", None)
         return self
 
-    def _proof_obligation(
-        self, X: Sequence[Any], y: Sequence[Any], sample_weight: Weights
-    ) -> Obligation:
+    def _proof_obligation(self, X: Listed, y: Listed, sample_weight: Weights) -> Obligation:
         """Return the problem that `fit` would solve with known features; its current solution."""
         problem, K = self._problem(), len(self.classes_)
         sequences = self._read(X)
@@ -168,9 +163,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
         return Obligation(described, _data(sequences, numbers, s), runs)
 
     @whole_chunks
-    def partial_fit(
-        self, X: Sequence[Any], y: Sequence[Any], classes: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: Listed, y: Listed, classes: ArrayLike | None = None) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 
         The first call must name all tags, `classes`; after `fit`, learning goes on from the fitted
@@ -207,20 +200,20 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
     # -- predictions --------------------------------------------------------------------------
 
-    def predict(self, X: Sequence[Any]) -> list[AnyArray]:
+    def predict(self, X: Listed) -> list[AnyArray]:
         """Return the tags of the labeling with the highest score, one array per sequence."""
         sequences, known = self._read(X), self.weights_
         numbers = best_labelings(sequences, known.layout, known.tags, known.w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
     @available_if(_has_marginals)
-    def predict_marginals(self, X: Sequence[Any]) -> list[Array]:
+    def predict_marginals(self, X: Listed) -> list[Array]:
         """Return P(y_t = c | x), one array (positions × tags) per sequence, for the loss crf."""
         sequences, known = self._read(X), self.weights_
         p = tag_probabilities(sequences, known.layout, known.tags, known.w)
         return np.split(p, sequences.ends[1:-1])
 
-    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+    def score(self, X: Listed, y: Listed) -> float:
         """Return the share of correct tags."""
         predicted = self.predict(X)
         tags = _flat(y, [len(labels) for labels in predicted])
@@ -275,7 +268,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
             return chains.CRFRisk(*given), layout, None
         return chains.ChainHingeRisk(*given, cost=cost), layout, cost
 
-    def _read(self, X: Sequence[Any]) -> Sequences:
+    def _read(self, X: Listed) -> Sequences:
         known, K = self._learned(), len(self.classes_)
         if known.tags != K:
             raise ValueError(
@@ -299,7 +292,7 @@ def _stream_solver(run: Run) -> AdaGrad:
     return solver
 
 
-def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
+def _flat(y: Listed, lengths: Sequence[int]) -> AnyArray:
     """Return all tags, one after another, of sequences of these lengths."""
     listed = isinstance(y, Sized) and not sparse.issparse(y)
     if not (listed and all(isinstance(tags, Sized) and not isinstance(tags, Set) for tags in y)):

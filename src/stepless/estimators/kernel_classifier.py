@@ -215,7 +215,8 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
     @available_if(has_probabilities)
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probability of each class, if the loss models one (logistic)."""
-        return probabilities(self.loss_, self.decision_function(X))
+        z = self.decision_function(X)  # refuses a model that is not fitted
+        return probabilities(self.loss_, z)
 
     def _remedy(self, results: list[Result]) -> Remedy:
         limited = self.solver == "pgs" and self.budget is not None

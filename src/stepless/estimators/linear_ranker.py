@@ -163,8 +163,6 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
             raise UnknownName("measure", str(measure), known)
         return known[measure](y, self.predict(X), group=group, qid=qid)
 
-    # -- from parameters to a problem --------------------------------------------------------
-
     def _risk(
         self, X: MatrixLike, y: ArrayLike, group: Queries, qid: Queries, run: Run, reset: bool
     ) -> tuple[Problem, ranking.RankingRisk]:

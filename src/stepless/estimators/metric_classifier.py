@@ -7,18 +7,14 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
 
 from stepless.arguments import brief
-from stepless.arrays import AnyArray, Array, MatrixLike, Weights
+from stepless.arrays import AnyArray, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators import proof, warm_start
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, store_certificate
-from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.multiclass import predicted_classes
+from stepless.estimators.linear_scores import BinaryLinearClassifier, linear_weights
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
 from stepless.estimators.validation import LabelledExamples, validate_classification
 from stepless.minimization import Result
@@ -35,7 +31,7 @@ _LEARN = (
 
 @ordered_signature
 @dataclass(eq=False, repr=False)
-class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, CertifiedEstimator):
+class MetricClassifier(PenaltyParameters, RunParameters, BinaryLinearClassifier):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -94,11 +90,6 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
     pos_label: object = None
     fit_intercept: bool = True
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     @all_or_nothing
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
@@ -144,16 +135,12 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
         described = proof.describe_problem(risk.objective, metric)
         return proof.Obligation(described, proof.labelled_data(risk.source), runs)
 
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Return ⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
-        return linear_scores(self, X).ravel()
-
     def predict(self, X: MatrixLike) -> AnyArray:
         """Return the class of each example by itself.
 
         Metrics of a ranking look at the highest scores of a batch: see `decision_function`.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return super().predict(X)
 
     def score(self, X: MatrixLike, y: ArrayLike) -> float:
         """Return the metric on examples X with labels y."""
@@ -169,8 +156,6 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
         return self._metric().score(
             y == self.pos_label_, z if self.pos_label_ == self.classes_[1] else -z
         )
-
-    # -- from parameters to a problem --------------------------------------------------------
 
     def _validate(
         self, metric: Metric, X: MatrixLike, y: ArrayLike, sample_weight: Weights, reset: bool

@@ -99,8 +99,7 @@ class StreamLearner:
     def __init__(
         self, objective: Objective, solver: OnlineSolver, d: int, start: Point | None = None
     ) -> None:
-        lack = solver.lacks(objective)
-        if lack is not None:
+        if (lack := solver.lacks(objective)) is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.objective, self.solver = objective, solver
         self._start = start or (np.zeros(d * objective.outputs), 0.0)

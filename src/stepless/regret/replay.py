@@ -38,8 +38,7 @@ class Replay:
             raise ValueError(
                 f"no theorem is known for solver {solver.name!r}: choose one of {names}"
             )
-        lack = solver.lacks(risk.objective)
-        if lack is not None:
+        if (lack := solver.lacks(risk.objective)) is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.risk = risk
         self.scale = sizes_of_rows(risk.source.X, risk.source.s)
