@@ -62,7 +62,7 @@ class Problem:
     def __post_init__(self) -> None:
         refuse_settings(self)
         if isinstance(self.loss, str):
-            object.__setattr__(self, "loss", _named_loss(self.loss))
+            object.__setattr__(self, "loss", _named("loss", self.loss))
         object.__setattr__(self, "domain", _domain_of(self.domain))
         validate_class_weight(self.class_weight)
         summed = isinstance(self.loss, Loss)
@@ -152,29 +152,22 @@ class Problem:
 
 def loss_of(loss: str | Loss) -> Loss:
     """Return a loss given by name or as such."""
-    found = _named_loss(loss) if isinstance(loss, str) else loss
+    found = _named("loss", loss) if isinstance(loss, str) else loss
     if not isinstance(found, Loss):
         raise TypeError(f"loss must be a name or a Loss, not {type(found).__name__}")
     return found
 
 
 def _domain_of(domain: str | Domain) -> Domain:
-    found = _named_domain(domain) if isinstance(domain, str) else domain
+    found = _named("domain", domain) if isinstance(domain, str) else domain
     if not isinstance(found, Domain):
         raise TypeError(f"domain must be a name or a Domain, not {brief(found)}")
     return found
 
 
-@lru_cache(maxsize=64)  # names are looked up for every chunk of a stream
-def _named_loss(name: str) -> Loss:
-    found: Loss = named("loss", name, LOSSES)
-    return found
-
-
-@lru_cache(maxsize=64)
-def _named_domain(name: str) -> Domain:
-    found: Domain = named("domain", name, DOMAINS)
-    return found
+@lru_cache(maxsize=128)  # names are looked up for every chunk of a stream
+def _named(what: str, name: str) -> Any:
+    return named(what, name, LOSSES if what == "loss" else DOMAINS)
 
 
 def validate_class_weight(class_weight: ClassWeight) -> ClassWeight:

@@ -75,12 +75,9 @@ class Run:
         object.__setattr__(self, "watchers", tuple(validated_watchers(self.watchers)))
         patience = PATIENCE if self.patience is None else self.patience
         unlimited = math.inf if self.seconds is not None else patience
-        limits = Stopping(
-            gap=self.gap,
-            passes=unlimited if self.passes is None else self.passes,
-            seconds=math.inf if self.seconds is None else self.seconds,
-        )
-        object.__setattr__(self, "limits", limits)
+        passes = unlimited if self.passes is None else self.passes
+        seconds = math.inf if self.seconds is None else self.seconds
+        object.__setattr__(self, "limits", Stopping(self.gap, passes, seconds))
 
     @classmethod
     def of(cls, estimator: object, watchers: Watchers = (), **given: Any) -> Self:
@@ -153,14 +150,10 @@ class Run:
         resumable: bool = True,
     ) -> Result:
         """Minimise a risk; `stopping` replaces the limits, for a run that is one of several."""
+        solver, limits = self.solver_for(risk), stopping or self.limits
+        watchers, rng = self.event_watchers(label), self.generator()
         return minimize(
-            risk,
-            self.solver_for(risk),
-            stopping or self.limits,
-            start=start,
-            watchers=self.event_watchers(label),
-            rng=self.generator(),
-            resumable=resumable,
+            risk, solver, limits, start=start, watchers=watchers, rng=rng, resumable=resumable
         )
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +32,6 @@ _ROUNDS = 10
 _DRAWS = 200  # features times draws of signs, at least, to estimate a trace
 _TINIEST = 1e-50  # strength that a penalty accepts
 _NEAR = 0.8  # m to this power examples near a corner measure the density there
-
 
 _Start = tuple[Array, float | Array] | Result | None
 
@@ -90,22 +88,13 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     >>> np.isclose(balanced(objective, [Source(10 * X, y)]), 100 * alpha)
     np.True_
     """
-    lack = lacks(objective)
-    if lack is not None:
+    if (lack := lacks(objective)) is not None:
         raise ValueError(lack)
     deadline = perf_counter() + seconds
     unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
     if not _TINIEST < unit < math.inf:  # features of 0, or targets that an intercept explains
         return _START
     return _descend(objective, sources, unit, deadline)
-
-
-class _Balance(NamedTuple):
-    """Sums over all problems at one strength σ."""
-
-    size: float  # r(w_σ)
-    error: float  # tr(V (H + σI)⁻¹)/m
-    decline: float  # minus the derivative of the error by σ
 
 
 def _descend(
@@ -122,8 +111,8 @@ def _descend(
         balance = _balance(objective, strength, sources, starts, Stopping(gap, _PASSES), deadline)
         if balance is None:
             break
-        if balance.size > 0.0:
-            strength = min(max(_crossing(strength, balance), least), most)
+        if balance[0] > 0.0:
+            strength = min(max(_crossing(strength, *balance), least), most)
         elif gap > _FINEST:  # within the gap, weights of 0 were good enough
             gap *= 0.01
             continue
@@ -139,8 +128,11 @@ def _balance(
     starts: list[_Start],
     limits: Stopping,
     deadline: float,
-) -> _Balance | None:
-    """Fit all problems from `starts`, which are brought up to date; None after an interrupt."""
+) -> tuple[float, float, float] | None:
+    """Return r(w_σ), the sampling error and minus its derivative by σ, summed over all problems.
+
+    They are fitted from `starts`, which are brought up to date; None after an interrupt.
+    """
     here, size, error, decline = with_strength(objective, strength), 0.0, 0.0, 0.0
     limits = replace(limits, seconds=max(deadline - perf_counter(), 0.0) / len(sources))
     for k, source in enumerate(sources):
@@ -153,7 +145,7 @@ def _balance(
         size += here.penalty(result.w) / strength
         own_error, own_decline = _sampling_error(risk, result)
         error, decline = error + own_error, decline + own_decline
-    return _Balance(size, error, decline)
+    return size, error, decline
 
 
 def lacks(objective: Objective) -> str | None:
@@ -192,12 +184,11 @@ def _unit(risk: LinearRisk) -> float:
     return float(squares.sum()) / risk.m / start.tangent.value
 
 
-def _crossing(strength: float, balance: _Balance) -> float:
+def _crossing(strength: float, size: float, error: float, decline: float) -> float:
     """Return the σ at which σ r equals the error, modelled as T/(κ + σ) around `strength`.
 
     That is exact if all curvatures are 0 (κ = 0), or far above σ.
     """
-    size, error, decline = balance
     if decline == 0.0:
         return 0.0
     curvature = error / decline  # κ + strength

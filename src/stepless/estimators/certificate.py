@@ -54,7 +54,18 @@ def store_certificate(
         remedy = replace(remedy, easier=f"use {REMEDY}", learn=learn)
     store_results(estimator, results)
     warn_of_missed_gap(estimator, run, results, remedy)
-    _warn_of_nothing(run.gap, results, constants, labels, remedy)
+    idle = [k for k, at in enumerate(constants) if _is_constant(run.gap, results[k], at)]
+    if idle:
+        found, of = results[idle[0]], ""
+        if len(results) > 1:
+            more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
+            of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
+        warn(
+            f"nothing was learned{of}: within gap={run.gap:g} the constant model is as good as any."
+            f" Its objective is {constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, "
+            f"and none is below {found.lower_bound:.6g}. {remedy.learn}",
+            NothingLearned,
+        )
 
 
 def store_results(
@@ -99,27 +110,6 @@ def warn_of_missed_gap(
         )
     for remark in dict.fromkeys(r.remark for r in results if r.remark):
         warn(remark)
-
-
-def _warn_of_nothing(
-    gap: float,
-    results: list[Result],
-    constants: Sequence[Callable[[], float]],
-    labels: Sequence[str],
-    remedy: Remedy,
-) -> None:
-    idle = [k for k, at in enumerate(constants) if _is_constant(gap, results[k], at)]
-    if idle:
-        found, of = results[idle[0]], ""
-        if len(results) > 1:
-            more = f" and {len(idle) - _NAMED} more" if idle[_NAMED:] else ""
-            of = f" of {', '.join(labels[k] for k in idle[:_NAMED])}{more}"
-        warn(
-            f"nothing was learned{of}: within gap={gap:g} the constant model is as good as any. "
-            f"Its objective is {constants[idle[0]]():.6g}, this one's is {found.objective:.6g}, "
-            f"and none is below {found.lower_bound:.6g}. {remedy.learn}",
-            NothingLearned,
-        )
 
 
 def _is_constant(gap: float, result: Result, constant: Callable[[], float]) -> bool:

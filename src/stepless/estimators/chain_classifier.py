@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set, Sized
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,25 +28,13 @@ from stepless.estimators.warm_start import minimize_oracle_risk
 from stepless.objective import Regularizer
 from stepless.problem import Problem
 from stepless.registry import UnknownName
-from stepless.risks.chains import (
-    CHAIN_LOSSES,
-    AllPairs,
-    ChainHingeRisk,
-    ChainRisk,
-    CRFRisk,
-    Pairs,
-    SeenPairs,
-)
+from stepless.risks import chains
 from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 from stepless.run import Run, Watchers, threads_of
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.chain_adagrad import ChainAdaGrad
 
-_PAIRS = ("seen", "all")
-
-
-def _is_crf(estimator: ChainClassifier) -> bool:
-    return estimator.loss == "crf"
+Listed: TypeAlias = "Sequence[Any]"  # one item per sequence
 
 
 def _has_marginals(estimator: ChainClassifier) -> bool:
@@ -132,12 +120,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
     @all_or_nothing
     def fit(
-        self,
-        X: Sequence[Any],
-        y: Sequence[Any],
-        sample_weight: Weights = None,
-        *,
-        watchers: Watchers = (),
+        self, X: Listed, y: Listed, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to sequences X and their tags y, one per position; weights are those of sequences.
 
@@ -154,15 +137,13 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
             classes, numbers = np.unique(tags, return_inverse=True)
         else:
             classes, numbers = self.classes_, _numbered(tags, self.classes_, sequences)
-        if len(classes) < 2:
+        if (K := len(classes)) < 2:
             raise ValueError(f"y holds one tag only ({classes[0]}): a tagger needs two")
-        K = len(classes)
         risk, layout, cost = self._risk(sequences, numbers, K, problem.regularizer, s)
         data = self.loss, cost, sequences.X, sequences.ends, numbers, layout, s
         start = None if last is None else (last.within(layout), 0.0)
         result = minimize_oracle_risk(self, run, risk, start, data)
-        self.classes_ = classes
-        self.loss_, self.alpha_ = self.loss, problem.strength
+        self.classes_, self.loss_, self.alpha_ = classes, self.loss, problem.strength
         self.weights_ = ChainWeights(vocabulary, layout, result.w, K)
         store_certificate(self, run, [result], constants=[risk.at_constant])
         described = describe_problem(risk.objective, self.loss, cost=cost)
@@ -170,9 +151,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
         self.__dict__.pop("_stream", None)
         return self
 
-    def _proof_obligation(
-        self, X: Sequence[Any], y: Sequence[Any], sample_weight: Weights
-    ) -> Obligation:
+    def _proof_obligation(self, X: Listed, y: Listed, sample_weight: Weights) -> Obligation:
         """Return the problem that `fit` would solve with known features; its current solution."""
         problem, K = self._problem(), len(self.classes_)
         sequences = self._read(X)
@@ -184,9 +163,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
         return Obligation(described, _data(sequences, numbers, s), runs)
 
     @whole_chunks
-    def partial_fit(
-        self, X: Sequence[Any], y: Sequence[Any], classes: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: Listed, y: Listed, classes: ArrayLike | None = None) -> Self:
         """Learn from one more chunk of a stream of sequences, in its order, in one pass of AdaGrad.
 
         The first call must name all tags, `classes`; after `fit`, learning goes on from the fitted
@@ -195,55 +172,48 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
         all sequences so far, each predicted before it was learned, is `progressive_loss_`.
         """
         problem, run = self._problem(), Run.of(self)
-        solver = _stream_solver(run)
-        fitted = hasattr(self, "classes_")
+        solver, fitted = _stream_solver(run), hasattr(self, "classes_")
         tags = stream_classes(self.classes_ if fitted else None, classes, "tags")
-        if len(tags) < 2:
+        if (K := len(tags)) < 2:
             raise ValueError(f"classes= must name two tags or more, not {tags.tolist()}")
         # A copy: a chunk that is refused must leave weights and vocabulary of one size.
         vocabulary = self.weights_.vocabulary.copy() if fitted else Vocabulary()
         sequences = vocabulary.learn(X, run.threads)
         numbers = _numbered(_flat(y, sequences.lengths), tags, sequences)
-        K = len(tags)
         if not hasattr(self, "_stream"):
-            self._stream = self._new_stream(solver, problem.regularizer, K, fitted)
+            start = np.zeros((K + 2, K))
+            if fitted:
+                every = chains.AllPairs(self.weights_.vocabulary.width, K)
+                start = self.weights_.within(every).reshape(-1, K)
+            cost = self._costs(K)
+            learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
+            self._stream = ChainStream(learner, problem.regularizer, start)
         self._stream.refuse_changes(self)
         self._stream.learn(sequences, numbers)
         w = self._stream.weights()
         self.classes_, self.loss_, self.alpha_ = tags, self.loss, problem.strength
-        self.weights_ = ChainWeights(vocabulary, AllPairs(len(w) - K - 2, K), w.ravel(), K)
+        self.weights_ = ChainWeights(vocabulary, chains.AllPairs(len(w) - K - 2, K), w.ravel(), K)
         self.progressive_loss_, self.solver_ = self._stream.mean_loss(), solver.name
         store_no_certificate(self)
         self.__dict__.pop("_last", None)  # a warm start is from here
         return self
 
-    def _new_stream(
-        self, solver: AdaGrad, penalty: Regularizer, K: int, fitted: bool
-    ) -> ChainStream:
-        start = np.zeros((K + 2, K))
-        if fitted:
-            every = AllPairs(self.weights_.vocabulary.width, K)
-            start = self.weights_.within(every).reshape(-1, K)
-        cost = self._costs(K)
-        learner = ChainAdaGrad(K, cost, solver.update, eta=solver.eta, delta=solver.delta)
-        return ChainStream(learner, penalty, start)
-
     # -- predictions --------------------------------------------------------------------------
 
-    def predict(self, X: Sequence[Any]) -> list[AnyArray]:
+    def predict(self, X: Listed) -> list[AnyArray]:
         """Return the tags of the labeling with the highest score, one array per sequence."""
         sequences, known = self._read(X), self.weights_
         numbers = best_labelings(sequences, known.layout, known.tags, known.w)
         return np.split(self.classes_[numbers], sequences.ends[1:-1])
 
     @available_if(_has_marginals)
-    def predict_marginals(self, X: Sequence[Any]) -> list[Array]:
+    def predict_marginals(self, X: Listed) -> list[Array]:
         """Return P(y_t = c | x), one array (positions × tags) per sequence, for the loss crf."""
         sequences, known = self._read(X), self.weights_
         p = tag_probabilities(sequences, known.layout, known.tags, known.w)
         return np.split(p, sequences.ends[1:-1])
 
-    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+    def score(self, X: Listed, y: Listed) -> float:
         """Return the share of correct tags."""
         predicted = self.predict(X)
         tags = _flat(y, [len(labels) for labels in predicted])
@@ -264,17 +234,17 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
     def _problem(self) -> Problem:
         if not isinstance(self.loss, str):
             raise TypeError(f"loss must be a name, not {brief(self.loss)}")
-        if self.loss not in CHAIN_LOSSES:
-            raise UnknownName("loss", self.loss, CHAIN_LOSSES)
-        if self.pairs not in _PAIRS:
+        if self.loss not in chains.CHAIN_LOSSES:
+            raise UnknownName("loss", self.loss, chains.CHAIN_LOSSES)
+        if self.pairs not in ("seen", "all"):
             raise ValueError(f"pairs must be 'seen' or 'all', not {brief(self.pairs)}")
-        if _is_crf(self) and self.cost is not None:
+        if self.loss == "crf" and self.cost is not None:
             raise ValueError("cost= is for loss='hinge'; a crf models probabilities")
-        return Problem.of(self, loss=CHAIN_LOSSES[self.loss])
+        return Problem.of(self, loss=chains.CHAIN_LOSSES[self.loss])
 
     def _costs(self, K: int) -> Array | None:
         """Return the costs of wrong tags, one row per true tag; None for a crf."""
-        if _is_crf(self):
+        if self.loss == "crf":
             return None
         if self.cost is None:
             return 1.0 - np.eye(K)
@@ -287,18 +257,18 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
     def _risk(
         self, sequences: Sequences, numbers: Indices, K: int, penalty: Regularizer, s: Array
-    ) -> tuple[ChainRisk, Pairs, Array | None]:
+    ) -> tuple[chains.ChainRisk, chains.Pairs, Array | None]:
         """Return the risk, the layout of its weights, and its costs."""
-        layout: Pairs = AllPairs(sequences.X.shape[1], K)
+        layout: chains.Pairs = chains.AllPairs(sequences.X.shape[1], K)
         if self.pairs == "seen":
-            seen = SeenPairs.of(sequences.X, numbers, K)
+            seen = chains.SeenPairs.of(sequences.X, numbers, K)
             layout = layout if seen.weights() == layout.weights() else seen
         cost, given = self._costs(K), (sequences, numbers, layout, K, penalty, s)
         if cost is None:
-            return CRFRisk(*given), layout, None
-        return ChainHingeRisk(*given, cost=cost), layout, cost
+            return chains.CRFRisk(*given), layout, None
+        return chains.ChainHingeRisk(*given, cost=cost), layout, cost
 
-    def _read(self, X: Sequence[Any]) -> Sequences:
+    def _read(self, X: Listed) -> Sequences:
         known, K = self._learned(), len(self.classes_)
         if known.tags != K:
             raise ValueError(
@@ -322,7 +292,7 @@ def _stream_solver(run: Run) -> AdaGrad:
     return solver
 
 
-def _flat(y: Sequence[Any], lengths: Sequence[int]) -> AnyArray:
+def _flat(y: Listed, lengths: Sequence[int]) -> AnyArray:
     """Return all tags, one after another, of sequences of these lengths."""
     listed = isinstance(y, Sized) and not sparse.issparse(y)
     if not (listed and all(isinstance(tags, Sized) and not isinstance(tags, Set) for tags in y)):

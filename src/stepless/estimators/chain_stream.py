@@ -28,8 +28,7 @@ class ChainStream(ChunkStream):
 
     def __init__(self, solver: ChainAdaGrad, regularizer: Regularizer, start: Array) -> None:
         self.solver, self.objective = solver, solver.objective(regularizer)
-        lack = solver.lacks(self.objective)
-        if lack is not None:
+        if (lack := solver.lacks(self.objective)) is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self._course = solver.begin_stream(self.objective, start)
         self._total = 0.0  # Σ of losses, each sequence predicted before it was learned

@@ -17,16 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, Mask, MatrixLike, Weights
 from stepless.data import Source
-from stepless.estimators import multiclass, proof
+from stepless.estimators import multiclass, optimum_bounds, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.optimum_bounds import (
-    refuse_unknown_optimum,
-    settled_labels,
-    store_optimum_bounds,
-)
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
@@ -165,21 +160,17 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         self.coef_, self.intercept_ = multiclass.weights_per_class(
             [(r.w, r.b) for r in results], problem.loss
         )
-        constants = [risk.at_constant for risk in risks]
-        names = multiclass.positive_class_names(classes)
+        constants, names = [r.at_constant for r in risks], multiclass.positive_class_names(classes)
         store_certificate(self, run, results, constants=constants, labels=names)
-        data = _data(source, y, classes)
-        proof.store_proof(
-            self, results, proof.describe_problem(problem.objective, problem.loss), data
-        )
-        store_optimum_bounds(self, risks, results)
+        described = proof.describe_problem(problem.objective, problem.loss)
+        proof.store_proof(self, results, described, proof.class_data(source, y, classes, source.s))
+        optimum_bounds.store_optimum_bounds(self, risks, results)
         self.__dict__.pop("_stream", None)
         return self
 
     def _proof_obligation(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
     ) -> proof.Obligation:
-        """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False
@@ -193,7 +184,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
             (risk_of(problem.objective, source.relabelled(y_run)), *at) for (_, y_run), at in tasks
         )
         described = proof.describe_problem(problem.objective, problem.loss)
-        return proof.Obligation(described, _data(source, y, classes), runs)
+        return proof.Obligation(described, proof.class_data(source, y, classes, source.s), runs)
 
     def _starts(
         self, problem: Problem, classes: AnyArray, d: int, fitted: bool
@@ -201,9 +192,8 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         """Return the start of each run: the current weights, or None."""
         if fitted:
             return multiclass.weights_per_run(*linear_weights(self, d), problem.loss)
-        return [None] * (
-            1 if problem.loss.outputs() > 1 else len(multiclass.positive_classes(classes))
-        )
+        joint = problem.loss.outputs() > 1
+        return [None] * (1 if joint else len(multiclass.positive_classes(classes)))
 
     def partial_fit(
         self,
@@ -297,15 +287,11 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         This is known for ``penalty="l2"`` only, and for a joint loss only without intercepts.
         """
         check_is_fitted(self)
-        refuse_unknown_optimum(self)
-        return settled_labels(self, X, self.decision_function(X))
+        optimum_bounds.refuse_unknown_optimum(self)
+        return optimum_bounds.settled_labels(self, X, self.decision_function(X))
 
     @available_if(has_probabilities)
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probability of each class, if the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)
-
-
-def _data(source: Source, y: AnyArray, classes: AnyArray) -> proof.Data:
-    return {"examples": source, "labels": proof.numeric_labels(y, classes), "weights": source.s}

@@ -36,9 +36,8 @@ class ExactPosterior:
         self._f = gram.predictions(self.result.w)
         smooth.survey(risk.block(table), self._slopes, self._h, objective.loss, self._f, 0.0)
         self._curved = KernelSystem(table, self._h / m, strength)
-        self.log_marginal_likelihood = (
-            -m * self.result.objective - 0.5 * self._curved.log_determinant
-        )
+        determinant = self._curved.log_determinant
+        self.log_marginal_likelihood = -m * self.result.objective - 0.5 * determinant
 
     def latent(self, X: Matrix) -> tuple[Array, Array]:
         """Return mean and variance of f(x) for each row (Rasmussen and Williams 2006, Alg. 3.2)."""

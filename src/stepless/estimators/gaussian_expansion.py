@@ -104,8 +104,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.support_: Indices = np.sort(rng.permutation(m)[: self.n_support])
         self.support_vectors_: Matrix = X[self.support_]
         sample = X[np.sort(rng.permutation(m)[:_SAMPLE])]
-        given = self.sigma
-        self.sigma_: float = self._half_median(sample) if given is None else float(given)
+        self.sigma_: float = self._half_median(sample) if self.sigma is None else float(self.sigma)
         return self
 
     def transform(self, X: MatrixLike) -> Array:

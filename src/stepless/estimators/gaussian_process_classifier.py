@@ -134,8 +134,7 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedEstimator):
                 watching = run.event_watchers(label)
                 found.append(posterior(signs, self.variance_, stopping, watching))
         self._posteriors = found
-        likelihoods = [posterior.log_marginal_likelihood for posterior in found]
-        self.log_marginal_likelihood_ = float(np.mean(likelihoods))
+        self.log_marginal_likelihood_ = float(np.mean([p.log_marginal_likelihood for p in found]))
         remedy = Remedy(
             easier="lower variance",
             go_on="Only a new fit can do better",
@@ -177,8 +176,6 @@ class GaussianProcessClassifier(ClassifierMixin, CertifiedEstimator):
         """Return the most probable class of each example."""
         return predicted_classes(self.predict_proba(X), self.classes_)
 
-    # -- the prior ----------------------------------------------------------------------------
-
     def _refuse_parameters(self) -> None:
         if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
             raise ValueError(
@@ -218,7 +215,6 @@ class _Prior(NamedTuple):
     variance: float
 
     def function(self) -> Kernel:
-        """Return the kernel function k."""
         given = self.kernel
         return given if isinstance(given, Kernel) else kernel_of(given, self.gamma)
 

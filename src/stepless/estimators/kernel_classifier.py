@@ -132,19 +132,16 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         Watchers are called with every event and the best (coefficients, b) so far; True ends the
         run.
         """
-        began = perf_counter()
-        problem = self._problem()
+        began, problem = perf_counter(), self._problem()
         run = Run.of(self, watchers, solver=self._kernel_solver(), patience=PATIENCE)
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, **_ACCEPTED
         )
         self.kernel_ = self._kernel_function(X, s)
-        gram = Gram(self.kernel_, X)
+        gram, labels = Gram(self.kernel_, X), multiclass.positive_class_names(classes)
         results, constants = list[Result](), list[Callable[[], float]]()
         for label, signs in multiclass.targets_per_run(y, classes, problem.loss):
-            stopping = run.stopping(
-                len(multiclass.positive_classes(classes)) - len(results), perf_counter() - began
-            )
+            stopping = run.stopping(len(labels) - len(results), perf_counter() - began)
             risk = KernelRisk(problem.objective, gram, signs, s)
             results.append(run.minimize(risk, None, stopping, label, resumable=False))
             constants.append(risk.at_constant)
@@ -154,17 +151,15 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = coefficients[:, self.support_]
         self.intercept_ = np.array([result.b for result in results])
-        labels = multiclass.positive_class_names(classes)
-        store_certificate(
-            self, run, results, self._remedy(results), constants=constants, labels=labels
-        )
-        proof.store_proof(self, results, self._describe(problem), _data(X, y, classes, s))
+        remedy = self._remedy(results)
+        store_certificate(self, run, results, remedy, constants=constants, labels=labels)
+        data = proof.class_data(X, y, classes, s)
+        proof.store_proof(self, results, self._describe(problem), data)
         return self
 
     def _proof_obligation(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
     ) -> proof.Obligation:
-        """Return the problems that `fit` would solve, one per class, and current solutions."""
         problem = self._problem()
         X, y, s, classes = validate_classification(
             self, X, y, sample_weight, problem.class_weight, reset=False, **_ACCEPTED
@@ -181,10 +176,14 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
         runs = (
             (KernelRisk(problem.objective, gram, signs, s), w, b) for (_, signs), w, b in solved
         )
-        return proof.Obligation(self._describe(problem), _data(X, y, classes, s), runs)
+        data = proof.class_data(X, y, classes, s)
+        return proof.Obligation(self._describe(problem), data, runs)
 
     def _problem(self) -> Problem:
-        return Problem.of(self, ("signs",), penalty=SquaredL2(self._strength()))
+        alpha = as_float("alpha", self.alpha)
+        if not 1e-50 <= alpha < math.inf:
+            raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
+        return Problem.of(self, ("signs",), penalty=SquaredL2(alpha))
 
     def _describe(self, problem: Problem) -> dict[str, str]:
         return proof.describe_problem(problem.objective, problem.loss, kernel=self.kernel_)
@@ -216,14 +215,8 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
     @available_if(has_probabilities)
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probability of each class, if the loss models one (logistic)."""
-        z = self.decision_function(X)
+        z = self.decision_function(X)  # refuses a model that is not fitted
         return probabilities(self.loss_, z)
-
-    def _strength(self) -> float:
-        alpha = as_float("alpha", self.alpha)
-        if not 1e-50 <= alpha < math.inf:
-            raise ValueError(f"alpha must be a positive, finite number, not {self.alpha!r}")
-        return alpha
 
     def _remedy(self, results: list[Result]) -> Remedy:
         limited = self.solver == "pgs" and self.budget is not None
@@ -258,7 +251,3 @@ def default_gamma(X: Matrix, s: Array | None = None) -> float:
 
 def _average(X: Matrix, s: Array | None) -> float:
     return float(np.average(np.asarray(X.mean(axis=1)).ravel(), weights=s))
-
-
-def _data(X: Matrix, y: AnyArray, classes: AnyArray, s: Array) -> proof.Data:
-    return {"examples": X, "labels": proof.numeric_labels(y, classes), "weights": s}

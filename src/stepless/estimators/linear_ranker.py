@@ -21,15 +21,7 @@ from stepless.estimators.validation import validate_X_y
 from stepless.estimators.warm_start import last_weights, may_reset_features, minimize_oracle_risk
 from stepless.problem import Problem
 from stepless.registry import UnknownName, named
-from stepless.risks.ranking import (
-    RANKING_LOSSES,
-    RankingLoss,
-    RankingRisk,
-    mean_average_precision,
-    mean_reciprocal_rank,
-    ndcg_at_k,
-    precision_at_k,
-)
+from stepless.risks import ranking
 from stepless.risks.ranking.top import top_of
 from stepless.run import Run, Watchers
 from stepless.warning import warn
@@ -86,7 +78,7 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
     (True, 'gap')
     """
 
-    loss: str | RankingLoss = "pairwise"
+    loss: str | ranking.RankingLoss = "pairwise"
     _: KW_ONLY
     k: int = 10
 
@@ -136,7 +128,6 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
         group: Queries = None,
         qid: Queries = None,
     ) -> Obligation:
-        """Return the problem that `fit` would solve, and its current solution."""
         if sample_weight is not None:
             raise ValueError("a ranker has no sample_weight: leave it out")
         _, risk = self._risk(X, y, group, qid, Run.of(self), False)
@@ -163,39 +154,38 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
         """
         _refuse_no_queries(group, qid)
         known: dict[str, Callable[..., float]] = {
-            "ndcg": partial(ndcg_at_k, k=top_of(self.k)),
-            "precision": partial(precision_at_k, k=top_of(self.k)),
-            "map": mean_average_precision,
-            "mrr": mean_reciprocal_rank,
+            "ndcg": partial(ranking.ndcg_at_k, k=top_of(self.k)),
+            "precision": partial(ranking.precision_at_k, k=top_of(self.k)),
+            "map": ranking.mean_average_precision,
+            "mrr": ranking.mean_reciprocal_rank,
         }
         if not isinstance(measure, str) or measure not in known:
             raise UnknownName("measure", str(measure), known)
         return known[measure](y, self.predict(X), group=group, qid=qid)
 
-    # -- from parameters to a problem --------------------------------------------------------
-
     def _risk(
         self, X: MatrixLike, y: ArrayLike, group: Queries, qid: Queries, run: Run, reset: bool
-    ) -> tuple[Problem, RankingRisk]:
-        loss = self._ranking_loss()
+    ) -> tuple[Problem, ranking.RankingRisk]:
+        loss, threads = self._ranking_loss(), run.threads
         problem = Problem.of(self, loss=loss)
         _refuse_no_queries(group, qid)
         X, y = validate_X_y(self, X, y, reset=reset, numeric=True, ensure_min_samples=2)
-        threads = run.threads
-        risk = RankingRisk(loss, X, y, problem.regularizer, group=group, qid=qid, threads=threads)
+        risk = ranking.RankingRisk(
+            loss, X, y, problem.regularizer, group=group, qid=qid, threads=threads
+        )
         return problem, risk
 
-    def _ranking_loss(self) -> RankingLoss:
+    def _ranking_loss(self) -> ranking.RankingLoss:
         top = top_of(self.k)
-        if isinstance(self.loss, RankingLoss):
+        if isinstance(self.loss, ranking.RankingLoss):
             return self.loss
         if not isinstance(self.loss, str):
             raise TypeError(f"loss must be a name or a RankingLoss, not {type(self.loss).__name__}")
         known = {
             name: partial(kind, top) if "k" in kind._fields else kind
-            for name, kind in RANKING_LOSSES.items()
+            for name, kind in ranking.RANKING_LOSSES.items()
         }
-        found: RankingLoss = named("loss", self.loss, known)
+        found: ranking.RankingLoss = named("loss", self.loss, known)
         return found
 
 
@@ -207,5 +197,5 @@ def _refuse_no_queries(group: Queries, qid: Queries) -> None:
         )
 
 
-def _data(risk: RankingRisk) -> Data:
+def _data(risk: ranking.RankingRisk) -> Data:
     return {"examples": risk.source, "targets": risk.source.y, "queries": risk.starts}

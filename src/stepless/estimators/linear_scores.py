@@ -1,13 +1,16 @@
-"""Scores of examples by a linear model, and its weights, validated."""
+"""Scores and classes of examples by a linear model, and its weights, validated."""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import Array, MatrixLike
+from stepless.arrays import AnyArray, Array, MatrixLike
 from stepless.data import Source
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.multiclass import predicted_classes
 from stepless.estimators.validation import validate_X
 from stepless.run import threads_of
 
@@ -19,8 +22,7 @@ def linear_scores(estimator: CertifiedEstimator, X: MatrixLike, b: float | None 
     coef, intercepts = linear_weights(estimator, X.shape[1], b)
     # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
     source = Source(X, np.zeros(X.shape[0]), threads=threads_of(estimator.n_jobs))
-    rows = zip(coef, intercepts.tolist(), strict=True)
-    z = [source.predictions(w, at) for w, at in rows]
+    z = [source.predictions(w, at) for w, at in zip(coef, intercepts.tolist(), strict=True)]
     return np.column_stack(z) if np.ndim(estimator.coef_) == 2 else z[0]
 
 
@@ -42,3 +44,20 @@ def linear_weights(
             f"there are {d} features and {outputs} outputs: fit again, or put the weights back"
         )
     return coef, intercepts
+
+
+class BinaryLinearClassifier(ClassifierMixin, CertifiedEstimator):
+    """A classifier of two classes by the sign of ⟨w, x⟩ + b."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return ⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
+        return linear_scores(self, X).ravel()
+
+    def predict(self, X: MatrixLike) -> AnyArray:
+        """Return the more plausible class of each example."""
+        return predicted_classes(self.decision_function(X), self.classes_)

@@ -7,31 +7,16 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
 
 from stepless.arguments import brief
-from stepless.arrays import AnyArray, Array, MatrixLike, Weights
+from stepless.arrays import AnyArray, MatrixLike, Weights
 from stepless.data import Source
+from stepless.estimators import proof, warm_start
 from stepless.estimators.all_or_nothing import all_or_nothing
 from stepless.estimators.certificate import Remedy, store_certificate
-from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.multiclass import predicted_classes
+from stepless.estimators.linear_scores import BinaryLinearClassifier, linear_weights
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
-from stepless.estimators.proof import (
-    Obligation,
-    describe_problem,
-    labelled_data,
-    refuse_other_labels,
-    store_proof,
-)
 from stepless.estimators.validation import LabelledExamples, validate_classification
-from stepless.estimators.warm_start import (
-    continues_last_fit,
-    may_reset_features,
-    minimize_oracle_risk,
-)
 from stepless.minimization import Result
 from stepless.problem import Problem
 from stepless.risks.metrics import Metric, RocArea, metric_of
@@ -46,7 +31,7 @@ _LEARN = (
 
 @ordered_signature
 @dataclass(eq=False, repr=False)
-class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, CertifiedEstimator):
+class MetricClassifier(PenaltyParameters, RunParameters, BinaryLinearClassifier):
     """A linear classifier of two classes, trained on F, ROC area, or precision or recall at k.
 
     Minimises Ω(w) + R(w, b), where the convex R bounds 1 − metric of the training examples, until
@@ -105,11 +90,6 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
     pos_label: object = None
     fit_intercept: bool = True
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     @all_or_nothing
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
@@ -121,48 +101,46 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
         """
         metric = self._metric()
         problem, run = Problem.of(self, loss=metric), Run.of(self, watchers)
-        reset = may_reset_features(self, X)
-        given = self._validate(metric, X, y, sample_weight, reset=reset)
+        given = self._validate(metric, X, y, sample_weight, warm_start.may_reset_features(self, X))
         classes, label = given.classes, self._positive(given.classes)
         risk = self._risk(metric, problem, run, given, label)
         source, sign = risk.source, 1.0 if label == classes[1] else -1.0
         weights = None
-        if continues_last_fit(self, risk.d, classes):
+        if warm_start.continues_last_fit(self, risk.d, classes):
             coef, intercepts = linear_weights(self, risk.d)
             weights = sign * coef[0], sign * float(intercepts[0])
         data = metric, source.X, source.y, source.s
-        result = minimize_oracle_risk(self, run, risk, weights, data)
+        result = warm_start.minimize_oracle_risk(self, run, risk, weights, data)
         self.classes_, self.pos_label_, self.alpha_ = classes, label, problem.strength
         self.coef_ = sign * result.w[None, :]
         self.intercept_ = sign * np.array([self._intercept(metric, source, result)])
         store_certificate(self, run, [result], Remedy(learn=_LEARN), constants=[risk.at_constant])
-        store_proof(self, [result], describe_problem(risk.objective, metric), labelled_data(source))
+        described = proof.describe_problem(risk.objective, metric)
+        proof.store_proof(self, [result], described, proof.labelled_data(source))
         return self
 
-    def _proof_obligation(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights) -> Obligation:
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
         """Return the problem that `fit` would solve; its solution has the risk's own intercept."""
         metric = self._metric()
         problem, run = Problem.of(self, loss=metric), Run.of(self)
-        given = self._validate(metric, X, y, sample_weight, reset=False)
-        refuse_other_labels(self.classes_, given.classes)
+        given = self._validate(metric, X, y, sample_weight, False)
+        proof.refuse_other_labels(self.classes_, given.classes)
         risk = self._risk(metric, problem, run, given, self.pos_label_)
         sign = 1.0 if self.pos_label_ == given.classes[1] else -1.0
         coef, intercepts = linear_weights(self, risk.d)
         w = sign * coef[0]
         runs = [(risk, w, risk.tangent(w, sign * float(intercepts[0])).b)]
-        described = describe_problem(risk.objective, metric)
-        return Obligation(described, labelled_data(risk.source), runs)
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Return ⟨w, x⟩ + b for each example: above 0 for ``classes_[1]``."""
-        return linear_scores(self, X).ravel()
+        described = proof.describe_problem(risk.objective, metric)
+        return proof.Obligation(described, proof.labelled_data(risk.source), runs)
 
     def predict(self, X: MatrixLike) -> AnyArray:
         """Return the class of each example by itself.
 
         Metrics of a ranking look at the highest scores of a batch: see `decision_function`.
         """
-        return predicted_classes(self.decision_function(X), self.classes_)
+        return super().predict(X)
 
     def score(self, X: MatrixLike, y: ArrayLike) -> float:
         """Return the metric on examples X with labels y."""
@@ -179,10 +157,8 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
             y == self.pos_label_, z if self.pos_label_ == self.classes_[1] else -z
         )
 
-    # -- from parameters to a problem --------------------------------------------------------
-
     def _validate(
-        self, metric: Metric, X: MatrixLike, y: ArrayLike, sample_weight: Weights, *, reset: bool
+        self, metric: Metric, X: MatrixLike, y: ArrayLike, sample_weight: Weights, reset: bool
     ) -> LabelledExamples:
         if sample_weight is not None and not isinstance(metric, RocArea):
             raise ValueError(
@@ -208,10 +184,7 @@ class MetricClassifier(ClassifierMixin, PenaltyParameters, RunParameters, Certif
             raise TypeError(f"metric must be a name or a Metric, not {type(self.metric).__name__}")
         return metric_of(self.metric, self.k)
 
-    # -- data ---------------------------------------------------------------------------------
-
     def _positive(self, classes: AnyArray) -> object:
-        """Return the positive class."""
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "

@@ -7,16 +7,12 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
 
-from stepless.arrays import AnyArray, Array, MatrixLike, Weights
+from stepless.arrays import AnyArray, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.linear_scores import BinaryLinearClassifier, linear_weights
 from stepless.estimators.margin import margin_obligation, minimize_margin, store_margin_proof
-from stepless.estimators.multiclass import predicted_classes
 from stepless.estimators.parameters import RunParameters, ordered_signature
 from stepless.estimators.proof import Obligation, refuse_other_labels
 from stepless.estimators.validation import validate_classification
@@ -28,7 +24,7 @@ from stepless.run import Run, Watchers
 
 @ordered_signature
 @dataclass(eq=False, repr=False)
-class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
+class NuClassifier(RunParameters, BinaryLinearClassifier):
     """A linear classifier of two classes with an adaptive margin and a certificate.
 
     Minimises ½‖w‖² − νρ + Σ s_i max(0, ρ − y_i(⟨w, x_i⟩ + b))/Σ s_i over w, b and ρ for y_i = ±1,
@@ -79,11 +75,6 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     @all_or_nothing
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
@@ -97,8 +88,7 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
         risk, classes = self._risk(X, y, sample_weight, run, may_reset_features(self, X))
         start = last_weights(self, risk.d, classes)
         result, apart = minimize_margin(self, run, risk, start, self._no_margin)
-        self.classes_ = classes
-        w = result.w + risk.centre
+        self.classes_, w = classes, result.w + risk.centre
         margin = risk.margin(w)
         unit = margin.rho if apart else 1.0
         self.coef_ = w[None] / unit
@@ -111,9 +101,8 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
         run = Run.of(self)
         risk, classes = self._risk(X, y, sample_weight, run, False)
         refuse_other_labels(self.classes_, classes)
-        return margin_obligation(
-            self, run, risk, risk.best_multiple(linear_weights(self, risk.d)[0][0])
-        )
+        w = risk.best_multiple(linear_weights(self, risk.d)[0][0])
+        return margin_obligation(self, run, risk, w)
 
     def _risk(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights, run: Run, reset: bool
@@ -135,11 +124,3 @@ class NuClassifier(ClassifierMixin, RunParameters, CertifiedEstimator):
             f"the classes overlap but for a share nu={self.nu:g} of the examples, or lie no "
             f"farther apart than {largest:.2g}: no margin was found. Raise nu"
         )
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Return ⟨w, x⟩ + b for each example."""
-        return linear_scores(self, X).ravel()
-
-    def predict(self, X: MatrixLike) -> AnyArray:
-        """Return the more plausible class of each example."""
-        return predicted_classes(self.decision_function(X), self.classes_)

@@ -101,7 +101,6 @@ class OneClass(OutlierMixin, RunParameters, CertifiedEstimator):
         return self
 
     def _proof_obligation(self, X: MatrixLike, y: object, sample_weight: Weights) -> Obligation:
-        """Return the problem that `fit` would solve, and its current solution."""
         run = Run.of(self)
         risk = self._risk(X, sample_weight, run, False)
         return margin_obligation(self, run, risk, linear_weights(self, risk.d, 0.0)[0][0])

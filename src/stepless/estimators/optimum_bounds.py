@@ -61,9 +61,8 @@ def settled_labels(estimator: CertifiedEstimator, X: MatrixLike, z: Array) -> Ma
     if K == 1:
         return np.where(z > 0.0, low[:, 0] > 0.0, high[:, 0] < 0.0)
     own = np.arange(len(z)), z.argmax(axis=1)
-    least = low[own]
     high[own] = -math.inf
-    above: Mask = least > high.max(axis=1)
+    above: Mask = low[own] > high.max(axis=1)
     return above
 
 

@@ -138,16 +138,12 @@ def _source(
 
 
 def _strengths(alphas: Sequence[float]) -> list[float]:
-    """Validate strengths."""
     try:
         strengths = np.asarray(alphas, dtype=float)
     except (TypeError, ValueError, OverflowError):
         strengths = np.array([math.nan])
-    if (
-        strengths.ndim != 1
-        or not strengths.size
-        or not ((strengths > 0.0) & (strengths < math.inf)).all()
-    ):
+    positive = (strengths > 0.0) & (strengths < math.inf)
+    if strengths.ndim != 1 or not strengths.size or not positive.all():
         raise ValueError(
             f"alphas must be a list of positive numbers, at least one, not {brief(alphas)}"
         )

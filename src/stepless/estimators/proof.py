@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stepless.arrays import AnyArray, Array
+from stepless.arrays import AnyArray, Array, Matrix
 from stepless.data import Source
 from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
@@ -74,15 +74,9 @@ def store_proof(
 ) -> None:
     """Store the witnesses of a fit's runs; call this last, for it digests what was learned."""
     estimator.__dict__.pop("proof_", None)
-    estimator.proof_ = Proof(
-        type(estimator).__name__,
-        problem,
-        data_digests(data),
-        model_digest(estimator),
-        estimator.objective_,
-        estimator.lower_bound_,
-        tuple(r.witness for r in results),
-    )
+    kind, witnesses = type(estimator).__name__, tuple(r.witness for r in results)
+    digests, bounds = data_digests(data), (estimator.objective_, estimator.lower_bound_)
+    estimator.proof_ = Proof(kind, problem, digests, model_digest(estimator), *bounds, witnesses)
 
 
 def data_digests(data: Data) -> dict[str, str]:
@@ -131,14 +125,14 @@ def model_digest(estimator: CertifiedEstimator) -> str:
 
 def chosen_strength(estimator: LinearParameters) -> dict[str, float]:
     """Return the strength that a fit chose for ``alpha="auto"``, as a keyword."""
-    alpha = estimator.alpha
-    chosen = isinstance(alpha, str) and alpha == "auto"
+    chosen = isinstance(estimator.alpha, str) and estimator.alpha == "auto"
     return {"alpha": vars(estimator)["alpha_"]} if chosen else {}
 
 
-def numeric_labels(y: AnyArray, classes: AnyArray) -> AnyArray:
-    """Return labels as numbers, for a digest: strings by their places among the classes."""
-    return y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
+def class_data(examples: Source | Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:
+    """Return the data of a classifier; labels that are no numbers by their places in `classes`."""
+    labels = y.astype(np.float64) if y.dtype.kind in "biuf" else np.searchsorted(classes, y)
+    return {"examples": examples, "labels": labels, "weights": s}
 
 
 def labelled_data(source: Source) -> Data:

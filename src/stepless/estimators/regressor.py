@@ -13,19 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import Array, MatrixLike, Weights
 from stepless.data import Source
+from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
-from stepless.estimators.proof import (
-    Data,
-    Obligation,
-    chosen_strength,
-    describe_problem,
-    store_proof,
-)
 from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
 from stepless.estimators.validation import validate_regression
 from stepless.estimators.warm_start import continues_last_fit
@@ -95,24 +89,23 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         self.loss_, self.alpha_ = problem.loss, problem.strength
         varied = bool(np.ptp(source.y))  # equal targets leave nothing else to learn
         store_certificate(self, run, [result], constants=[risk.at_constant] if varied else [])
-        store_proof(
-            self, [result], describe_problem(problem.objective, problem.loss), _data(source)
-        )
+        described = proof.describe_problem(problem.objective, problem.loss)
+        proof.store_proof(self, [result], described, _data(source))
         store_optimum_bounds(self, [risk], [result])
         self.__dict__.pop("_stream", None)
         return self
 
-    def _proof_obligation(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights) -> Obligation:
-        """Return the problem that `fit` would solve, and its current solution."""
-        problem, run = Problem.of(self, _TARGETS, **chosen_strength(self)), Run.of(self)
+    def _proof_obligation(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+    ) -> proof.Obligation:
+        problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
         X, y, s = validate_regression(self, X, y, sample_weight, problem.loss, reset=False)
         source = Source(X, y, s, run.threads)
         runs = [(risk_of(problem.objective, source), *self._start(source.shape[1]))]
-        described = describe_problem(problem.objective, problem.loss)
-        return Obligation(described, _data(source), runs)
+        described = proof.describe_problem(problem.objective, problem.loss)
+        return proof.Obligation(described, _data(source), runs)
 
     def _start(self, d: int) -> tuple[Array, float]:
-        """Return the current weights and intercept."""
         coef, intercepts = linear_weights(self, d)
         return coef[0], float(intercepts[0])
 
@@ -167,5 +160,5 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z
 
 
-def _data(source: Source) -> Data:
+def _data(source: Source) -> proof.Data:
     return {"examples": source, "targets": source.y, "weights": source.s}

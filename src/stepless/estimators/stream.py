@@ -22,16 +22,8 @@ from stepless.solvers.solver import OnlineSolver
 from stepless.term import Term
 from stepless.user_terms import check_user_terms
 
-_FIXED = (  # parameters that a stream keeps
-    "loss",
-    "cost",
-    "penalty",
-    "alpha",
-    "domain",
-    "multi_class",
-    "solver",
-    "fit_intercept",
-)
+# parameters that a stream keeps
+_FIXED = ("loss", "cost", "penalty", "alpha", "domain", "multi_class", "solver", "fit_intercept")
 
 
 class ChunkStream:
@@ -107,11 +99,9 @@ class StreamLearner:
     def __init__(
         self, objective: Objective, solver: OnlineSolver, d: int, start: Point | None = None
     ) -> None:
-        lack = solver.lacks(objective)
-        if lack is not None:
+        if (lack := solver.lacks(objective)) is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
-        self.objective = objective
-        self.solver = solver
+        self.objective, self.solver = objective, solver
         self._start = start or (np.zeros(d * objective.outputs), 0.0)
         self._state: Any = None
         self._rng = np.random.default_rng(0)
@@ -134,8 +124,7 @@ class StreamLearner:
     def weights(self) -> tuple[Array, Array]:
         """Return the current weights (one row per output) and intercepts."""
         if self._state is None:
-            w, b = self._start
-            K = self.objective.outputs
+            (w, b), K = self._start, self.objective.outputs
             return w.reshape(-1, K).T, np.array(np.broadcast_to(b, K))
         w, b = self.solver.weights(self.objective, self._state)
         return w.T, b

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +21,8 @@ from stepless.problem import Problem
 from stepless.run import Run, Watchers, threads_of
 from stepless.structured import StructuredModel, StructuredRisk, structured_risk
 from stepless.structured.model_calls import call_model, predictions
+
+Items: TypeAlias = "Iterable[Any]"  # inputs, or outputs
 
 
 @ordered_signature
@@ -72,12 +74,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
 
     @all_or_nothing
     def fit(
-        self,
-        X: Iterable[Any],
-        Y: Iterable[Any],
-        sample_weight: Weights = None,
-        *,
-        watchers: Watchers = (),
+        self, X: Items, Y: Items, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
         """Fit to inputs X and their true outputs Y, sequences of whatever the model understands.
 
@@ -87,27 +84,22 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
         problem, risk, data = self._risk(X, Y, sample_weight)
         weights = (self.coef_, 0.0) if continues_last_fit(self, risk.d) else None
         result = minimize_oracle_risk(self, run, risk, weights, (self.model, *data.values()))
-        self.coef_ = result.w
-        self.alpha_ = problem.strength
+        self.coef_, self.alpha_ = result.w, problem.strength
         store_certificate(self, run, [result], constants=[risk.at_constant])
         store_proof(self, [result], describe_problem(risk.objective, self.model), data)
         return self
 
-    def _proof_obligation(
-        self, X: Iterable[Any], Y: Iterable[Any], sample_weight: Weights
-    ) -> Obligation:
-        """Return the problem that `fit` would solve, and its current solution."""
+    def _proof_obligation(self, X: Items, Y: Items, sample_weight: Weights) -> Obligation:
         _, risk, data = self._risk(X, Y, sample_weight)
         described = describe_problem(risk.objective, self.model)
         return Obligation(described, data, [(risk, self._weights(), 0.0)])
 
     def _risk(
-        self, X: Iterable[Any], Y: Iterable[Any], sample_weight: Weights
+        self, X: Items, Y: Items, sample_weight: Weights
     ) -> tuple[Problem, StructuredRisk, Data]:
         """Return the problem, its risk, and the data that the risk depends on."""
         if not isinstance(self.model, StructuredModel):
-            kind = type(self.model).__name__
-            raise TypeError(f"model must be a StructuredModel, not {kind}")
+            raise TypeError(f"model must be a StructuredModel, not {type(self.model).__name__}")
         inputs, outputs = _listed(X), _listed(Y)
         if len(inputs) != len(outputs):
             raise ValueError(f"there are {len(inputs)} inputs, but {len(outputs)} outputs")
@@ -118,7 +110,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
         risk = structured_risk(self.model, *given, s=s, threads=threads)
         return problem, risk, {"inputs": inputs, "outputs": outputs, "weights": s}
 
-    def predict(self, X: Iterable[Any]) -> list[Any]:
+    def predict(self, X: Items) -> list[Any]:
         """Return the best output of each input."""
         return predictions(self.model, self._weights(), _listed(X), threads_of(self.n_jobs))
 
@@ -131,7 +123,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
             )
         return self.coef_
 
-    def score(self, X: Iterable[Any], Y: Iterable[Any]) -> float:
+    def score(self, X: Items, Y: Items) -> float:
         """Return minus the mean cost of the predictions: the larger the better."""
         truths, predicted = _listed(Y), self.predict(X)
         if len(truths) != len(predicted):

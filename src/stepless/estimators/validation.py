@@ -44,7 +44,19 @@ def validate_classification(
 ) -> LabelledExamples:
     """Validate the examples of a classifier: at least two classes of positive weight."""
     X, y = validate_X_y(estimator, X, y, reset=reset, **checks)
-    return LabelledExamples(X, y, *weighted_classes(y, sample_weight, class_weight))
+    refuse_non_classes(y)
+    s = sample_weights(sample_weight, len(y))
+    if class_weight is not None:
+        s = s * compute_sample_weight(class_weight, y)
+    classes = np.unique(y if (s > 0).all() else y[s > 0])
+    if not len(classes):
+        raise ValueError("class_weight is zero for every example: nothing is left to learn")
+    if len(classes) < 2:
+        weighted = "" if (s > 0).all() else "of any weight "
+        raise ValueError(
+            f"y holds one class only {weighted}({classes[0]}): a classifier needs two to tell apart"
+        )
+    return LabelledExamples(X, y, s, classes)
 
 
 def validate_regression(
@@ -135,25 +147,6 @@ def sample_weights(sample_weight: Weights, m: int) -> Array:
         raise ValueError("sample_weight is zero for every example: nothing is left to learn")
     top = float(s.max())  # only ratios count, and sums of huge weights overflow
     return s if 1e-100 < top < 1e100 else s / top
-
-
-def weighted_classes(
-    y: AnyArray, sample_weight: Weights = None, class_weight: ClassWeight = None
-) -> tuple[Array, AnyArray]:
-    """Return sample weights times class weights, and the classes of positive weight, sorted."""
-    refuse_non_classes(y)
-    s = sample_weights(sample_weight, len(y))
-    if class_weight is not None:
-        s = s * compute_sample_weight(class_weight, y)
-    classes = np.unique(y if (s > 0).all() else y[s > 0])
-    if not len(classes):
-        raise ValueError("class_weight is zero for every example: nothing is left to learn")
-    if len(classes) < 2:
-        weighted = "" if (s > 0).all() else "of any weight "
-        raise ValueError(
-            f"y holds one class only {weighted}({classes[0]}): a classifier needs two to tell apart"
-        )
-    return s, classes
 
 
 def refuse_non_numeric(X: MatrixLike | None) -> None:

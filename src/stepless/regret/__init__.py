@@ -1,6 +1,4 @@
 """Regret, measured, beside what the theorems promise on the same run."""
 
-from stepless.regret.ledger import RegretLedger
-from stepless.regret.play import regret_ledger
-
-__all__ = ["RegretLedger", "regret_ledger"]
+from stepless.regret.ledger import RegretLedger as RegretLedger
+from stepless.regret.play import regret_ledger as regret_ledger

@@ -12,15 +12,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled.metrics import Clock, Square
 from stepless.compiled.rows import longest, spread
-from stepless.games.adagrad_bounds import (
-    Averaging,
-    Bound,
-    MirrorDescent,
-    PlainAveraging,
-    PlainMirror,
-    StronglyConvexMirror,
-    WeightsAndIntercept,
-)
+from stepless.games import adagrad_bounds as bounds
 from stepless.games.adagrad_metrics import BlockMetric, DiagonalMetric
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import FOBOS, RDA, AdaGrad
@@ -46,8 +38,7 @@ class Replay:
             raise ValueError(
                 f"no theorem is known for solver {solver.name!r}: choose one of {names}"
             )
-        lack = solver.lacks(risk.objective)
-        if lack is not None:
+        if (lack := solver.lacks(risk.objective)) is not None:
             raise ValueError(f"solver {solver.name!r} {lack}")
         self.risk = risk
         self.scale = sizes_of_rows(risk.source.X, risk.source.s)
@@ -98,7 +89,6 @@ class Replay:
         return solver
 
     def _start(self) -> LearnerState:
-        """Return the solver's state before the first round."""
         risk, solver, objective = self.risk, self.solver, self.risk.objective
         course: LearnerState = solver.start(risk, np.zeros(risk.d), 0.0)
         knob = solver.fixed(objective)
@@ -127,25 +117,25 @@ class Replay:
             return w.ravel()
         return np.concatenate([w.ravel(), b / self.constant_feature])
 
-    def bound(self, best: Array) -> Bound:
+    def bound(self, best: Array) -> bounds.Bound:
         """Return the theorem for this solver, against the point `best`."""
         eta, delta, d = self.eta, self.delta, self.risk.d
         metric, own = self.setting.metrics
         if isinstance(metric, Clock):
-            return (PlainAveraging if self.averaging else PlainMirror)(best, eta)
+            return (bounds.PlainAveraging if self.averaging else bounds.PlainMirror)(best, eta)
         if isinstance(metric, Square):
             strength = self.risk.objective.strength
-            weights = StronglyConvexMirror(best[:d], eta, delta, strength)
+            weights = bounds.StronglyConvexMirror(best[:d], eta, delta, strength)
             if best.size == d:
                 return weights
             single = DiagonalMetric(best.size - d, float(own.delta))
-            intercept = MirrorDescent(best[d:], self.setting.etas[1], single)
-            return WeightsAndIntercept(weights, intercept, d)
+            intercept = bounds.MirrorDescent(best[d:], self.setting.etas[1], single)
+            return bounds.WeightsAndIntercept(weights, intercept, d)
         roots: DiagonalMetric | BlockMetric = DiagonalMetric(best.size, delta)
         if isinstance(self.course.memory, MatrixMemory):
             blocks = [block.places for block in self.course.memory.blocks]
             roots = BlockMetric([*blocks, *(np.array([j]) for j in range(d, best.size))], delta)
-        return (Averaging if self.averaging else MirrorDescent)(best, eta, roots)
+        return (bounds.Averaging if self.averaging else bounds.MirrorDescent)(best, eta, roots)
 
     # -- the rounds ----------------------------------------------------------------------------
 

@@ -48,8 +48,7 @@ class LabelRisk(StructuredRisk):
 
     def __init__(self, model: Labels, *data: Any, **options: Any) -> None:
         super().__init__(model, *data, **options)
-        self._costs = model.costs
-        self._members = model.members
+        self._costs, self._members = model.costs, model.members
         self._y = np.array([model.index(y) for y in self._Y])
         self._rows = _stacked(self._X)
         self._absolute = abs(self._rows)

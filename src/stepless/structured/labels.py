@@ -31,11 +31,7 @@ class Labels(StructuredModel):
     """
 
     def __init__(
-        self,
-        labels: Sequence[Hashable],
-        parts: Sequence[Indices],
-        costs: Array,
-        features: int,
+        self, labels: Sequence[Hashable], parts: Sequence[Indices], costs: Array, features: int
     ) -> None:
         self.labels = list(labels)
         if len(self.labels) < 2:
@@ -92,7 +88,6 @@ def width(X: MatrixLike) -> int:
 
 
 def _entries(x: Any, d: int) -> tuple[Indices, Array]:
-    """Return the indices and values of an input."""
     if sparse.issparse(x):
         row = x.tocoo()
         if row.shape[-1] != d:
