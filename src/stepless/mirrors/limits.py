@@ -54,6 +54,5 @@ class Limits:
     @property
     def mass(self) -> float:
         """The largest Σ_j w_j, or a number above it, or infinity."""
-        if self.total is not None:
-            return self.total
-        return min(float(self.upper.sum()), math.sqrt(self.lower.size) * self.radius)
+        most = min(float(self.upper.sum()), math.sqrt(self.lower.size) * self.radius)
+        return most if self.total is None else self.total
