@@ -285,8 +285,7 @@ def _corners(at: _Samples) -> None:
     except Exception as error:
         at.loss.fail(f"{name} of two targets raises {described(error)}", error)
     shapes = [part.shape for part in parts]
-    count = shapes[-1][:1]
-    if shapes != [(2,), (*count, 2), (*count, 2)]:
+    if shapes != [(2,), (*shapes[-1][:1], 2), (*shapes[-1][:1], 2)]:
         given = ", ".join(map(str, shapes))
         at.loss.fail(f"{name} of two targets has shapes {given}, not (2,), (k, 2), (k, 2)")
     first, places, rises = (part[..., :1] for part in parts)

@@ -43,8 +43,7 @@ class Limits:
                 limits = cls.of(inner, d)
                 if limits is None or (share > 0.0 and limits.radius < math.inf):
                     return None
-                total = limits.total
-                if total is not None:
+                if (total := limits.total) is not None:
                     total = share * float(center.sum()) + (1.0 - share) * total
                 both = limits.lower, limits.upper
                 lower, upper = (share * center + (1.0 - share) * end for end in both)
