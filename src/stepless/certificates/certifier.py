@@ -43,9 +43,8 @@ class Certifier:
         use, is left out.
         """
         sizes = float(np.abs(plane.a).max(initial=0.0)), abs(plane.offset), abs(plane.tilt)
-        if not all(size < _STEEPEST for size in sizes):  # not a number, perhaps
-            return None
-        level = self._level(plane)
+        # not a number, perhaps
+        level = self._level(plane) if all(size < _STEEPEST for size in sizes) else None
         if level is None:
             return None
         self.planes.add(level)
@@ -78,6 +77,4 @@ class Certifier:
             self._rising, partner = plane, self._falling
         else:
             self._falling, partner = plane, self._rising
-        if partner is None:
-            return None
-        return plane.levelled(partner)
+        return None if partner is None else plane.levelled(partner)

@@ -31,8 +31,7 @@ class _Conjugate:
     """The conjugate of Ω in the domain: weights are clipped to a product of intervals."""
 
     def __init__(self, objective: Penalized) -> None:
-        self._regularizer = objective.regularizer
-        clip = objective.domain.clip
+        self._regularizer, clip = objective.regularizer, objective.domain.clip
         self._low, self._high = clip(-math.inf), clip(math.inf)
 
     def weights(self, u: Array) -> Array:

@@ -71,10 +71,7 @@ def ascend(A: Array, b: Array, alpha: Array, conjugate: SmoothConjugate, enough:
 
 
 def _line_search(conjugate: SmoothConjugate, v: Array, down: Array, rise: float) -> float:
-    """Return the share of a step that about maximises the dual, by its slope; 0 if it only falls.
-
-    The step changes Aα = v by `down`, and bᵀα by `rise`.
-    """
+    """Return the best share of a step that changes Aα = v by `down`, and bᵀα by `rise`; or 0."""
 
     def slope(share: float) -> float:
         return rise + float(down @ conjugate.weights(-(v + share * down)))

@@ -83,13 +83,10 @@ def _mixed(of: Callable[[float, float], float], z: float, eta: float) -> float:
 
 
 def _refuse_loss(loss: Loss) -> None:
-    """Refuse a loss for which the theorem does not hold."""
     if not isinstance(loss, Loss):
         raise TypeError(f"loss must be a name or a Loss, not {type(loss).__name__}")
-    margins = (-2.0, -0.5, 0.0, 0.5, 2.0)
-    if loss.targets != "signs" or any(
-        not math.isclose(loss.value(z, 1.0), loss.value(-z, -1.0)) for z in margins
-    ):
+    pairs = ((loss.value(z, 1.0), loss.value(-z, -1.0)) for z in (-2.0, -0.5, 0.0, 0.5, 2.0))
+    if loss.targets != "signs" or not all(math.isclose(*pair) for pair in pairs):
         raise ValueError(
             f"the bound is for losses of yz, such as hinge and logistic, not {type(loss).__name__}"
         )

@@ -21,7 +21,6 @@ class GeneralPlanes(Planes):
     """
 
     def lower_bound(self, objective: Penalized, ceiling: float = math.inf) -> tuple[float, Array]:
-        """Return a bound on the optimum, and the weights at which the planes' minimum lies."""
         alpha = self._duals[0, : self.size].copy()
         w = self.maximise_dual(objective, ceiling, alpha, max(self._known(objective), 0.0))
         bound = self._keep_best(objective, ceiling, alpha)
@@ -41,7 +40,8 @@ class GeneralPlanes(Planes):
         return self._best if objective == self._proved else -math.inf
 
     def _keep_best(self, objective: Penalized, ceiling: float, alpha: Array) -> float:
-        known, bound = self._known(objective), self.bound_at(objective, ceiling, alpha)
+        known = self._known(objective)
+        bound = float(alpha @ self.b) + objective.least(alpha @ self.A, np.zeros(()), ceiling)
         if bound >= known:
             self._duals[0, : self.size] = alpha
         self._best, self._proved = max(bound, known), objective
@@ -63,7 +63,3 @@ class GeneralPlanes(Planes):
     def height(self, w: Array) -> float:
         """Return max(0, max_i ⟨a_i, w⟩ + b_i)."""
         return float((self.A @ w + self.b).max(initial=0.0))
-
-    def bound_at(self, objective: Penalized, ceiling: float, alpha: Array) -> float:
-        """Return the bound that a dual point gives."""
-        return float(alpha @ self.b) + objective.least(alpha @ self.A, np.zeros(()), ceiling)

@@ -24,7 +24,6 @@ class KernelPlanes(Planes):
         return math.sqrt(max(float(v @ self._table.predictions(v)), 0.0))
 
     def _bound(self, objective: Penalized, alpha: Array) -> tuple[float, Array]:
-        """Return the bound that α proves, and the combination's a."""
         n = self.size
         slope = math.sqrt(max(float(alpha @ self._gram[:n, :n] @ alpha), 0.0))
         return objective.floor(slope, float(alpha @ self.b)), alpha @ self.A

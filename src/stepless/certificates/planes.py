@@ -87,10 +87,9 @@ class Planes:
         falling = np.argsort(-alpha, kind="stable")[: int(np.count_nonzero(alpha))]
         used = [self._witnesses[i] for i in falling]
         calls = np.array([one.calls if one else 0 for one in used], dtype=np.int64)
-        counts = np.cumsum(calls)
         if self._proved is None or not calls.all() or calls.sum() <= most:
             return self
-        n = int(np.searchsorted(counts, most, side="right"))
+        n = int(np.searchsorted(np.cumsum(calls), most, side="right"))
         while 0 < n < falling.size:
             few = self._only(falling[:n])
             if few.reweighted(self._proved, ceiling) >= enough:

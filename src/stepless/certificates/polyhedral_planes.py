@@ -54,12 +54,10 @@ class PolyhedralPlanes(GeneralPlanes):
             bounds=bounds,
             method="highs",
         )
-        if found.status != 0:
-            nearest = np.zeros(d)
-            domain.project(nearest)
-            return nearest
-        alpha[:] = np.maximum(-found.ineqlin.marginals[:n], 0.0)
-        alpha /= max(float(alpha.sum()), 1.0)
-        w: Array = found.x[:d] - found.x[d : 2 * d]
+        w = np.zeros(d)
+        if found.status == 0:
+            alpha[:] = np.maximum(-found.ineqlin.marginals[:n], 0.0)
+            alpha /= max(float(alpha.sum()), 1.0)
+            w = found.x[:d] - found.x[d : 2 * d]
         domain.project(w)  # HiGHS is as exact about bounds
         return w

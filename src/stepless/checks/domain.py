@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,12 +31,12 @@ def check_domain(domain: Domain) -> None:
     >>> check_domain(L2Ball(2.0))
     """
     subject = Subject.of(domain, Domain, "L2Ball(1.0)")
-    tried = _check_plain(subject, _WIDTH, 40)
-    _check_compiled(subject, "project", (tried.w,), tried.p)
-    if tried.q is not None:
-        _check_compiled(subject, "project_in", (tried.w, tried.metric), tried.q)
-    if tried.v is not None:
-        _check_compiled(subject, "vertex", (tried.g, np.zeros_like(tried.g)), tried.v)
+    w, p, metric, q, g, v = _check_plain(subject, _WIDTH, 40)
+    _check_compiled(subject, "project", (w,), p)
+    if q is not None:
+        _check_compiled(subject, "project_in", (w, metric), q)
+    if v is not None:
+        _check_compiled(subject, "vertex", (g, np.zeros_like(g)), v)
 
 
 def check_domain_quickly(domain: Domain, d: int) -> None:
@@ -50,18 +49,10 @@ def size_of(domain: Subject[Domain]) -> float:
     return min(domain.constant("radius"), domain.constant("reach"))
 
 
-class _Tried(NamedTuple):
-    """Weights and their projections, also in metrics; slopes and their vertices."""
-
-    w: Array
-    p: Array
-    metric: Array
-    q: Array | None
-    g: Array
-    v: Array | None
-
-
-def _check_plain(domain: Subject[Domain], d: int, draws: int) -> _Tried:
+def _check_plain(
+    domain: Subject[Domain], d: int, draws: int
+) -> tuple[Array, Array, Array, Array | None, Array, Array | None]:
+    """Return weights and their projections, also in metrics; slopes and their vertices."""
     size = size_of(domain)
     unit = size if size < math.inf else 1.0
     rng = np.random.default_rng(0)
@@ -73,23 +64,20 @@ def _check_plain(domain: Subject[Domain], d: int, draws: int) -> _Tried:
 
     p = domain.written_each("project", w)
     _sized(domain, p)
-    near = p + 0.1 * unit * rng.normal(size=p.shape)  # in many dimensions, others lie far off
-    near = domain.written_each("project", near)
+    # in many dimensions, others lie far off
+    near = domain.written_each("project", p + 0.1 * unit * rng.normal(size=p.shape))
     _nearest(domain, "project", w, np.ones_like(w), p, np.concatenate([p, near]), unit)
     if domain.term.separable:
         _clipped(domain, w, p)
-    q = v = None
-    if domain.term.offers("project_in"):
-        q = _in_a_metric(domain, w, metric, p, unit)
-    if size < math.inf and domain.term.offers("vertex"):
-        v = _vertices(domain, g, p, unit)
+    q = _in_a_metric(domain, w, metric, p, unit) if domain.term.offers("project_in") else None
+    bounded = size < math.inf and domain.term.offers("vertex")
+    v = _vertices(domain, g, p, unit) if bounded else None
     _floored(domain, g, np.concatenate([points for points in (p, q, v) if points is not None]))
     _declared(domain, p, unit)
-    return _Tried(w, p, metric, q, g, v)
+    return w, p, metric, q, g, v
 
 
 def _sized(domain: Subject[Domain], p: Array) -> None:
-    """Compare points of the domain with the sizes that it states."""
     _within(domain, "radius", "length", p, np.linalg.norm(p, axis=1))
     _within(domain, "reach", "a weight of", p, np.abs(p).max(axis=1))
     _within(domain, "l1_radius", "an ℓ₁ norm of", p, np.abs(p).sum(axis=1))
@@ -116,9 +104,8 @@ def _within(domain: Subject[Domain], method: str, measure: str, p: Array, sizes:
 
 def _declared(subject: Subject[Domain], p: Array, unit: float) -> None:
     """Compare points of the domain with what its attributes say of them."""
-    domain, bound = subject.term, subject.constant("radius")
+    domain, bound, outside = subject.term, subject.constant("radius"), {}
     exponent = domain.ball_exponent
-    outside = {}
     if exponent is not None:
         norms = np.sum(np.abs(p) ** exponent, axis=1) ** (1.0 / exponent)
         outside["ball_exponent"] = norms > bound * (1 + SLACK)
@@ -200,9 +187,8 @@ def _vertices(domain: Subject[Domain], g: Array, p: Array, unit: float) -> Array
         lambda i: f"{domain.name}.vertex at {point(g[i])} is {point(v[i])}, outside of the domain",
     )
     heights = g @ p.T
-    lowest = heights.min(axis=1)
     refuse(
-        np.sum(g * v, axis=1) > lowest + SLACK * unit * np.linalg.norm(g, axis=1),
+        np.sum(g * v, axis=1) > heights.min(axis=1) + SLACK * unit * np.linalg.norm(g, axis=1),
         lambda i: (
             f"{domain.name}.vertex at {point(g[i])} is {point(v[i])}, "
             f"but ⟨g, ·⟩ is lower at {point(p[heights[i].argmin()])}"

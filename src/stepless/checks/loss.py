@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,8 +112,6 @@ def _predictions(y: float) -> Array:
 
 @dataclass(frozen=True)
 class _Samples:
-    """A loss of one target at sorted predictions."""
-
     loss: Subject[Loss]
     y: float
     z: Array
@@ -144,10 +142,8 @@ def _nonnegative(at: _Samples) -> None:
 def _convex(at: _Samples) -> None:
     z, value = at.z, at.value
     neighbours = np.arange(z.size - 2)[:, None] + np.arange(3)
-    random = np.sort(
-        np.random.default_rng(1).choice(z.size, size=(min(5_000, z.size**2), 3)), axis=1
-    )
-    triples = np.concatenate([neighbours, random])
+    random = np.random.default_rng(1).choice(z.size, size=(min(5_000, z.size**2), 3))
+    triples = np.concatenate([neighbours, np.sort(random, axis=1)])
     i, j, k = triples[triples[:, 0] < triples[:, 2]].T
     chord = value[i] + (value[k] - value[i]) * ((z[j] - z[i]) / (z[k] - z[i]))
     refuse(
@@ -289,8 +285,7 @@ def _corners(at: _Samples) -> None:
     except Exception as error:
         at.loss.fail(f"{name} of two targets raises {described(error)}", error)
     shapes = [part.shape for part in parts]
-    count = shapes[-1][:1]
-    if shapes != [(2,), (*count, 2), (*count, 2)]:
+    if shapes != [(2,), (*shapes[-1][:1], 2), (*shapes[-1][:1], 2)]:
         given = ", ".join(map(str, shapes))
         at.loss.fail(f"{name} of two targets has shapes {given}, not (2,), (k, 2), (k, 2)")
     first, places, rises = (part[..., :1] for part in parts)
@@ -305,14 +300,8 @@ def _corners(at: _Samples) -> None:
     )
 
 
-_ALWAYS: tuple[Callable[[_Samples], None], ...] = (
-    _nonnegative,
-    _convex,
-    _subgradient,
-    _lipschitz,
-    _smooth,
-)
-_OPTIONAL: dict[str, Callable[[_Samples], None]] = {
+_ALWAYS = (_nonnegative, _convex, _subgradient, _lipschitz, _smooth)
+_OPTIONAL = {
     "conjugate": _fenchel_young,
     "curvature": _curvature,
     "implicit_slope": _implicit,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     u = np.concatenate([[0.0, -30.0, 30.0], random])
     if regularizer.separable:
         _check_of_one(subject, w, u, _STEPS, _TIMES)
-    _check_of_all(subject, _of_all(subject, features, _OUTPUTS, 24))
+    _check_of_all(subject, *_of_all(subject, features, _OUTPUTS, 24))
     if regularizer.separable:
         _check_compiled(subject, np.concatenate([w, u]))
     _check_declared(subject)
@@ -99,11 +99,7 @@ def _check_declared(subject: Subject[Regularizer]) -> None:
 
 
 def _check_of_one(
-    regularizer: _Penalty,
-    w: Array,
-    u: Array,
-    steps: tuple[float, ...],
-    times: tuple[int, ...],
+    regularizer: _Penalty, w: Array, u: Array, steps: tuple[float, ...], times: tuple[int, ...]
 ) -> None:
     v = w
     if regularizer.term.nonnegative:
@@ -147,7 +143,6 @@ def _curved(regularizer: _Penalty, w: Array, value: Array) -> None:
 
 
 def _rest(regularizer: _Penalty) -> float:
-    """Return where a weight costs nothing."""
     return regularizer.number("conjugate_gradient", 0.0) if regularizer.term.separable else 0.0
 
 
@@ -216,12 +211,8 @@ def _repeated(regularizer: _Penalty, w: Array, step: float, counts: tuple[int, .
 
 def _check_compiled(regularizer: _Penalty, w: Array) -> None:
     out, step, times = np.empty((4, w.size)), 0.3, 3
-    examples: dict[str, tuple[float, ...]] = {
-        "value": (0.5,),
-        "prox": (0.5, step),
-        "conjugate": (0.5,),
-        "conjugate_gradient": (0.5,),
-    }
+    one = (0.5,)
+    examples = {"value": one, "prox": (0.5, step), "conjugate": one, "conjugate_gradient": one}
     regularizer.run_compiled(loops.of_each_weight, (w, step, out), examples)
     for method, found in zip(examples, out, strict=True):
         rows = w[:, None] if method != "prox" else np.stack([w, np.full(w.size, step)], axis=1)
@@ -234,32 +225,23 @@ def _check_compiled(regularizer: _Penalty, w: Array) -> None:
         regularizer.same_arrays("prox_times", w, plain, fast)
 
 
-# -- of all weights --------------------------------------------------------------------------------
-
-
-class _Shrunk(NamedTuple):
-    """Weights, steps, the weights' proxes, and Ω at these."""
-
-    w: Array
-    steps: Array
-    p: Array
-    value: Array
-
-
-def _of_all(regularizer: _Penalty, features: int, outputs: int, draws: int) -> _Shrunk:
-    """Check Ω, its prox and its floor."""
+def _of_all(
+    regularizer: _Penalty, features: int, outputs: int, draws: int
+) -> tuple[Array, Array, Array, Array]:
+    """Check Ω, its prox and its floor; return weights, steps, the weights' proxes, Ω at these."""
     rng = np.random.default_rng(0)
     sizes = np.geomspace(1e-3, 1e3, draws)[:, None, None]
     w = sizes * rng.normal(size=(draws, features, outputs))
     # Steps that matter: step times slope is about as large as the weights.
-    slopes = regularizer.numbers("total", _inside(regularizer, w))[:, None, None] / sizes
+    inside = np.abs(w) if regularizer.term.nonnegative else w
+    slopes = regularizer.numbers("total", inside)[:, None, None] / sizes
     near = np.divide(sizes, slopes, out=np.ones_like(sizes), where=slopes > 0.0)
     steps = near * 10.0 ** rng.uniform(-1.5, 1.5, size=w.shape)
     p = np.array([_prox(regularizer, *pair) for pair in zip(w, steps, strict=True)])
     one_row = np.eye(features)[np.arange(len(w)) % features][:, :, None]
     rest = np.full_like(p[:1], _rest(regularizer))
     v = np.concatenate([rest, p, 0.5 * p, one_row * p, p + 1e-3 * w, w, 0.0 * rest])
-    v = _inside(regularizer, v)
+    v = np.abs(v) if regularizer.term.nonnegative else v
     value = regularizer.numbers("total", v)
     _curved_in_all(regularizer, v, value)
     q = (w - p) / steps
@@ -267,7 +249,7 @@ def _of_all(regularizer: _Penalty, features: int, outputs: int, draws: int) -> _
         _minimal(regularizer, wi, qi, i, v, value)
     for a in np.concatenate([-0.3 * q[::3], -q[::3], -3.0 * q[::3], -1.2 * one_row * q]):
         _floored(regularizer, a, v, value)
-    return _Shrunk(w, steps, p, value[1 : 1 + draws])
+    return w, steps, p, value[1 : 1 + draws]
 
 
 def _prox(regularizer: _Penalty, w: Array, steps: Array) -> Array:
@@ -277,9 +259,8 @@ def _prox(regularizer: _Penalty, w: Array, steps: Array) -> Array:
     return regularizer.written("shrink", w, steps)
 
 
-def _check_of_all(regularizer: _Penalty, shrunk: _Shrunk) -> None:
+def _check_of_all(regularizer: _Penalty, w: Array, steps: Array, p: Array, value: Array) -> None:
     """Check the rows, the dual and compiled code against what was found in plain Python."""
-    w, steps, p, value = shrunk
     if regularizer.term.by_rows:
         _row_by_row(regularizer, w, steps, p)
     if regularizer.term.smooth_conjugate():
@@ -292,21 +273,16 @@ def _check_of_all(regularizer: _Penalty, shrunk: _Shrunk) -> None:
         regularizer.same_arrays("total", p, value, totals)
 
 
-def _inside(regularizer: _Penalty, w: Array) -> Array:
-    return np.abs(w) if regularizer.term.nonnegative else w
-
-
 def _curved_in_all(regularizer: _Penalty, v: Array, value: Array) -> None:
     refuse(value < 0.0, lambda i: f"{regularizer.call('total', v[i])} is {value[i]:.6g}, below 0")
     if value[0] != 0.0:
         regularizer.fail(f"{regularizer.call('total', v[0])} is {value[0]:.6g}, but must be 0")
     middle = regularizer.numbers("total", 0.5 * (v[1:] + v[:-1]))
     most = 0.5 * (value[1:] + value[:-1])
+    name = f"{regularizer.name}.total"
     refuse(
         middle > most + slack(most),
-        lambda i: (
-            f"{regularizer.name}.total is not convex between {point(v[i])} and {point(v[i + 1])}"
-        ),
+        lambda i: f"{name} is not convex between {point(v[i])} and {point(v[i + 1])}",
     )
     if regularizer.term.separable:
         sums = np.array([regularizer.numbers("value", vi.ravel()).sum() for vi in v])
@@ -361,9 +337,6 @@ def _floored(regularizer: _Penalty, a: Array, v: Array, value: Array) -> None:
             f"but total + ⟨±a, w⟩ can be {heights[c, k]:.6g} at {point(v[k])}"
         ),
     )
-
-
-# -- of all dual weights ---------------------------------------------------------------------------
 
 
 def _check_dual(regularizer: _Penalty, u: Array, w: Array) -> None:

@@ -102,10 +102,8 @@ def _answer(risk: OracleRisk, name: str, w: Array) -> _Answer:
     try:
         tangent = risk.oracle_tangent(w, 0.0)
     except Exception as error:
-        length = np.linalg.norm(w)
-        raise ContractError(
-            f"{name} at weights of length {length:.4g} raises {described(error)}"
-        ) from error
+        place = f"{name} at weights of length {np.linalg.norm(w):.4g}"
+        raise ContractError(f"{place} raises {described(error)}") from error
     if not np.array_equal(kept, w):
         raise ContractError(f"{name} changes the weights that it is given")
     if not math.isfinite(tangent.value):
@@ -155,10 +153,8 @@ def _rises(risk: OracleRisk, name: str, answer: _Answer, v: Array) -> None:
     there, back = _answer(risk, name, ahead), _answer(risk, name, behind)
     rise, expected = there.value - back.value, float(answer.a @ move)
     sizes = abs(rise) + float(np.abs(answer.a) @ np.abs(move))
-    if (
-        abs(rise - expected)
-        > _TOLERANCE * sizes + 4.0 * answer.error + SLACK * _STEP * answer.value
-    ):
+    allowed = _TOLERANCE * sizes + 4.0 * answer.error + SLACK * _STEP * answer.value
+    if abs(rise - expected) > allowed:
         raise ContractError(
             f"the gradient of {name} at {answer} says that R rises by {expected:.4g} along a short "
             f"step, but it rises by {rise:.4g}"

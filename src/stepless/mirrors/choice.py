@@ -14,11 +14,8 @@ from stepless.registry import UnknownName
 
 MirrorName = Literal["euclidean", "entropy", "p-norm"]
 
-MIRRORS: dict[str, Callable[[Domain, int], Mirror]] = {
-    "euclidean": Euclidean,
-    "entropy": Entropy,
-    "p-norm": PNorm,
-}
+_Maker = Callable[[Domain, int], Mirror]
+MIRRORS: dict[str, _Maker] = {"euclidean": Euclidean, "entropy": Entropy, "p-norm": PNorm}
 
 
 def mirror_of(name: str | None, domain: Domain, d: int) -> Mirror:

@@ -79,9 +79,7 @@ class Entropy(Mirror):
     def primal(self, theta: Array) -> Array:
         return self.scale * np.exp(theta / self.mass)
 
-    def nearest(
-        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> Array:
+    def nearest(self, theta: Array, penalty: Regularizer | None = None, weight: float = 0) -> Array:
         shares = elastic_shares(penalty, weight)
         if shares is None:
             raise ValueError(
@@ -110,8 +108,7 @@ class Entropy(Mirror):
 
     def _top(self) -> float:
         """Bound Φ in S from above: a convex function is highest at the ends."""
-        whole = self.mass * math.log(self.mass / self.scale) - self.mass
-        limits = self._limits
+        whole, limits = self.mass * math.log(self.mass / self.scale) - self.mass, self._limits
         if limits is None:
             return self.mass * max(whole, 0.0)
         if limits.total is not None:
@@ -156,8 +153,7 @@ class Entropy(Mirror):
         start = -self.mass * math.log(2.0 * total / self.scale) - 2.0 * ridge * total
         over(falling_root(over, start, self.mass))
         free = (w > limits.lower) & (w < limits.upper)
-        rest = float(w[free].sum())
-        if rest > 0.0:
+        if (rest := float(w[free].sum())) > 0.0:
             w[free] *= (total - float(w[~free].sum())) / rest
         return w
 

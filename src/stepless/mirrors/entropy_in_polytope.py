@@ -84,8 +84,6 @@ class Inequalities:
         root = np.sqrt(h)
         rows = self.A / root
         lengths = np.sqrt(np.einsum("kj,kj->k", rows, rows))
-        u = root * y
-        nearest(
-            u, rows / lengths[:, None], self.b / lengths, np.zeros(lengths.size, dtype=np.bool_)
-        )
+        u, active = root * y, np.zeros(lengths.size, dtype=np.bool_)
+        nearest(u, rows / lengths[:, None], self.b / lengths, active)
         return u / root

@@ -52,9 +52,7 @@ class Euclidean(Mirror):
     def primal(self, theta: Array) -> Array:
         return theta.copy() if self.h is None else theta / self.h
 
-    def nearest(
-        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> Array:
+    def nearest(self, theta: Array, penalty: Regularizer | None = None, weight: float = 0) -> Array:
         if penalty is None or weight == 0.0:
             w, ridge = self.primal(theta), 0.0
         else:

@@ -43,8 +43,7 @@ class Limits:
                 limits = cls.of(inner, d)
                 if limits is None or (share > 0.0 and limits.radius < math.inf):
                     return None
-                total = limits.total
-                if total is not None:
+                if (total := limits.total) is not None:
                     total = share * float(center.sum()) + (1.0 - share) * total
                 both = limits.lower, limits.upper
                 lower, upper = (share * center + (1.0 - share) * end for end in both)
@@ -54,6 +53,5 @@ class Limits:
     @property
     def mass(self) -> float:
         """The largest Σ_j w_j, or a number above it, or infinity."""
-        if self.total is not None:
-            return self.total
-        return min(float(self.upper.sum()), math.sqrt(self.lower.size) * self.radius)
+        most = min(float(self.upper.sum()), math.sqrt(self.lower.size) * self.radius)
+        return most if self.total is None else self.total

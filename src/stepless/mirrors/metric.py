@@ -102,7 +102,6 @@ def _secular(bound: float, w: Array, H: Array) -> Array:
 
 
 def _factor(H: Array, mu: float) -> tuple[Array, bool]:
-    """Return Cholesky's factor of H + μI."""
     heavier = H.copy()
     heavier.flat[:: H.shape[0] + 1] += mu
     factor, lower = cho_factor(heavier, lower=True, overwrite_a=True, check_finite=False)

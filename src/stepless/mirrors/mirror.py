@@ -43,9 +43,7 @@ class Mirror:
         """∇Φ*(θ): the minimiser of Φ(w) − ⟨θ, w⟩ over all w, in S or not."""
         raise NotImplementedError
 
-    def nearest(
-        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> Array:
+    def nearest(self, theta: Array, penalty: Regularizer | None = None, weight: float = 0) -> Array:
         """argmin_w∈S Φ(w) − ⟨θ, w⟩ + weight·Ω(w): the Bregman projection of ∇Φ*(θ)."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from stepless.arrays import Array
 from stepless.mirrors.elastic import elastic_shares
 from stepless.mirrors.mirror import Mirror
 from stepless.mirrors.p_norm_roots import between_limits, link, of_sum
-from stepless.objective import Domain, Regularizer
+from stepless.objective import Regularizer
 from stepless.objective.domains.lp_ball import norm
 
 
@@ -43,12 +43,14 @@ class PNorm(Mirror):
             raise ValueError(
                 f"p-norms do not know {type(domain).__name__} as a domain; use mirror='euclidean'"
             )
+        # of an ℓ_p ball, p > 1, in which no other p will do
+        own = None if domain.ball_exponent == 1.0 else domain.ball_exponent
         if self.p is None:
-            self.q = _default_exponent(domain, d)
+            self.q = max(2.0, 2.0 * math.log(d) if own is None else own / (own - 1.0))
             self.p = self.q / (self.q - 1.0)
         elif not 1.0 < self.p <= 2.0:
             raise ValueError(f"a p-norm needs 1 < p ≤ 2, not {self.p:g}")
-        elif (own := _ball_exponent(domain)) is not None and self.p != own:
+        elif own is not None and self.p != own:
             raise ValueError(
                 f"in a ball of the {own:g}-norm p is the ball's, not {self.p:g}; leave it out"
             )
@@ -63,19 +65,16 @@ class PNorm(Mirror):
     def primal(self, theta: Array) -> Array:
         return link(theta, self.q, 1.0 / (self.q - 1.0))
 
-    def nearest(
-        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> Array:
+    def nearest(self, theta: Array, penalty: Regularizer | None = None, weight: float = 0) -> Array:
         shares = elastic_shares(penalty, weight)
         if shares is None or shares[1] > 0.0:
             raise ValueError(
                 "beside p-norms the penalties l1 and none are known, not "
                 f"{type(penalty).__name__}; use mirror='euclidean'"
             )
-        cut = shares[0]
         # The multiplier of ‖w‖_p ≤ R only scales w, that of ‖w‖₁ ≤ R adds to the cut, and that of
         # a fixed sum shifts θ.
-        domain, bound = self.domain, self.domain.radius()
+        cut, domain, bound = shares[0], self.domain, self.domain.radius()
         if domain.simplex:
             return of_sum(theta, bound, self.q)
         if domain.separable:
@@ -91,8 +90,7 @@ class PNorm(Mirror):
         return 0.5 * norm(w, self.q / (self.q - 1.0)) ** 2 * (self.q - 1.0)
 
     def divergence(self, w: Array, z: Array) -> float:
-        sizes = self.value(w) - self.value(z)
-        return max(sizes - float(self.dual(z) @ (w - z)), 0.0)
+        return max(self.value(w) - self.value(z) - float(self.dual(z) @ (w - z)), 0.0)
 
     def square(self, v: Array) -> float:
         return norm(v, self.q / (self.q - 1.0)) ** 2
@@ -115,17 +113,6 @@ class PNorm(Mirror):
         if (np.abs(w) <= limits).all():
             return w
         return _signed(between_limits(np.abs(theta), limits, self.q), theta)
-
-
-def _ball_exponent(domain: Domain) -> float | None:
-    """Return p of an ℓ_p ball, p > 1, in which no other p will do."""
-    return None if domain.ball_exponent == 1.0 else domain.ball_exponent
-
-
-def _default_exponent(domain: Domain, d: int) -> float:
-    """Return q: that of an ℓ_p ball, or 2 ln d, or 2 if that is less."""
-    p = _ball_exponent(domain)
-    return max(2.0, 2.0 * math.log(d) if p is None else p / (p - 1.0))
 
 
 def _cut(theta: Array, cut: float) -> Array:

@@ -50,9 +50,7 @@ class UnboundedEntropy(Mirror):
     def primal(self, theta: Array) -> Array:
         return np.exp(theta)
 
-    def nearest(
-        self, theta: Array, penalty: Regularizer | None = None, weight: float = 0.0
-    ) -> Array:
+    def nearest(self, theta: Array, penalty: Regularizer | None = None, weight: float = 0) -> Array:
         return self.primal(theta - _lasso(penalty, weight))
 
     def move(self, w: Array, g: Array, step: float, penalty: Regularizer | None = None) -> Array:

@@ -69,8 +69,5 @@ is wrong with a user-defined one
 
 @cache
 def _missing(cls: type[Declared]) -> str | None:
-    """Return the first required method that is not there."""
-    for name in cls.required():
-        if getattr(cls, name) is getattr(_kind(cls), name):
-            return name
-    return None
+    absent = (name for name in cls.required() if getattr(cls, name) is getattr(_kind(cls), name))
+    return next(absent, None)

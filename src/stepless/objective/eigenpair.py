@@ -83,10 +83,7 @@ def _ritz(a: Array, b: Array, s: Array) -> float:
     size = max(abs(low), abs(high))
     while high - low > 2.0 * UNIT * size:  # Sturm's bisection: is any eigenvalue lower?
         middle = 0.5 * (low + high)
-        if _positive(a, b, middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if _positive(a, b, middle) else (low, middle)
     theta, shift = 0.5 * (low + high), low - 2.0**-50 * size  # below: no pivot is 0
     s[:] = 1.0
     pivots = np.empty(a.size)

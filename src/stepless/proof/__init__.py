@@ -1,5 +1,3 @@
 """The verifier: proves from the data an objective from above and a lower bound from below."""
 
-from stepless.proof.interval import Interval, total_interval
-
-__all__ = ["Interval", "total_interval"]
+from stepless.proof.interval import Interval as Interval, total_interval as total_interval

@@ -87,7 +87,6 @@ def _ulps(objective: Objective) -> float:
 
 
 def _present_classes(block: Block, K: int) -> Mask:
-    """Return which classes have examples."""
     return np.bincount(block.y.astype(int), block.s > 0.0, K) > 0.0
 
 
@@ -132,9 +131,8 @@ class LevellingMixture:
 
     def offset(self, objective: Objective, m: int) -> float:
         """Bound the mean of base(Q, y) from below: Q is a mixture of `rounded` and another one."""
-        loss, total = objective.loss, 0.0
+        loss, total, corners = objective.loss, 0.0, np.eye(objective.outputs)
         assert isinstance(loss, JointLoss)
-        corners = np.eye(objective.outputs)
         for c, count in enumerate(self.counts):
             given = self.rounded, float(c)
             base = loss.base(*given) - _ulps(objective) * UNIT * loss.base_size(*given)

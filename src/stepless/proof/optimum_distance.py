@@ -95,8 +95,7 @@ def _curved(
         return math.inf
     gamma = frame.slope(plane)
     r = 4.1 * (math.sqrt(2.0 * E) + gamma)
-    root = frame.growth(loss, near, r)
-    if not root > 0.0:
+    if not (root := frame.growth(loss, near, r)) > 0.0:
         return math.inf
     needed = 2.0 * (math.sqrt(2.0 * E) + gamma / root) / root * WIDER
     return gamma * r if r > needed else math.inf

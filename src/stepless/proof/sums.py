@@ -70,23 +70,16 @@ def risk_from_above(loss: Loss, source: Source, z: Column, arithmetic: Arithmeti
 
 def penalty_from_above(objective: Penalized, w: Array) -> float:
     """Return Ω(w) from above; infinite outside of the domain."""
-    most = 0.0 if objective.domain.separable else OUTSIDE
-    if _outside(objective, w) > most:
-        return math.inf
+    if not objective.domain.free:
+        inside = w.copy()
+        objective.domain.project(inside)
+        away, size = (float(np.linalg.norm(v)) for v in (inside - w, inside))
+        if away and away / max(size, TINY) > (0.0 if objective.domain.separable else OUTSIDE):
+            return math.inf
     if type(objective.regularizer) is SquaredL2:
         return 0.5 * objective.strength * float(products.square(w)) * (1.0 + 16.0 * UNIT)
     # a norm is a root of a sum, and its square rounds twice as much
     return objective.penalty(w) * (1.0 + (2 * w.size + 64) * UNIT)
-
-
-def _outside(objective: Penalized, w: Array) -> float:
-    """Return how far w lies outside of the domain, relative to its length."""
-    if objective.domain.free:
-        return 0.0
-    inside = w.copy()
-    objective.domain.project(inside)
-    away = float(np.linalg.norm(inside - w))
-    return away / max(float(np.linalg.norm(inside)), TINY) if away else 0.0
 
 
 @dataclass(frozen=True)

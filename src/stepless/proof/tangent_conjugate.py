@@ -75,8 +75,5 @@ class TangentConjugate(Loss):
                 break
             if not below < middle < above:
                 break
-            if slope < a:
-                below = middle
-            else:
-                above = middle
+            below, above = (middle, above) if slope < a else (below, middle)
         return least, size

@@ -87,7 +87,6 @@ class Points:
 
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
-        """Mix the planes of these points."""
         return cls(
             np.concatenate([one.w for one in those]),
             tuple(b for one in those for b in one.b),
@@ -100,11 +99,9 @@ class Points:
         return Points(np.delete(self.w, k, axis=0), b, np.delete(self.shares, k))
 
     def witness(self) -> Self:
-        """Return itself."""
         return self
 
     def arrays(self) -> dict[str, Array]:
-        """Return the content of a proof's file, by name."""
         return {"w": self.w, "b": np.array(self.b, dtype=np.float64), "shares": self.shares}
 
 
@@ -113,9 +110,7 @@ Witness = Slopes | Points
 
 def blend(shares: Sequence[float], those: Sequence[Witness | None]) -> Witness | None:
     """Mix witnesses of one kind; None stands for what needs none: that no risk is negative."""
-    used = [
-        (share, one) for share, one in zip(shares, those, strict=True) if one is not None and share
-    ]
+    used = [pair for pair in zip(shares, those, strict=True) if pair[1] is not None and pair[0]]
     if not used:
         return None
     kind: Any = type(used[0][1])

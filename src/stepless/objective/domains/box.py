@@ -23,7 +23,6 @@ class Box(Domain):
     """
 
     separable: ClassVar[bool] = True
-
     low: float = -1.0
     high: float = 1.0
 

@@ -23,14 +23,8 @@ _WIDE = 4.0  # ratio of a bracket's ends above which its middle is the geometric
 class Intersection(Domain):
     """S = {w of the domain : ‖w‖ ≤ R}: a ball's part of any domain.
 
-    Its nearest point to y is the domain's to y/(1 + μ), with the ball's multiplier μ.
-
-    Parameters
-    ----------
-    bound
-        R, the ball's radius.
-    domain
-        The other set. It must reach into the ball, at best into its inside.
+    Its nearest point to y is the domain's to y/(1 + μ), with the ball's multiplier μ. The domain
+    must reach into the ball, at best into its inside; R is the `bound`.
 
     Examples
     --------
@@ -43,7 +37,6 @@ class Intersection(Domain):
     """
 
     _coerce: ClassVar[dict[str, Any]] = {"bound": float}
-
     bound: float
     domain: Domain
 

@@ -105,10 +105,7 @@ def project_lp(w: Array, h: Array, bound: float, p: float) -> None:
             sum_ += u * v
             if v > 0.0:
                 fall += u * u / (v + (p - 1.0) * u * pull) * v * pull
-        if sum_ >= 1.0:
-            low = at
-        else:
-            high = at
+        low, high = (at, high) if sum_ >= 1.0 else (low, at)
         onward = at + sum_ * math.log(sum_) / (p * fall) if sum_ > 0.0 and fall > 0.0 else high
         if not low < onward < high:
             onward = 0.5 * (low + high)

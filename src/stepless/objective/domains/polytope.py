@@ -41,7 +41,6 @@ class Polytope(Domain):
 
     thin: ClassVar[bool] = True
     _coerce: ClassVar[dict[str, Any]] = {"A": frozen, "b": frozen}
-
     A: Array
     b: Array
     bound: float = math.inf

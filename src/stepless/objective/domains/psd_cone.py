@@ -58,8 +58,7 @@ class PSDCone(Domain):
         return self.floor_within(a, math.inf)
 
     def floor_within(self, a: Array, radius: float) -> float:
-        least = eigenvalues(a)
-        falling = float(np.linalg.norm(np.minimum(least, 0.0)))
+        falling = float(np.linalg.norm(np.minimum(eigenvalues(a), 0.0)))
         return -falling * radius if falling else 0.0
 
 

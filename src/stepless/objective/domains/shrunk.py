@@ -15,18 +15,10 @@ from stepless.rounding import UNIT
 
 
 class Shrunk(Domain):
-    """S = {c + (1 − share)(w − c) : w of the domain}, c being one of its points.
+    """S = {c + (1 − share)(w − c) : w of the domain}, c (`center`) being one of its points.
 
-    Around each of its points lies share · (what lies around c) of the domain: room for trials.
-
-    Parameters
-    ----------
-    domain
-        The set that is shrunk.
-    share
-        By how much, between 0 and 1; 0 leaves it as it is.
-    center
-        c, a number for each weight.
+    Around each of its points lies share · (what lies around c) of the domain: room for trials. The
+    share lies between 0, which leaves the domain as it is, and 1.
 
     Examples
     --------
@@ -38,7 +30,6 @@ class Shrunk(Domain):
     """
 
     _coerce: ClassVar[dict[str, Any]] = {"share": float, "center": frozen}
-
     domain: Domain
     share: float
     center: Array

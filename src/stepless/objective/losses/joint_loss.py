@@ -17,7 +17,6 @@ class JointLoss(Loss):
     """
 
     classes: int
-
     targets: ClassVar[Targets] = "classes"
 
     def _check(self) -> None:

@@ -42,7 +42,6 @@ class Logistic(Loss):
         return negentropy(-a * y)
 
     def mean(self, z: float) -> float:
-        """P(y = +1) at prediction z."""
         return sigmoid(z)
 
     def lipschitz(self) -> float:

@@ -108,5 +108,4 @@ class Poisson(Loss):
         return a * math.log(y) + y * entropy_beyond_tangent(a / y)
 
     def mean(self, z: float) -> float:
-        """Return the expected count at prediction z."""
         return math.exp(min(z, _STEEP))

@@ -51,8 +51,7 @@ class Softmax(JointLoss):
         return float(z[top] - z[int(y)]) + math.log1p(others) / sharpness
 
     def base(self, p: Array, y: float) -> float:
-        entropy = 0.0
-        others = 0.0
+        entropy, others = 0.0, 0.0
         for c in range(self.classes):
             if c != int(y) and p[c] > 0.0:
                 entropy -= p[c] * math.log(p[c])

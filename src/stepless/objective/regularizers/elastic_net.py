@@ -14,14 +14,8 @@ from stepless.rounding import UNIT
 class ElasticNet(Regularizer):
     """Ω(w) = α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2), α > 0, ρ in [0, 1]; α(1 − ρ)-strongly convex.
 
-    Conjugate: Σ_j (|u_j| − αρ)₊²/(2α(1 − ρ)); at ρ = 1 that of the lasso.
-
-    Parameters
-    ----------
-    alpha
-        The strength of the whole.
-    ratio
-        ρ, the lasso's share (scikit-learn's `l1_ratio`).
+    Conjugate: Σ_j (|u_j| − αρ)₊²/(2α(1 − ρ)); at ρ = 1 that of the lasso. ρ, the `ratio`, is the
+    lasso's share (scikit-learn's `l1_ratio`).
 
     Examples
     --------

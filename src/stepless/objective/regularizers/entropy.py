@@ -20,16 +20,9 @@ _LARGEST = 600.0  # of what an exponential is taken: beyond, weights are no numb
 class Entropy(Regularizer):
     """Ω(w) = α Σ_j (w_j log(w_j/π) − w_j + π) over w ≥ 0, infinite elsewhere; α, π > 0.
 
-    Conjugate: απ Σ_j (exp(u_j/α) − 1). Its minimum lies at w_j = π, not at 0, where it is απ a
-    weight. Weights are products of exponentials: those that matter grow fast among very many that
-    do not.
-
-    Parameters
-    ----------
-    alpha
-        The strength.
-    prior
-        π, what weights are without examples.
+    Conjugate: απ Σ_j (exp(u_j/α) − 1). Its minimum lies at w_j = π, the `prior`, which weights are
+    without examples, not at 0, where it is απ a weight. Weights are products of exponentials: those
+    that matter grow fast among very many that do not.
 
     Examples
     --------
@@ -40,7 +33,6 @@ class Entropy(Regularizer):
     """
 
     nonnegative: ClassVar[bool] = True
-
     alpha: float = 1.0
     prior: float = 1.0
 

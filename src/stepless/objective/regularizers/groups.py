@@ -22,20 +22,13 @@ def _frozen(indices: ArrayLike) -> Indices:
 class Groups(Regularizer):
     """A penalty of groups: it knows which features belong together.
 
-    Parameters
-    ----------
-    alpha
-        The strength.
-    order
-        The features, those of a group side by side.
-    starts
-        Where each group begins in `order`, and, last, how many features there are.
+    `order` has the features, those of a group side by side; `starts` says where each group begins
+    in it, and, last, how many features there are.
     """
 
     separable: ClassVar[bool] = False
     by_rows: ClassVar[bool] = False
     _coerce: ClassVar[dict[str, Any]] = {"order": _frozen, "starts": _frozen}
-
     alpha: float
     order: Indices
     starts: Indices

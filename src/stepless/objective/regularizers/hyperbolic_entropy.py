@@ -19,14 +19,8 @@ class HyperbolicEntropy(Regularizer):
 
     Conjugate: αβ Σ_j (cosh(u_j/α) − 1), whose gradient is β sinh(u_j/α). For |w_j| ≫ β this is
     |w_j| log|w_j|, up to what is linear in |w_j|; near 0, w_j²/(2β). It stands for ZHU's
-    Σ|w_j| log|w_j|, which is no convex function: it falls from 0 on both sides.
-
-    Parameters
-    ----------
-    alpha
-        The strength.
-    scale
-        β, below which weights are small.
+    Σ|w_j| log|w_j|, which is no convex function: it falls from 0 on both sides. β is the `scale`,
+    below which weights are small.
 
     Examples
     --------

@@ -69,8 +69,7 @@ class Regularizer(Declared):
 
     @classmethod
     def required(cls) -> tuple[str, ...]:
-        of_one = "value", "prox", "conjugate", "conjugate_gradient"
-        return of_one if cls.separable else ()
+        return ("value", "prox", "conjugate", "conjugate_gradient") if cls.separable else ()
 
     def value(self, wj: float) -> float:
         """ω(w_j)."""
@@ -154,7 +153,6 @@ def shrink_each(regularizer: Regularizer, v: Array, steps: Array) -> None:
 
 @compiled("u[_]")
 def _link_each(regularizer: Regularizer, u: Array) -> None:
-    """Replace each dual weight by its weight."""
     for j in range(u.size):
         u[j] = regularizer.conjugate_gradient(u[j])
 

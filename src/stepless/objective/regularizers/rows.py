@@ -12,7 +12,6 @@ class Rows(Regularizer):
     """A penalty of rows; with a single output it is the lasso."""
 
     separable: ClassVar[bool] = False
-
     alpha: float = 1.0
 
     def _check(self) -> None:

@@ -21,7 +21,6 @@ class SquaredL2(Regularizer):
     """
 
     norm_exponent: ClassVar[float] = 2.0
-
     alpha: float = 1.0
 
     def _check(self) -> None:

@@ -23,13 +23,6 @@ class SquaredLp(Regularizer):
     Conjugate: (p − 1)‖u‖_q²/(2α), 1/p + 1/q = 1. At p = 2 this is the ridge; the nearer p is to 1,
     the more of the weights are next to 0, though none is 0.
 
-    Parameters
-    ----------
-    alpha
-        The strength.
-    p
-        The norm's exponent.
-
     Examples
     --------
     >>> w = np.array([[3.0], [-4.0]])
@@ -42,7 +35,6 @@ class SquaredLp(Regularizer):
 
     separable: ClassVar[bool] = False
     by_rows: ClassVar[bool] = False
-
     alpha: float = 1.0
     p: float = 1.5
 
@@ -116,10 +108,7 @@ def shrink_lp(w: Array, steps: Array, curvature: float, p: float) -> None:
         if not low < high:
             break
         sum_, slope = _powers(w, steps, curvature, p, n)
-        if sum_ >= 1.0:
-            low = n
-        else:
-            high = n
+        low, high = (n, high) if sum_ >= 1.0 else (low, n)
         onward = n * math.exp(math.log(sum_) * sum_ / slope)
         if abs(onward - n) <= 16.0 * _ULP * n:
             break
