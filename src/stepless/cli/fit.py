@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from stepless.cli import fit_options
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.fit_options import (
-    FileOptions,
-    OutputOptions,
-    ProblemOptions,
-    RunOptions,
-    StreamOptions,
-)
 from stepless.cli.options import STDOUT, grouped
 
 
 @grouped
 def fit(
-    files: FileOptions,
-    problem: ProblemOptions,
-    run: RunOptions,
-    stream: StreamOptions,
-    output: OutputOptions,
+    files: fit_options.FileOptions,
+    problem: fit_options.ProblemOptions,
+    run: fit_options.RunOptions,
+    stream: fit_options.StreamOptions,
+    output: fit_options.OutputOptions,
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 

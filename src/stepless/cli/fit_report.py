@@ -86,6 +86,5 @@ def _remedy(s: Summary) -> str:
 
 
 def _proven(s: Summary) -> str:
-    """Return what is known of the distance to the optimum."""
     words = gap_in_words(s)
     return words if s.excess is None else f"the objective is {words}"

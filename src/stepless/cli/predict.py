@@ -80,7 +80,6 @@ def predict(options: PredictOptions) -> None:
 
 
 def _refuse_kind(predictor: BaseEstimator, options: PredictOptions) -> None:
-    """Refuse options that are not for this kind of model."""
     from stepless.estimators import ChainClassifier
 
     path, kind = options.model, type(predictor).__name__

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,7 +13,7 @@ from scipy import sparse
 
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import svmlight_parser as parser
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import ByteStream, Input
 from stepless.data.errors import DataError
 from stepless.data.svmlight_piece import MOST_WORKERS, Parsed, Piece, pieces
 from stepless.data.threads import available_cores
@@ -31,7 +30,7 @@ class SvmlightData(NamedTuple):
 
 
 def read_svmlight(
-    path: str | os.PathLike[str] | BinaryIO,
+    path: Input,
     *,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
