@@ -99,7 +99,6 @@ def _refuse_kind(predictor: BaseEstimator, options: PredictOptions) -> None:
 
 
 def _predictions(predictor: BaseEstimator, about: dict[str, Any], options: PredictOptions) -> bytes:
-    """Read the data and return the lines of predictions."""
     from stepless.cli.outputs import prediction_lines
     from stepless.cli.reading import read_for_model, read_words
     from stepless.cli.tagging import inputs_of, with_tags

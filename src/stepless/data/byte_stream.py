@@ -145,7 +145,6 @@ class _PeekedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` as far as one read goes; return 0 at the end."""
         if not self.head and hasattr(self._file, "readinto"):
             return self._file.readinto(buffer) or 0
         data = self.head[: len(buffer)] or self._file.read(len(buffer))

@@ -262,8 +262,6 @@ class _Cells:
 
 
 class _Table:
-    """Turns the rows of a table into examples."""
-
     def __init__(self, options: CsvOptions) -> None:
         self._options = options
         self._width = Hashing.of(options.hash_bits).width

@@ -275,7 +275,6 @@ def _length(sequence: Any, i: int) -> int:
 
 
 def _named(features: Iterable[Any]) -> list[tuple[str, float]]:
-    """Return names and values of the features of one position."""
     if isinstance(features, Mapping):
         return [
             (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), _value(name, value))

@@ -227,7 +227,6 @@ def _copied(buffer: parser.ParseBuffer, rows: int, lines: int, first_index: int)
 
 
 def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -> dict[str, int]:
-    """Return the names in the examples, in order, with their indices."""
     names: dict[bytes, int] = {}
     lines = piece.text[: piece.size].split(b"\n")
     for part in parts:

@@ -254,7 +254,6 @@ def kind_of(estimator: object) -> Kind | None:
 
 
 def _inputs(estimator: BaseEstimator) -> Facts:
-    """Return the number of features, and their names if they have any."""
     facts: Facts = {"n_features": int(estimator.n_features_in_)}
     if hasattr(estimator, "feature_names_in_"):
         facts["feature_names"] = [str(name) for name in estimator.feature_names_in_]
@@ -275,7 +274,6 @@ def _fits(estimator: BaseEstimator, name: str, shape: tuple[int, ...]) -> bool:
 
 
 def _restore_optimum(estimator: BaseEstimator, facts: Facts, rows: tuple[int, ...]) -> None:
-    """Restore how far from the model its optimum can be."""
     errors, ends = (np.array([float(decode(x)) for x in facts[name]]) for name in _OPTIMUM)
     refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
     ranges = ends.reshape(*rows, 2)

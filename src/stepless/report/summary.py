@@ -129,7 +129,6 @@ class Summary:
 
 
 def _listed(model: BaseEstimator, name: str, ndmin: int) -> list[Any] | None:
-    """Return numbers of a model as lists, or None if it has none."""
     return np.array(getattr(model, name), ndmin=ndmin).tolist() if hasattr(model, name) else None
 
 
