@@ -1,5 +1,3 @@
 """The command line: one file per command, calling estimators and report."""
 
-from stepless.cli.app import app, main
-
-__all__ = ["app", "main"]
+from stepless.cli.app import app as app, main as main

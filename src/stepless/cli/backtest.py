@@ -58,22 +58,20 @@ class Backtest(NamedTuple):
         )
 
     def _rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [
-            ("player", "wealth", "per day", "regret", "bound", "seconds")
-        ]
-        for player, ledger in self.compared.items():
-            rows.append(
-                (
-                    player,
-                    f"{self.wealth[player][-1]:.6g}",
-                    _daily(self.wealth[player]),
-                    _fixed(ledger.regret[-1]),
-                    _fixed(ledger.bound[-1]) if math.isfinite(ledger.bound[-1]) else "none",
-                    f"{self.compared.seconds[player]:.2f}",
-                )
+        first = ("player", "wealth", "per day", "regret", "bound", "seconds")
+        rows = [
+            (
+                player,
+                f"{self.wealth[player][-1]:.6g}",
+                _daily(self.wealth[player]),
+                _fixed(ledger.regret[-1]),
+                _fixed(ledger.bound[-1]) if math.isfinite(ledger.bound[-1]) else "none",
+                f"{self.compared.seconds[player]:.2f}",
             )
+            for player, ledger in self.compared.items()
+        ]
         last = ("best in hindsight", f"{self.best[-1]:.6g}", _daily(self.best), "", "", "")
-        return [*rows, last]
+        return [first, *rows, last]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same for JSON."""
@@ -164,7 +162,6 @@ def picture_format(path: Path) -> str:
 
 
 def _daily(wealth: Array) -> str:
-    """Return the mean growth per day."""
     return f"{_fixed(100.0 * math.expm1(math.log(wealth[-1]) / len(wealth)), '+')} %"
 
 

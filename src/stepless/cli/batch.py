@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.live import Live
@@ -32,14 +32,8 @@ from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker,
 from stepless.report import Summary, save_model, score_model
 from stepless.run import Run
 
-
-class FitData(NamedTuple):
-    """The examples to learn, those to test on, and what the model file says of their format."""
-
-    examples: Examples
-    weights: Array | None
-    test: Examples | None
-    about: dict[str, Any]
+# Examples to learn, their weights, those to test on, and what the model file says of their format.
+_FitData = tuple[Examples, Array | None, Examples | None, dict[str, Any]]
 
 
 def fit_batch(
@@ -47,15 +41,15 @@ def fit_batch(
 ) -> tuple[Summary, bool]:
     """Fit the model and write it; return its summary, and whether a signal came meanwhile."""
     with live_line(output.talks, f"reading {files.data}") as live:
-        data = _read(model, files, problem)
-        _train(model, data, files.data, live, output.talks)
-        score = None if data.test is None else score_model(model, *data.test)
+        examples, weights, test, about = _read(model, files, problem)
+        _train(model, examples, weights, files.data, live, output.talks)
+        score = None if test is None else score_model(model, *test)
     with uninterrupted_writing(files.output, output.proof) as state:
-        save_model(model, files.output, data.about, proof=output.proof)
+        save_model(model, files.output, about, proof=output.proof)
     return Summary.of(model, score), state.interrupted
 
 
-def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> FitData:
+def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> _FitData:
     """Read all files before the run, so that none of them can spoil it afterwards."""
     data, test, weights = files.data, files.test, problem.weights
     if isinstance(model, ChainClassifier):
@@ -64,7 +58,7 @@ def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> FitData:
         s = None if weights is None else read_weights(weights, len(words.sentences))
         held_out = None if test is None else read_for_model(test, model, about, zero_based=False)
         examples = Examples(inputs_of(words, about), tags_of(words))
-        return FitData(examples, s, held_out, {"data": str(data)} | about)
+        return examples, s, held_out, {"data": str(data)} | about
     if isinstance(model, LinearRanker):
         refuse_together("--task rank", {"--weights": weights})
     about = {"data": str(data), "zero_based": problem.zero_based}
@@ -77,13 +71,13 @@ def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> FitData:
             )
     s = None if weights is None else read_weights(weights, len(examples.y))
     if test is None:
-        return FitData(examples, s, None, about)
+        return examples, s, None, about
     held_out = _read_examples(model, test, problem.zero_based)
     # a feature that only one of the files has is 0 in the other
     features = max(examples.X.shape[1], held_out.X.shape[1])
     for X in (examples.X, held_out.X):
         X.resize(X.shape[0], features)
-    return FitData(examples, s, held_out, about)
+    return examples, s, held_out, about
 
 
 def _read_examples(model: Model, path: Path, zero_based: bool) -> Examples:
@@ -97,11 +91,13 @@ def _read_examples(model: Model, path: Path, zero_based: bool) -> Examples:
         ) from None
 
 
-def _train(model: Model, data: FitData, path: Path, live: Live | None, talk: bool) -> None:
+def _train(
+    model: Model, data: Examples, weights: Array | None, path: Path, live: Live | None, talk: bool
+) -> None:
     """Run; progress goes to the live line or, one line per pass, to standard error."""
     watchers = []
     if live is not None:
-        classes = len(np.unique(data.examples.y)) if isinstance(model, LinearClassifier) else 2
+        classes = len(np.unique(data.y)) if isinstance(model, LinearClassifier) else 2
         watchers.append(LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1))
         first = "choosing alpha" if model.alpha == "auto" else "starting"
         live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
@@ -109,8 +105,8 @@ def _train(model: Model, data: FitData, path: Path, live: Live | None, talk: boo
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            X, y, qid = data.examples
-            more = {"sample_weight": data.weights} if qid is None else {"qid": qid}
+            X, y, qid = data
+            more = {"sample_weight": weights} if qid is None else {"qid": qid}
             model.fit(X, y, **more, watchers=watchers)
         except (ValueError, TypeError) as error:
             raise DataError(f"{path}: {error}") from None

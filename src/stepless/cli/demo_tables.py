@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
@@ -31,6 +30,8 @@ from stepless.risks.linear_risk import LinearRisk
 
 _ALPHA = 1e-4  # of the comparison
 _MANY = 100_000  # iterations for LinearSVC, 100 times its default
+# Objective that stepless minimises, name, seconds, and what the method says of itself.
+_Answer = tuple[float, str, float, str]
 
 
 class Split(NamedTuple):
@@ -43,24 +44,11 @@ class Split(NamedTuple):
     y_test: AnyArray
 
 
-@dataclass(frozen=True)
-class Rival:
-    """LinearSVC's answer, judged by the objective that stepless minimises."""
-
-    name: str
-    objective: float
-    seconds: float
-    warned: bool
-
-
 def show() -> None:
     """Fit, compare, and say what the numbers mean."""
     console = Console(highlight=False)
-    cancer, digits, diabetes = (
-        _split("cancer", load_breast_cancer),
-        _split("digits", load_digits),
-        _split("diabetes", load_diabetes),
-    )
+    cancer, digits = _split("cancer", load_breast_cancer), _split("digits", load_digits)
+    diabetes = _split("diabetes", load_diabetes)
     fits: list[tuple[Split, LinearClassifier | LinearRegressor]] = [
         (cancer, LinearClassifier("hinge", alpha=_ALPHA)),
         (digits, LinearClassifier("hinge", alpha=1e-3)),
@@ -98,7 +86,7 @@ def _fit(split: Split, model: LinearClassifier | LinearRegressor, live: Live | N
     return Summary.of(model, score_model(model, split.X_test, split.y_test))
 
 
-def _rivals(split: Split, live: Live | None) -> list[Rival]:
+def _rivals(split: Split, live: Live | None) -> list[_Answer]:
     if live is not None:
         live.update(line("fitting LinearSVC"))
     objective = Objective(Hinge(), SquaredL2(_ALPHA))
@@ -116,7 +104,8 @@ def _rivals(split: Split, live: Live | None) -> list[Rival]:
             seconds = perf_counter() - began
         w, b = svc.coef_[0], float(svc.intercept_[0])
         warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
-        rivals.append(Rival(name, objective.penalty(w) + risk.value(w, b), seconds, warned))
+        says = "did not converge" if warned else "nothing"
+        rivals.append((objective.penalty(w) + risk.value(w, b), name, seconds, says))
     return rivals
 
 
@@ -142,17 +131,12 @@ def _held_out(s: Summary) -> str:
     return f"mean loss {mean_loss:.3g}" if accuracy is None else f"{100 * accuracy:.1f} % right"
 
 
-def _rivals_table(split: Split, own: Summary, rivals: list[Rival]) -> Table:
+def _rivals_table(split: Split, own: Summary, rivals: list[_Answer]) -> Table:
     title = f"One objective, (α/2)‖w‖² + mean hinge with α = {_ALPHA:g}, on {split.name}"
     names = ("answer of", "objective", "above best", "time", "says of itself")
     table = _table(title, names, words=1)
-    answers = [
-        (own.objective, "stepless", own.seconds or 0.0, "≤ " + percent_up(own.excess or 0.0)),
-        *(
-            (r.objective, r.name, r.seconds, "did not converge" if r.warned else "nothing")
-            for r in rivals
-        ),
-    ]
+    says = "≤ " + percent_up(own.excess or 0.0)
+    answers = [(own.objective, "stepless", own.seconds or 0.0, says), *rivals]
     best = min(objective for objective, *_ in answers)
     for objective, name, seconds, says in answers:
         above = _above(objective, best, own.lower_bound)
@@ -179,10 +163,10 @@ def _table(title: str, names: tuple[str, ...], words: int) -> Table:
     return table
 
 
-def _verdict(own: Summary, rivals: list[Rival]) -> str:
-    best = min(own.objective, *(rival.objective for rival in rivals))
+def _verdict(own: Summary, rivals: list[_Answer]) -> str:
+    best = min(own.objective, *(objective for objective, *_ in rivals))
     return (
-        f"LinearSVC's first answer is {_above(rivals[0].objective, best, own.lower_bound)} above "
+        f"LinearSVC's first answer is {_above(rivals[0][0], best, own.lower_bound)} above "
         "the best possible. A lower bound says so of any answer; LinearSVC has none to give.\n"
         "(LinearSVC was given C = 1/(αm). It minimises the same sum with its intercept penalised "
         "as well; all three answers are judged by the sum as it stands above.)"

@@ -38,7 +38,9 @@ def errors_as_messages(interrupted: str = "nothing was written") -> Iterator[Non
         print_message(message_of(error))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     except RuntimeError as error:
-        if not _started_no_thread(error):
+        # starting a thread raised it? Python gives that error no class of its own
+        frames = (frame for frame, _ in walk_tb(error.__traceback__))
+        if all(frame.f_code is not Thread.start.__code__ for frame in frames):
             raise
         print_message(
             "the system allows no more threads: memory or processes are limited (ulimit -v, -u)"
@@ -59,8 +61,3 @@ def message_of(error: BaseException) -> str:
 def print_message(message: str) -> None:
     """Write a line to standard error."""
     print(f"stepless: {visible(message)}", file=sys.stderr, flush=True)
-
-
-def _started_no_thread(error: RuntimeError) -> bool:
-    """Return whether starting a thread raised it: Python gives that error no class of its own."""
-    return any(frame.f_code is Thread.start.__code__ for frame, _ in walk_tb(error.__traceback__))

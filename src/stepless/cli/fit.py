@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from stepless.cli import fit_options
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.fit_options import (
-    FileOptions,
-    OutputOptions,
-    ProblemOptions,
-    RunOptions,
-    StreamOptions,
-)
 from stepless.cli.options import STDOUT, grouped
 
 
 @grouped
 def fit(
-    files: FileOptions,
-    problem: ProblemOptions,
-    run: RunOptions,
-    stream: StreamOptions,
-    output: OutputOptions,
+    files: fit_options.FileOptions,
+    problem: fit_options.ProblemOptions,
+    run: fit_options.RunOptions,
+    stream: fit_options.StreamOptions,
+    output: fit_options.OutputOptions,
 ) -> None:
     """Fit a model to DATA and say how far it is from the best possible one.
 
@@ -30,16 +24,11 @@ def fit(
     is no gap then.
     """
     with errors_as_messages():
+        from stepless.cli import streaming
         from stepless.cli.batch import fit_batch
         from stepless.cli.building import build_model
         from stepless.cli.fit_report import FitReport
         from stepless.cli.outputs import refuse_outputs
-        from stepless.cli.streaming import (
-            fit_stream,
-            is_stream,
-            refuse_batch_options,
-            refuse_stream_options,
-        )
 
         model = build_model(problem, run)
         refuse_outputs(
@@ -52,12 +41,12 @@ def fit(
             {"DATA": files.data, "--test": files.test, "--weights": problem.weights},
         )
         report = FitReport(files, stream, output)
-        if is_stream(model, files.data, stream.stream):
-            refuse_batch_options(problem, run, output)
-            summary, score = fit_stream(model, files, problem, stream, output.talks)
+        if streaming.is_stream(model, files.data, stream.stream):
+            streaming.refuse_batch_options(problem, run, output)
+            summary, score = streaming.fit_stream(model, files, problem, stream, output.talks)
             report.write(summary, score.as_dict(), score.in_words())
         else:
-            refuse_stream_options(stream)
+            streaming.refuse_stream_options(stream)
             summary, interrupted = fit_batch(model, files, problem, output)
             report.write(summary)
             report.exit_early(summary, interrupted)

@@ -9,19 +9,7 @@ from pathlib import Path
 
 import typer
 
-from stepless.cli.names import (
-    CHAIN_LOSSES,
-    CHUNK_ROWS,
-    CLASS_LOSSES,
-    DOMAINS,
-    HASH_BITS,
-    METRICS,
-    MOST_PASSES,
-    NUMBER_LOSSES,
-    PENALTIES,
-    RANKED_DOCUMENTS,
-    RANKING_LOSSES,
-)
+from stepless.cli import names as known
 from stepless.cli.options import argument, option, output_path
 
 
@@ -103,28 +91,29 @@ class ProblemOptions:
     )
     loss: str | None = _problem(
         None,
-        f"Classes: {CLASS_LOSSES}. Numbers: {NUMBER_LOSSES}. By default hinge, or squared to "
-        f"regress. To rank: {RANKING_LOSSES}. To tag: {CHAIN_LOSSES}.",
+        f"Classes: {known.CLASS_LOSSES}. Numbers: {known.NUMBER_LOSSES}. By default hinge, or "
+        f"squared to regress. To rank: {known.RANKING_LOSSES}. To tag: {known.CHAIN_LOSSES}.",
         "NAME",
         show_default=False,
     )
     metric: str | None = _problem(
         None,
         "Instead of a loss, the measure that a model of two classes is trained for: "
-        f"{METRICS}. The greater label is the positive one.",
+        f"{known.METRICS}. The greater label is the positive one.",
         "NAME",
     )
     k: float | None = _problem(
         None,
         "For the metrics at k: a number of examples, or a share of them. To rank: the number "
-        f"of documents that NDCG@k sees (by default {RANKED_DOCUMENTS}).",
+        f"of documents that NDCG@k sees (by default {known.RANKED_DOCUMENTS}).",
         "K",
         parser=_count_or_share,
         show_default=False,
     )
     penalty: str = _problem(
         "l2",
-        f"{PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows of a joint model.",
+        f"{known.PENALTIES}. With entropy w ≥ 0; l1/l2 and l1/linf are over the rows of a "
+        "joint model.",
         "NAME",
     )
     alpha: object = _problem(
@@ -133,7 +122,7 @@ class ProblemOptions:
         "α",
         parser=_strength,
     )
-    domain: str = _problem("free", f"{DOMAINS}.", "NAME")
+    domain: str = _problem("free", f"{known.DOMAINS}.", "NAME")
     multi_class: str = _problem(
         "ovr", "For more than two classes: ovr, each against the rest, or joint.", "NAME"
     )
@@ -158,7 +147,10 @@ class RunOptions:
         min=0.0,
     )
     passes: int | None = _run(
-        None, f"Stop after N passes over the data ({MOST_PASSES} without any limit).", "N", min=1
+        None,
+        f"Stop after N passes over the data ({known.MOST_PASSES} without any limit).",
+        "N",
+        min=1,
     )
     seconds: float | None = _run(None, "Stop after S seconds.", "S", min=0.0)
     solver: str = _run("auto", "auto, or a name such as proximal-bundle.", "NAME")
@@ -181,7 +173,7 @@ class StreamOptions:
     )
     bits: int | None = _stream(
         None,
-        f"Hash features, by index or by name, into 2^BITS columns (by default {HASH_BITS}).",
+        f"Hash features, by index or by name, into 2^BITS columns (by default {known.HASH_BITS}).",
         "BITS",
         "--hash",
         min=1,
@@ -193,7 +185,8 @@ class StreamOptions:
     )
     classes: str | None = _stream(
         None,
-        f"All labels, separated by commas; by default those of the first {CHUNK_ROWS} examples.",
+        f"All labels, separated by commas; by default those of the first "
+        f"{known.CHUNK_ROWS} examples.",
         "LABELS",
     )
     target: str | None = _stream(None, "The column of labels in a table.", "COLUMN")

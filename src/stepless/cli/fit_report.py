@@ -35,7 +35,10 @@ class FitReport:
         """Write the summary, with further `facts` in JSON and further `rows` in text."""
         done = f"the model is {self._place}"
         if self._output.json:
-            found = self._about() | summary.as_dict() | (facts or {})
+            about = {"data": str(self._files.data), "model": str(self._files.output)}
+            proof = {"proof": str(self._output.proof)} if self._output.proof else {}
+            known = about | proof | {"compile_seconds": COMPILED.seconds}
+            found = known | summary.as_dict() | (facts or {})
             write_text(strict_json(found, indent=2), done=done)
         elif not self._output.quiet:
             rows = (rows or {}) | _compile_row() | {"model": self._place}
@@ -50,11 +53,6 @@ class FitReport:
         if not summary.gap_met:
             print_message(_remedy(summary))
             raise typer.Exit(ExitCode.GAP_NOT_MET)
-
-    def _about(self) -> dict[str, Any]:
-        about = {"data": str(self._files.data), "model": str(self._files.output)}
-        proof = {"proof": str(self._output.proof)} if self._output.proof else {}
-        return about | proof | {"compile_seconds": COMPILED.seconds}
 
 
 def _compile_row() -> dict[str, str]:
@@ -86,6 +84,5 @@ def _remedy(s: Summary) -> str:
 
 
 def _proven(s: Summary) -> str:
-    """Return what is known of the distance to the optimum."""
     words = gap_in_words(s)
     return words if s.excess is None else f"the objective is {words}"

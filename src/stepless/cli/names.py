@@ -4,8 +4,6 @@ Those modules import numba, for which `--help` must not wait. tests/cli/test_nam
 of this with the registries: a new loss, penalty, domain or metric fails there until it is listed.
 """
 
-from __future__ import annotations
-
 CLASS_LOSSES = "hinge, squared_hinge, smoothed_hinge(γ), logistic"
 NUMBER_LOSSES = ", ".join(
     [

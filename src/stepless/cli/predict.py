@@ -80,7 +80,6 @@ def predict(options: PredictOptions) -> None:
 
 
 def _refuse_kind(predictor: BaseEstimator, options: PredictOptions) -> None:
-    """Refuse options that are not for this kind of model."""
     from stepless.estimators import ChainClassifier
 
     path, kind = options.model, type(predictor).__name__
@@ -100,7 +99,6 @@ def _refuse_kind(predictor: BaseEstimator, options: PredictOptions) -> None:
 
 
 def _predictions(predictor: BaseEstimator, about: dict[str, Any], options: PredictOptions) -> bytes:
-    """Read the data and return the lines of predictions."""
     from stepless.cli.outputs import prediction_lines
     from stepless.cli.reading import read_for_model, read_words
     from stepless.cli.tagging import inputs_of, with_tags

@@ -29,10 +29,8 @@ class LiveLine:
     """A watcher that shows pass, objective, lower bound, gap and time left."""
 
     def __init__(self, live: Live, stopping: Stopping, problems: int = 1) -> None:
-        self._live = live
-        self._forecast = Forecast(stopping)
-        self._problems = problems
-        self._problem = 0
+        self._live, self._forecast = live, Forecast(stopping)
+        self._problem, self._problems = 0, problems
 
     def __call__(self, event: Event, w: Array, b: float) -> None:
         """Show an event."""

@@ -9,8 +9,6 @@ from typing import Any
 
 
 class _ForgivingStderr(io.FileIO):
-    """Standard error whose failures are ignored."""
-
     def write(self, data: Any) -> int:
         """Write if possible: a message about a run must not end it."""
         try:

@@ -12,17 +12,10 @@ import typer
 from scipy import sparse
 
 from stepless.arrays import AnyArray
+from stepless.cli import fit_options
 from stepless.cli.building import Model
 from stepless.cli.errors import ExitCode, message_of, print_message
 from stepless.cli.file_format import FileFormat, comma_separated
-from stepless.cli.fit_options import (
-    FileOptions,
-    OnError,
-    OutputOptions,
-    ProblemOptions,
-    RunOptions,
-    StreamOptions,
-)
 from stepless.cli.inputs import input_name
 from stepless.cli.memory import refuse_small_memory
 from stepless.cli.options import given_options
@@ -47,7 +40,11 @@ def is_stream(model: Model, data: Path, asked: bool) -> TypeGuard[StreamModel]:
     return asked or (able and str(data) == "-")
 
 
-def refuse_batch_options(problem: ProblemOptions, run: RunOptions, output: OutputOptions) -> None:
+def refuse_batch_options(
+    problem: fit_options.ProblemOptions,
+    run: fit_options.RunOptions,
+    output: fit_options.OutputOptions,
+) -> None:
     """Refuse options that make no sense for a stream."""
     if run.seconds is not None:
         raise ValueError("a stream ends where its data do: leave --seconds out")
@@ -59,7 +56,7 @@ def refuse_batch_options(problem: ProblemOptions, run: RunOptions, output: Outpu
         raise ValueError("--alpha auto must see all examples; give a number for a stream")
 
 
-def refuse_stream_options(stream: StreamOptions) -> None:
+def refuse_stream_options(stream: fit_options.StreamOptions) -> None:
     """Refuse options that are for streams only."""
     for option in given_options(stream):
         raise ValueError(f"{option} is for a stream: add --stream")
@@ -69,15 +66,13 @@ class StreamLearner:
     """A model that learns from a stream, and the score of its predictions, whatever ends it."""
 
     def __init__(
-        self, model: StreamModel, form: FileFormat, options: StreamOptions, talk: bool
+        self, model: StreamModel, form: FileFormat, options: fit_options.StreamOptions, talk: bool
     ) -> None:
-        self.model = model
-        self.form = form
-        self.score = ProgressiveScore()
+        self.model, self.form, self.score = model, form, ProgressiveScore()
         self.hashing = Hashing(form.bits, remember=True) if options.names and form.bits else None
         self.classes: AnyArray = np.zeros(0)
         self._named_classes = comma_separated(options.classes)
-        self._skip = options.on_error == OnError.skip
+        self._skip = options.on_error == fit_options.OnError.skip
         self._table = ProgressTable() if talk else None
 
     def run(self, data: Path, out: Output | None = None) -> None:
@@ -165,7 +160,6 @@ class StreamLearner:
 
 
 def _whole_numbers(y: AnyArray) -> AnyArray:
-    """Return labels as integers if all of them are whole numbers."""
     if y.dtype.kind == "f" and (y == np.floor(y)).all() and np.abs(y).max() < 2**53:
         return y.astype(np.int64)
     return y
@@ -173,9 +167,9 @@ def _whole_numbers(y: AnyArray) -> AnyArray:
 
 def fit_stream(
     model: StreamModel,
-    files: FileOptions,
-    problem: ProblemOptions,
-    stream: StreamOptions,
+    files: fit_options.FileOptions,
+    problem: fit_options.ProblemOptions,
+    stream: fit_options.StreamOptions,
     talk: bool,
 ) -> tuple[Summary, ProgressiveScore]:
     """Learn from a stream and write the model, the model so far if a bad line ends it."""
@@ -222,7 +216,7 @@ def _end_early(ended: BaseException, examples: int, output: Path, unkept: bool) 
     raise ended
 
 
-def _save(learner: StreamLearner, files: FileOptions) -> None:
+def _save(learner: StreamLearner, files: fit_options.FileOptions) -> None:
     about: dict[str, Any] = {"data": str(files.data), "form": learner.form.as_dict()}
     if learner.hashing is not None:
         used = np.flatnonzero(np.atleast_2d(learner.model.coef_).any(axis=0)).tolist()

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 from stepless.data.compressed import COMPRESSIONS
 from stepless.data.errors import DataError
 
+Input = str | os.PathLike[str] | BinaryIO
+
 LONGEST_LINE = 1 << 26  # bytes; parsed, a line takes up to 20 times as much memory
 
 
@@ -30,12 +32,10 @@ class ByteStream(io.RawIOBase):
     b'1 2:3'
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+    def __init__(self, source: Input) -> None:
         super().__init__()
-        self.failure = ""
-        self.ended = False
+        self.failure, self.ended, self._compression = "", False, ""
         self.size = 0  # bytes of the text, where it is known
-        self._compression = ""
         with ExitStack() as stack:
             file: Any = source
             if isinstance(source, str | os.PathLike):
@@ -50,11 +50,10 @@ class ByteStream(io.RawIOBase):
             self.is_pipe = not (hasattr(file, "seekable") and file.seekable())
             peeked = _PeekedFile(file, self.is_pipe)
             self._read_bytes: Callable[[Any], int] = peeked.readinto
-            for compression in COMPRESSIONS:
-                if peeked.head.startswith(compression.magic):
-                    self._compression = compression.name
-                    self.size = 0
-                    reader = compression.reader(peeked)
+            for name, magic, open_reader in COMPRESSIONS:
+                if peeked.head.startswith(magic):
+                    self._compression, self.size = name, 0
+                    reader = open_reader(peeked)
                     stack.callback(reader.close)
                     self._read_bytes = reader.readinto1
                     break
@@ -146,7 +145,6 @@ class _PeekedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` as far as one read goes; return 0 at the end."""
         if not self.head and hasattr(self._file, "readinto"):
             return self._file.readinto(buffer) or 0
         data = self.head[: len(buffer)] or self._file.read(len(buffer))

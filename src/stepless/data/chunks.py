@@ -68,8 +68,7 @@ class Chunks(Iterator[Chunk]):
     ) -> None:
         self.skipped = Skipped()
         self.columns: tuple[str, ...] | None = None
-        self._items = items
-        self._rest = rest
+        self._items, self._rest = items, rest
 
     def __next__(self) -> Chunk:
         while not isinstance(item := next(self._items), Chunk):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import ByteStream, Input
 from stepless.data.errors import DataError
 from stepless.data.templates import window_features, word_features
 
@@ -21,7 +20,7 @@ class Columns(NamedTuple):
     divider: str
 
 
-def read_columns(path: str | os.PathLike[str] | BinaryIO) -> Columns:
+def read_columns(path: Input) -> Columns:
     r"""Read a file of words in columns, plain or compressed by gzip, bzip2 or xz.
 
     A line has a word and its attributes, separated by blanks or tabs; all lines have as many

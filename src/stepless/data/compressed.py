@@ -8,20 +8,12 @@ import io
 import lzma
 from collections.abc import Callable
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 _XZ, _start_xz = b"\xfd7zXZ\0", partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
 _BLOCK = 1 << 15  # compressed bytes read at a time
-
-
-class Compression(NamedTuple):
-    """A compression format: its name, the first bytes of a file, and its reader."""
-
-    name: str
-    magic: bytes
-    reader: Callable[[Any], ConcatenatedStreams | gzip.GzipFile]
 
 
 class ConcatenatedStreams(io.RawIOBase):
@@ -49,11 +41,8 @@ class ConcatenatedStreams(io.RawIOBase):
         padding: int,
     ) -> None:
         super().__init__()
-        self._file = file
-        self._start = start
-        self._magic = magic
-        self._padding = padding
-        self._stream = start()
+        self._file, self._magic, self._padding = file, magic, padding
+        self._start, self._stream = start, start()
 
     def readable(self) -> bool:
         return True
@@ -97,10 +86,11 @@ class ConcatenatedStreams(io.RawIOBase):
         return more
 
 
-COMPRESSIONS = (
-    Compression("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    Compression(
-        "bzip2", b"BZh", lambda file: ConcatenatedStreams(file, bz2.BZ2Decompressor, b"BZh", 0)
-    ),
-    Compression("xz", _XZ, lambda file: ConcatenatedStreams(file, _start_xz, _XZ, 4)),
+# Name, first bytes of a file, and reader.
+COMPRESSIONS: tuple[
+    tuple[str, bytes, Callable[[Any], ConcatenatedStreams | gzip.GzipFile]], ...
+] = (
+    ("gzip", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    ("bzip2", b"BZh", lambda file: ConcatenatedStreams(file, bz2.BZ2Decompressor, b"BZh", 0)),
+    ("xz", _XZ, lambda file: ConcatenatedStreams(file, _start_xz, _XZ, 4)),
 )

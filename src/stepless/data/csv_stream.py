@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import getitem, itemgetter
-from typing import BinaryIO, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import ByteStream, Input
 from stepless.data.chunks import Chunk, Chunks, Header, OnError, Refused, check_options
 from stepless.data.csv_rows import CsvRows, RowRefusal, number
 from stepless.data.errors import DataError
@@ -24,6 +23,8 @@ from stepless.data.sparse_rows import sort_rows, sum_repeats
 
 T = TypeVar("T")
 Entry = tuple[int, float]  # index and value of a feature
+# A chunk that is being filled: its number, the entries of all cells, labels, lines.
+_Pending = tuple[int, list[Entry], list[str | float], list[int]]
 
 _MISSING = ("", "?")
 _NO_ENTRY = (-1, 0.0)  # of a cell that gives no feature
@@ -116,7 +117,7 @@ class CsvOptions:
 
 
 def csv_chunks(
-    path: str | os.PathLike[str] | BinaryIO,
+    path: Input,
     *,
     target: str | None,
     hash_bits: int | Hashing = 18,
@@ -169,8 +170,7 @@ class _CellCache(dict[str, T], Generic[T]):
 
     def __init__(self, name: str, most: int) -> None:
         super().__init__()
-        self._name = name
-        self._most = most
+        self._name, self._most = name, most
 
     def __missing__(self, cell: str) -> T:
         if "\0" in cell:  # numpy's strings lose one at their end
@@ -193,12 +193,9 @@ class _CellCache(dict[str, T], Generic[T]):
 
 
 class _FeatureCells(_CellCache[Entry]):
-    """Index and value of each cell."""
-
     def __init__(self, name: str, most: int, hashing: Hashing, categorical: bool) -> None:
         super().__init__(name, most)
-        self._hashing = hashing
-        self._categorical = categorical
+        self._hashing, self._categorical = hashing, categorical
         self._number: Entry | None = None
 
     def _read(self, cell: str) -> Entry:
@@ -264,26 +261,15 @@ class _Cells:
         return entries, math.nan if self._target is None else self._labels[row[self._target]]
 
 
-class _PendingChunk(NamedTuple):
-    """A chunk that is being filled: its number, the entries of all cells, labels, lines."""
-
-    number: int
-    entries: list[Entry]
-    y: list[str | float]
-    lines: list[int]
-
-
 class _Table:
-    """Turns the rows of a table into examples."""
-
     def __init__(self, options: CsvOptions) -> None:
         self._options = options
         self._width = Hashing.of(options.hash_bits).width
         self._taken = 0  # chunks that the caller has taken
-        self._pending = _PendingChunk(0, [], [], [])
+        self._pending: _Pending = 0, [], [], []
         self._cells = 0  # number of feature columns
 
-    def items(self, path: str | os.PathLike[str] | BinaryIO) -> Generator[Chunk | Refused | Header]:
+    def items(self, path: Input) -> Generator[Chunk | Refused | Header]:
         """Yield the header, then chunks with refusals in between."""
         # opened in the caller's thread, which may be interrupted while it waits for the first bytes
         stream = ByteStream(path)
@@ -345,7 +331,7 @@ class _Table:
     def _complete(self) -> Chunk:
         """Return the pending chunk, and begin another."""
         number, entries, y, lines = self._pending
-        self._pending = _PendingChunk(number + 1, [], [], [])
+        self._pending = number + 1, [], [], []
         return self._chunk(entries, y, lines)
 
     def _chunk(self, entries: list[Entry], y: list[str | float], lines: list[int]) -> Chunk:

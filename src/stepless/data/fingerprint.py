@@ -62,8 +62,7 @@ def _class_attributes(kind: type) -> dict[str, object]:
 
 def _pickled(part: object) -> bytes:
     try:
-        return pickle.dumps(
-            (part, _class_attributes(type(part))), protocol=4
-        )  # the same for all versions of Python
+        both = part, _class_attributes(type(part))
+        return pickle.dumps(both, protocol=4)  # the same for all versions of Python
     except (pickle.PicklingError, AttributeError, TypeError):
         return uuid4().bytes  # like nothing else: a model with a lambda in it may mean anything

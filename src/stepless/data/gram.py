@@ -26,7 +26,9 @@ class Gram:
 
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel = kernel
-        self.X: Matrix = _rows(X)
+        self.X: Matrix = (
+            sparse.csr_matrix(X) if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
+        )
         self.squares = _squares(self.X)
         self.diagonal = lengths(kernel, self.X)
         if not np.isfinite(self.diagonal).all():
@@ -122,10 +124,6 @@ def parts(rows: int, columns: int) -> list[slice]:
     """Cut rows into parts whose blocks of the matrix fit into memory."""
     step = max(1, _CHUNK // max(columns, 1))
     return [slice(first, first + step) for first in range(0, rows, step)]
-
-
-def _rows(X: Matrix) -> Matrix:
-    return sparse.csr_matrix(X) if sparse.issparse(X) else np.ascontiguousarray(X, np.float64)
 
 
 def _squares(X: Matrix) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, SupportsFloat, TypeVar
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import AnyArray, Array, Indices, Matrix, MatrixLike
+from stepless.arrays import AnyArray, Indices, Matrix, MatrixLike
 from stepless.cached import cached_property
 from stepless.data.bad_entries import LARGEST, first_bad_entry
 from stepless.data.column import Column, block_arguments
@@ -229,11 +229,15 @@ class Vocabulary:
         known = indices >= 0
         if not known.all():
             indices, data, rows = indices[known], data[known], rows[known]
-        return _csr(rows, indices, data, (len(positions), self.width))
+        indptr = np.zeros(len(positions) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=len(positions)), out=indptr[1:])
+        shape = (len(positions), self.width)
+        X = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
+        X.sum_duplicates()
+        return X
 
     def _refuse_bad_entries(self, X: Matrix, ends: Indices) -> None:
-        bad = first_bad_entry(X)
-        if bad is None:
+        if (bad := first_bad_entry(X)) is None:
             return
         row, column, value = bad
         i = int(np.searchsorted(ends, row, side="right")) - 1
@@ -246,15 +250,6 @@ class Vocabulary:
 
 def _sparse(X: Design) -> Sparse:
     return X if isinstance(X, Sparse) else Sparse.of(sparse.csr_matrix(X.array))
-
-
-def _csr(rows: Indices, indices: Indices, data: Array, shape: tuple[int, int]) -> sparse.csr_matrix:
-    """Build a CSR matrix from entries whose rows are in order already."""
-    indptr = np.zeros(shape[0] + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
-    X = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
-    X.sum_duplicates()
-    return X
 
 
 def _is_matrix(sequence: object) -> bool:
@@ -280,7 +275,6 @@ def _length(sequence: Any, i: int) -> int:
 
 
 def _named(features: Iterable[Any]) -> list[tuple[str, float]]:
-    """Return names and values of the features of one position."""
     if isinstance(features, Mapping):
         return [
             (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), _value(name, value))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,7 +13,7 @@ from scipy import sparse
 
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import svmlight_parser as parser
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import ByteStream, Input
 from stepless.data.errors import DataError
 from stepless.data.svmlight_piece import MOST_WORKERS, Parsed, Piece, pieces
 from stepless.data.threads import available_cores
@@ -31,7 +30,7 @@ class SvmlightData(NamedTuple):
 
 
 def read_svmlight(
-    path: str | os.PathLike[str] | BinaryIO,
+    path: Input,
     *,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
@@ -99,29 +98,22 @@ def _read(stream: ByteStream, table: _Examples) -> SvmlightData:
 
 
 class _Examples:
-    """The examples read so far."""
-
     def __init__(
         self, stream: ByteStream, base: int | None, n_features: int | None, dtype: DTypeLike
     ) -> None:
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise ValueError(f"dtype must be float64 or float32, not {np.dtype(dtype)}")
-        self.lines = 0
-        self._stream = stream
+        self.lines, self._stream, self._n_features = 0, stream, n_features
         self._base = base  # the first index; None: not known before the end
-        self._n_features = n_features
         self._largest = float(np.finfo(np.dtype(dtype)).max)
         self._single = np.dtype(dtype) == np.float32
         self._with_qid: bool | None = None
-        self._has_zero = False
-        self._most = -1
+        self._has_zero, self._most = False, -1
         self._beyond: DataError | None = None  # an index beyond n_features if a 0 is found as well
-        self._labels = _Growing(np.float64)
-        self._qids = _Growing(np.int64)
+        self._labels, self._qids = _Growing(np.float64), _Growing(np.int64)
+        self._indices, self._values = _Growing(np.int32), _Growing(dtype)
         self._ends = _Growing(np.int32)
         self._ends.extend(np.zeros(1, np.int64))
-        self._indices = _Growing(np.int32)
-        self._values = _Growing(dtype)
 
     def rules(self, piece: Piece) -> parser.Rules:
         """Return the constraints on a piece; the first example shows if there are query ids."""
@@ -130,9 +122,8 @@ class _Examples:
         last = parser.LAST_INDEX
         if self._n_features is not None:
             last = min(last, self._n_features - (self._base == 0))
-        return parser.Rules(
-            self._base or 0, last, self._largest, bool(self._with_qid), self._single
-        )
+        with_qid = bool(self._with_qid)
+        return parser.Rules(self._base or 0, last, self._largest, with_qid, self._single)
 
     def add(self, piece: Piece, future: Future[Parsed]) -> Piece:
         """Append a piece once it is parsed, and return it for reuse."""
@@ -171,13 +162,11 @@ class _Examples:
         indices = self._indices.finish()
         indices -= base
         width = self._n_features or max(self._most + 1 - base, 0)
-        X = sparse.csr_matrix(
-            (self._values.finish(), indices, self._ends.finish()), shape=(rows, width)
-        )
+        arrays = self._values.finish(), indices, self._ends.finish()
+        X = sparse.csr_matrix(arrays, shape=(rows, width))
         X.has_sorted_indices = X.has_canonical_format = True
-        return SvmlightData(
-            X, self._labels.finish(), self._qids.finish() if self._with_qid else None
-        )
+        y = self._labels.finish()
+        return SvmlightData(X, y, self._qids.finish() if self._with_qid else None)
 
     def _error(self, piece: Piece, refusal: parser.Refusal) -> DataError:
         line = self.lines + piece.text.count(b"\n", 0, refusal.start) + 1
@@ -207,6 +196,5 @@ class _Growing:
         self.size = end
 
     def finish(self) -> AnyArray:
-        """Return the array, cut to size."""
         self._array.resize(self.size, refcheck=False)
         return self._array

@@ -37,10 +37,7 @@ class Piece:
     def __init__(
         self, capacity: int, hashing: parser.HashRules | None = None, long: bool = False
     ) -> None:
-        self.capacity = capacity
-        self.hashing = hashing
-        self.long = long
-        self.size = 0
+        self.capacity, self.hashing, self.long, self.size = capacity, hashing, long, 0
         self.text = bytearray(capacity + 1)  # the last newline may have to be added
 
     @cached_property
@@ -105,9 +102,8 @@ def pieces(
     If `prompt`, a piece ends after a read that completed a line: lines that came through a pipe do
     not wait for more.
     """
-    rest = b""
+    rest, ended = b"", False
     start = len(_BYTE_ORDER_MARK)  # bytes to inspect before anything else
-    ended = False
     while not ended:
         piece = spare.pop() if spare else Piece(capacity, hashing)
         if len(rest) >= LONGEST_LINE:
@@ -121,11 +117,8 @@ def pieces(
         while used < piece.capacity and not stream.ended:
             count = stream.readinto(view[used:])
             used += count
-            if (
-                prompt
-                and used >= start
-                and text.find(b"\n", 0 if start else used - count, used) >= 0
-            ):
+            unseen = 0 if start else used - count
+            if prompt and used >= start and text.find(b"\n", unseen, used) >= 0:
                 break
         if start:
             text[:start] = text[:start].replace(_BYTE_ORDER_MARK, b"   ")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import svmlight_parser as parser
-from stepless.data.byte_stream import ByteStream
+from stepless.data.byte_stream import ByteStream, Input
 from stepless.data.chunks import MOST_MESSAGES, Chunk, Chunks, OnError, Refused, check_options
 from stepless.data.errors import DataError
 from stepless.data.hashing import LARGEST, Hashing
@@ -27,7 +26,7 @@ _TOKEN = re.compile(rb"[^ \t\r]+")
 
 
 def svmlight_chunks(
-    path: str | os.PathLike[str] | BinaryIO,
+    path: Input,
     *,
     n_features: int | None = None,
     hash_bits: int | Hashing | None = None,
@@ -120,28 +119,17 @@ _NO_EXAMPLES = _Part(
 )
 
 
-class _Parsed(NamedTuple):
-    """The examples of a piece of text, its number of lines, and names with their indices."""
-
-    parts: list[_Part]
-    lines: int
-    names: dict[str, int]
+# The examples of a piece of text, its number of lines, and names with their indices.
+_Parsed = tuple[list[_Part], int, dict[str, int]]
 
 
 class _Reader:
     """Reads pieces in one thread, has them parsed by others, and joins them in the caller's."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str] | BinaryIO,
-        rules: parser.Rules,
-        hashing: Hashing | None,
-        skip: bool,
+        self, path: Input, rules: parser.Rules, hashing: Hashing | None, skip: bool
     ) -> None:
-        self._path = path
-        self._rules = rules
-        self._hashing = hashing
-        self._skip = skip
+        self._path, self._rules, self._hashing, self._skip = path, rules, hashing, skip
         self._spare: list[Piece] = []
 
     def parts(self) -> Generator[_Part | Refused]:
@@ -155,21 +143,20 @@ class _Reader:
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)
             futures = read_ahead(self._futures(stream, pool), depth=workers + 1)
             for future in stack.enter_context(closing(futures)):
-                parsed = future.result()
+                parts, count, names = future.result()
                 if self._hashing is not None:
-                    self._hashing.note(parsed.names)
-                for part in parsed.parts:
+                    self._hashing.note(names)
+                for part in parts:
                     yield part._replace(lines=part.lines + lines)
                     if part.refusal is not None:
                         place = stream.name, lines + part.refused_line
                         if not self._skip:
                             raise part.refusal.error(*place, stream.damage_hint)
                         yield Refused(str(part.refusal.error(*place)), part.refused)
-                lines += parsed.lines
+                lines += count
         stream.refuse_failure(lines - 1)
 
     def _futures(self, stream: ByteStream, pool: ThreadPoolExecutor) -> Generator[Future[_Parsed]]:
-        """Yield the future result of each piece of the stream."""
         hashing = None
         if self._hashing is not None:
             width, seed, signed = self._hashing.width, self._hashing.seed, self._hashing.signed
@@ -202,7 +189,7 @@ class _Reader:
         lines = piece.text.count(b"\n", 0, piece.size)
         if not piece.long:
             self._spare.append(piece)
-        return _Parsed(parts, lines, names)
+        return parts, lines, names
 
 
 def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
@@ -228,7 +215,6 @@ def _parts(piece: Piece, rules: parser.Rules) -> Iterator[_Part]:
 
 
 def _copied(buffer: parser.ParseBuffer, rows: int, lines: int, first_index: int) -> _Part:
-    """Return a copy of the rows of a buffer."""
     bounds = np.zeros(rows + 1, np.int64)
     bounds[1:] = buffer.ends[:rows]
     return _Part(
@@ -241,7 +227,6 @@ def _copied(buffer: parser.ParseBuffer, rows: int, lines: int, first_index: int)
 
 
 def _names(hashing: Hashing, piece: Piece, parts: list[_Part], with_qid: bool) -> dict[str, int]:
-    """Return the names in the examples, in order, with their indices."""
     names: dict[bytes, int] = {}
     lines = piece.text[: piece.size].split(b"\n")
     for part in parts:

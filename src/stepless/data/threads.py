@@ -66,7 +66,6 @@ def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:
 
 
 def _in_pool() -> bool:
-    """Return whether this is a thread of a pool."""
     return getattr(_here, "busy", False)
 
 

@@ -31,11 +31,9 @@ def chunk_scores(
     right = actual = predicted = 0
     for true, tags in zip(truth, found, strict=True):
         one, other = set(_chunks(true)), set(_chunks(tags))
-        right, actual, predicted = (
-            right + len(one & other),
-            actual + len(one),
-            predicted + len(other),
-        )
+        right += len(one & other)
+        actual += len(one)
+        predicted += len(other)
     precision, recall = right / max(predicted, 1), right / max(actual, 1)
     return ChunkScores(precision, recall, 2.0 * right / max(actual + predicted, 1))
 
@@ -48,8 +46,7 @@ def are_chunks(tags: Iterable[object]) -> bool:
 
 def _chunks(tags: Iterable[object]) -> Iterator[tuple[str, int, int]]:
     """Yield the kind, begin and end of each chunk; an I outside of a chunk begins one."""
-    begin: int | None = None
-    kind = ""
+    begin, kind = None, ""
     for t, tag in enumerate([*tags, "O"]):
         mark, _, name = str(tag).partition("-")
         if begin is not None and (mark != "I" or name != kind):

@@ -126,12 +126,9 @@ def _why_not(name: str, value: object) -> str:
             f"{kind.__name__} is a user-defined solver, and a model file holds no code: "
             "name a solver of stepless with set_params(solver=) before you save"
         )
-    ours = kind.__module__.startswith("stepless.")
-    why = (
-        f"a model file does not hold a {kind.__name__}"
-        if ours
-        else f"{kind.__name__} is a user-defined {name}, and a model file holds no code"
-    )
+    why = f"{kind.__name__} is a user-defined {name}, and a model file holds no code"
+    if kind.__module__.startswith("stepless."):
+        why = f"a model file does not hold a {kind.__name__}"
     return f"{why}: pickle the estimator, or keep its coef_ and intercept_"
 
 

@@ -43,7 +43,9 @@ class Forecast:
         if len(self._times) < _LEAST_EVENTS or event.rel_gap <= self._stopping.gap:
             return ""
         clock = max(self._stopping.seconds - event.seconds, 0.0)
-        trend, passes = self._to_gap(), self._to_passes(event)
+        left = min(self._stopping.passes, _MANY) - event.passes
+        passes = left * (event.seconds - self._times[0]) / (event.passes - 1)
+        trend = self._to_gap()
         least = min(clock, trend, passes)
         if not _SHORTEST < least < _LONGEST:
             return ""
@@ -62,7 +64,3 @@ class Forecast:
         power = math.log(before / gap) / math.log((now - start) / (earlier - start))
         exponent = math.log(gap / self._stopping.gap) / power
         return (now - start) * math.expm1(exponent) if exponent < 20.0 else math.inf
-
-    def _to_passes(self, event: Event) -> float:
-        left = min(self._stopping.passes, _MANY) - event.passes
-        return left * (event.seconds - self._times[0]) / (event.passes - 1)

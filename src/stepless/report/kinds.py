@@ -26,7 +26,7 @@ from stepless.report.encoding import (
 )
 from stepless.report.tensors import refuse_unless
 from stepless.risks.chains import AllPairs, Pairs, SeenPairs
-from stepless.structured import Labels, LabelTree, Multiclass, StructuredModel
+from stepless.structured import Labels, LabelTree, Multiclass
 from stepless.structured.rna import Folding
 
 Arrays = dict[str, AnyArray]
@@ -215,20 +215,16 @@ class Structured(Kind):
         return {"coef": estimator.coef_} | costs
 
     def parameters(self, facts: Facts, arrays: Arrays) -> dict[str, Any]:
-        return {"model": self._model(facts["model"], arrays)}
+        of = facts["model"]
+        if of["name"] == Folding.__name__:
+            return {"model": Folding(float(of["missed"]), float(of["wrong"]))}
+        parts, make = [np.array(part, dtype=np.intp) for part in of["parts"]], _LABELS[of["name"]]
+        return {"model": make(of["labels"], parts, arrays["costs"], int(of["n_features"]))}
 
     def restore(self, estimator: BaseEstimator, facts: Facts, arrays: Arrays) -> None:
         coef = arrays["coef"]
         refuse_unless(coef.shape == (estimator.model.d,), "coef", coef)
         estimator.coef_ = coef
-
-    def _model(self, facts: Facts, arrays: Arrays) -> StructuredModel:
-        if facts["name"] == Folding.__name__:
-            return Folding(float(facts["missed"]), float(facts["wrong"]))
-        parts = [np.array(part, dtype=np.intp) for part in facts["parts"]]
-        return _LABELS[facts["name"]](
-            facts["labels"], parts, arrays["costs"], int(facts["n_features"])
-        )
 
 
 # Sums over examples, whose predictions may need the loss.
@@ -258,7 +254,6 @@ def kind_of(estimator: object) -> Kind | None:
 
 
 def _inputs(estimator: BaseEstimator) -> Facts:
-    """Return the number of features, and their names if they have any."""
     facts: Facts = {"n_features": int(estimator.n_features_in_)}
     if hasattr(estimator, "feature_names_in_"):
         facts["feature_names"] = [str(name) for name in estimator.feature_names_in_]
@@ -279,7 +274,6 @@ def _fits(estimator: BaseEstimator, name: str, shape: tuple[int, ...]) -> bool:
 
 
 def _restore_optimum(estimator: BaseEstimator, facts: Facts, rows: tuple[int, ...]) -> None:
-    """Restore how far from the model its optimum can be."""
     errors, ends = (np.array([float(decode(x)) for x in facts[name]]) for name in _OPTIMUM)
     refuse_unless(errors.size in {1, *rows} and bool((errors >= 0.0).all()), "coef_error", errors)
     ranges = ends.reshape(*rows, 2)

@@ -15,33 +15,16 @@ from safetensors import SafetensorError
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.report import encoding
 from stepless.report.atomic import Path, write_together
-from stepless.report.encoding import (
-    decode_certificate,
-    decode_parameters,
-    decode_trace,
-    encode,
-    encode_parameters,
-    encode_trace,
-)
 from stepless.report.kinds import KINDS, Arrays, Facts, kind_of
 from stepless.report.proof_file import pack_proof
 from stepless.report.tensors import TensorFile, damage_reported
 
 FORMAT = 2  # 1 knew only classifiers and regressors, in the same form as 2
 _FILE = TensorFile("model", "stepless", FORMAT, ("parameters", "certificate", "about"))
-_CERTIFICATE = (
-    "alpha",
-    "objective",
-    "lower_bound",
-    "gap",
-    "rel_gap",
-    "stopped_by",
-    "solver",
-    "n_passes",
-    "n_queries",
-    "n_queries_left_out",
-)
+_PROVEN = ("alpha", "objective", "lower_bound", "gap", "rel_gap")
+_RUN = ("stopped_by", "solver", "n_passes", "n_queries", "n_queries_left_out")
 
 
 def save_model(
@@ -97,7 +80,6 @@ def save_model(
 
 
 def _contents(estimator: BaseEstimator, about: dict[str, Any]) -> tuple[Facts, Arrays]:
-    """Return header and arrays of a model file."""
     name, kind = type(estimator).__name__, kind_of(estimator)
     if kind is None:
         raise TypeError(
@@ -107,19 +89,19 @@ def _contents(estimator: BaseEstimator, about: dict[str, Any]) -> tuple[Facts, A
     parameters = estimator.get_params(deep=False)
     header: Facts = {
         "kind": name,
-        "parameters": encode_parameters(
+        "parameters": encoding.encode_parameters(
             {key: value for key, value in parameters.items() if key not in kind.separate}
         ),
         "certificate": {
-            key: encode(getattr(estimator, f"{key}_"), key)
-            for key in _CERTIFICATE
+            key: encoding.encode(getattr(estimator, f"{key}_"), key)
+            for key in (*_PROVEN, *_RUN)
             if hasattr(estimator, f"{key}_")
         },
         "about": about,
     }
     header |= kind.facts(estimator)
     if hasattr(estimator, "trace_"):
-        header["trace"] = encode_trace(estimator.trace_)
+        header["trace"] = encoding.encode_trace(estimator.trace_)
     return header, kind.arrays(estimator)
 
 
@@ -150,15 +132,15 @@ def read_model(path: Path) -> tuple[BaseEstimator, dict[str, Any]]:
     header, arrays = _FILE.read(path)
     with damage_reported(path):
         kind = KINDS[header["kind"]]
-        parameters = decode_parameters(kind.make, header["parameters"])
+        parameters = encoding.decode_parameters(kind.make, header["parameters"])
         estimator = kind.make(**parameters, **kind.parameters(header, arrays))
         kind.restore(estimator, header, arrays)
-        for name, value in decode_certificate(header["certificate"]).items():
+        for name, value in encoding.decode_certificate(header["certificate"]).items():
             setattr(estimator, f"{name}_", value)
         if "n_passes" in header["certificate"]:
             estimator.n_iter_ = estimator.n_passes_
         if "trace" in header:
-            estimator.trace_ = decode_trace(header["trace"])
+            estimator.trace_ = encoding.decode_trace(header["trace"])
     return estimator, header
 
 

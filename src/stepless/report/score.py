@@ -11,25 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 
+from stepless import estimators
 from stepless.arrays import AnyArray, Array, Indices
-from stepless.estimators import (
-    ChainClassifier,
-    KernelClassifier,
-    LinearClassifier,
-    LinearRanker,
-    LinearRegressor,
-    MetricClassifier,
-    NuClassifier,
-    OneClass,
-)
 from stepless.report.chunk_scores import are_chunks, chunk_scores
 from stepless.report.names import spelled_metric
-from stepless.risks.ranking import (
-    mean_average_precision,
-    mean_reciprocal_rank,
-    ndcg_at_k,
-    precision_at_k,
-)
+from stepless.risks import ranking
 
 Labels = Sequence[Any] | AnyArray  # labels, targets or grades; sequences of tags
 
@@ -59,7 +45,7 @@ def score_model(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = N
 
     Examples
     --------
-    >>> clf = LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> clf = estimators.LinearClassifier(alpha=0.1).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     >>> score_model(clf, [[0.0], [2.0], [2.0]], [0, 1, 7])
     Score(counts={'examples': 3}, measures={'accuracy': 0.6666666666666666}, unseen=1)
     """
@@ -68,26 +54,28 @@ def score_model(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = N
 
 def decisions(model: BaseEstimator, X: Any) -> Array:
     """Return ⟨w, x⟩ + b per example, before any link; one column per class for more than two."""
-    if isinstance(model, LinearRegressor):
+    if isinstance(model, estimators.LinearRegressor):
         z: Array = X @ model.coef_ + model.intercept_
+    elif isinstance(model, estimators.LinearRanker):
+        z = model.predict(X)
     else:
-        z = (model.predict if isinstance(model, LinearRanker) else model.decision_function)(X)
+        z = model.decision_function(X)
     return z
 
 
-@score_model.register(LinearClassifier)
-@score_model.register(KernelClassifier)
-@score_model.register(NuClassifier)
-@score_model.register(OneClass)
+@score_model.register(estimators.LinearClassifier)
+@score_model.register(estimators.KernelClassifier)
+@score_model.register(estimators.NuClassifier)
+@score_model.register(estimators.OneClass)
 def _(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     y = np.asarray(y)
-    classes = np.array([-1, 1]) if isinstance(model, OneClass) else model.classes_
+    classes = np.array([-1, 1]) if isinstance(model, estimators.OneClass) else model.classes_
     accuracy = float(accuracy_score(*_comparable(y, model.predict(X))))
     return Score({"examples": len(y)}, {"accuracy": accuracy}, _unseen(y, classes))
 
 
 @score_model.register
-def _(model: LinearRegressor, X: Any, y: Labels, qid: Indices | None = None) -> Score:
+def _(model: estimators.LinearRegressor, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     y = np.asarray(y)
     loss = model.loss_
     if loss.targets == "counts" and (y < 0).any():
@@ -99,25 +87,25 @@ def _(model: LinearRegressor, X: Any, y: Labels, qid: Indices | None = None) -> 
 
 
 @score_model.register
-def _(model: MetricClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
+def _(model: estimators.MetricClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     return Score({"examples": len(y)}, {spelled_metric(model): model.score(X, y)})
 
 
 @score_model.register
-def _(model: LinearRanker, X: Any, y: Labels, qid: Indices | None = None) -> Score:
+def _(model: estimators.LinearRanker, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     z, k = model.predict(X), model.k
     measures: dict[str, float | None] = {
-        f"ndcg@{k}": ndcg_at_k(y, z, k, qid=qid),
-        "map": mean_average_precision(y, z, qid=qid),
-        "mrr": mean_reciprocal_rank(y, z, qid=qid),
-        f"precision@{k}": precision_at_k(y, z, k, qid=qid),
+        f"ndcg@{k}": ranking.ndcg_at_k(y, z, k, qid=qid),
+        "map": ranking.mean_average_precision(y, z, qid=qid),
+        "mrr": ranking.mean_reciprocal_rank(y, z, qid=qid),
+        f"precision@{k}": ranking.precision_at_k(y, z, k, qid=qid),
     }
     queries = 1 if qid is None else len(np.unique(qid))
     return Score({"documents": len(y), "queries": queries}, measures)
 
 
 @score_model.register
-def _(model: ChainClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
+def _(model: estimators.ChainClassifier, X: Any, y: Labels, qid: Indices | None = None) -> Score:
     said = model.predict(X)
     true, found = np.concatenate([np.asarray(tags) for tags in y]), np.concatenate(said)
     measures: dict[str, float | None] = {"accuracy": float(np.mean(true == found))}

@@ -10,15 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from stepless import estimators
 from stepless.arrays import Array
-from stepless.estimators import (
-    ChainClassifier,
-    KernelClassifier,
-    MetricClassifier,
-    NuClassifier,
-    OneClass,
-    StructuredClassifier,
-)
 from stepless.objective import Regularizer
 from stepless.report.names import spelled, spelled_metric
 from stepless.report.score import Score
@@ -79,7 +72,8 @@ class Summary:
         penalty, alpha, chosen = _penalty(model)
         w = _weights(model)
         classes, free = getattr(model, "classes_", None), getattr(model, "fit_intercept", None)
-        chain, zeros = isinstance(model, ChainClassifier), getattr(model, "certain_zeros_", None)
+        chain = isinstance(model, estimators.ChainClassifier)
+        zeros = getattr(model, "certain_zeros_", None)
         return cls(
             kind=type(model).__name__,
             loss=_loss(model),
@@ -135,20 +129,19 @@ class Summary:
 
 
 def _listed(model: BaseEstimator, name: str, ndmin: int) -> list[Any] | None:
-    """Return numbers of a model as lists, or None if it has none."""
     return np.array(getattr(model, name), ndmin=ndmin).tolist() if hasattr(model, name) else None
 
 
 def _loss(model: BaseEstimator) -> str:
     """Return the name of what is minimised beside the penalty."""
     match model:
-        case MetricClassifier():
+        case estimators.MetricClassifier():
             return spelled_metric(model)
-        case NuClassifier() | OneClass():
+        case estimators.NuClassifier() | estimators.OneClass():
             return f"nu({model.nu:g})"
-        case StructuredClassifier():
+        case estimators.StructuredClassifier():
             return type(model.model).__name__
-        case KernelClassifier():
+        case estimators.KernelClassifier():
             return f"{spelled('loss', model.loss)} loss, {spelled('kernel', model.kernel_)} kernel"
     return spelled("loss", model.loss)
 
@@ -169,9 +162,9 @@ def _penalty(model: BaseEstimator) -> tuple[str, float, bool]:
 
 def _rows(model: BaseEstimator) -> Any:
     match model:
-        case ChainClassifier():
+        case estimators.ChainClassifier():
             return model.emission_
-        case KernelClassifier():
+        case estimators.KernelClassifier():
             return model.dual_coef_
     return model.coef_
 
@@ -180,6 +173,6 @@ def _weights(model: BaseEstimator) -> Array:
     """Return all weights that are penalised, as one array."""
     rows = _rows(model)
     parts = [rows.data if sparse.issparse(rows) else np.ravel(rows)]
-    if isinstance(model, ChainClassifier):
+    if isinstance(model, estimators.ChainClassifier):
         parts += [model.transition_.ravel(), model.start_, model.end_]
     return np.concatenate(parts)

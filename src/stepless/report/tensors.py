@@ -23,6 +23,8 @@ from stepless.arrays import AnyArray
 from stepless.data import DataError
 from stepless.report.atomic import Path
 
+_SENSELESS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
 
 @dataclass(frozen=True)
 class TensorFile:
@@ -52,8 +54,7 @@ class TensorFile:
                 raise DataError(
                     f"{name}: is not a regular file, as a {self.name} must be; write it to one"
                 )
-            with open(name, "rb"):
-                pass
+            open(name, "rb").close()
             if os.path.getsize(name) == 0:
                 raise DataError(f"{name}: is empty, so it is not a {self.name} file")
             with safe_open(name, framework="np") as file:
@@ -139,14 +140,7 @@ def damage_reported(path: Path) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except _SENSELESS as error:
         raise DataError(
             f"{os.fspath(path)}: is damaged, as what it says makes no sense "
             f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"

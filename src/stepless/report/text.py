@@ -12,13 +12,6 @@ from stepless.visible import visible
 
 NO_BOUND = "nothing is known of the best possible except that it is not below 0"
 _MOST_CLASSES = 8  # that are named
-_NOUNS = {
-    "examples": ("example",),
-    "documents": ("document",),
-    "queries": ("query", "queries"),
-    "positions": ("position",),
-    "sequences": ("sequence",),
-}
 _MEASURES = {
     "r2": "R²",
     "mean_loss": "mean loss",
@@ -116,7 +109,8 @@ def score_in_words(score: Score) -> str:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    return " of ".join(counted(number, *_NOUNS[noun]) for noun, number in counts.items())
+    ones = {noun: "query" if noun == "queries" else noun.removesuffix("s") for noun in counts}
+    return " of ".join(counted(n, ones[noun], noun) for noun, n in counts.items())
 
 
 def _measure(name: str, value: float | None) -> str:

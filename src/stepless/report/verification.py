@@ -102,7 +102,6 @@ def verify(
 
 
 def _refuse_model(model: BaseEstimator, queries: Collection[str]) -> None:
-    """Refuse models that cannot be verified, and queries for others than rankers."""
     kind = type(model).__name__
     if kind_of(model) is None:
         raise TypeError(
