@@ -137,8 +137,7 @@ def gather(block, a, loss, w, b, shares, kinds):
     """
     X, y, s = block
     g, z = np.zeros((kinds, w.size)), np.zeros(s.size)
-    total = 0.0
-    conjugates = 0.0
+    total = conjugates = 0.0
     for i in range(s.size):
         if s[i] > 0.0:
             kind = 0 if a[i] > 0.0 else 1

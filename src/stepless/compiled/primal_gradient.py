@@ -88,7 +88,6 @@ def descend(problem, rule, order, kept, motion, room, scores):
 
 @compiled(fastmath=FAST)
 def _pick(link, kept, kappa, picked):
-    """Write `picked`: the weights of now."""
     for j in range(kept.shape[0]):
         picked[j] = link.weight(kept[j, PSI], kappa)
 
@@ -106,7 +105,6 @@ def _product(X, i, link, kept, kappa):
 
 @compiled(fastmath=FAST)
 def _move_bias(rule, slope, reach, b, S_b):
-    """Return the intercept after a step, and its curvature."""
     if not rule.bias > 0.0:
         return b, S_b
     # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0

@@ -62,11 +62,11 @@ class ChainWorkspace(NamedTuple):
             np.zeros(1),
         )
 
-
-def block_workspace(problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
-    """Return a workspace for a block, and an array for the gradient of d weights."""
-    longest = int(np.diff(problem.ends).max(initial=0))
-    return ChainWorkspace.of(longest, tags), np.empty(d + _LINE)[:d]
+    @classmethod
+    def of_block(cls, problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
+        """Return a workspace for a block, and an array for the gradient of d weights."""
+        longest = int(np.diff(problem.ends).max(initial=0))
+        return cls.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
 def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
@@ -150,7 +150,7 @@ class ChainRisk(OracleRisk):
 
 @compiled(
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "sizes[≥problem.pairs.weights()]",
+    "sizes[≥problem.pairs.weights()]"
 )
 def _sizes(sizes: Array, problem: Chains) -> None:
     """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""

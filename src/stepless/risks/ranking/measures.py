@@ -121,8 +121,7 @@ def _ndcg(y: Array, ideal: Array, z: Array, k: int) -> float:
     first = 0
     while first < y.size:
         last, _ = _tied(y, z, first)
-        gains = 0.0
-        weights = 0.0
+        gains = weights = 0.0
         for r in range(first, last):
             gains += gain(y[r])
             weights += discount(r) if r < k else 0.0
@@ -146,8 +145,7 @@ def _found(y: Array, z: Array, k: int) -> float:
 @compiled("y[n] z[n]")
 def _average_precision(y: Array, z: Array) -> float:
     total = 0.0
-    before = 0
-    first = 0
+    before = first = 0
     while first < y.size:
         last, relevant = _tied(y, z, first)
         size = last - first
