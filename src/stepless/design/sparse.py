@@ -46,10 +46,8 @@ class Sparse(Term):
         if X.shape[1] > np.iinfo(np.uint32).max:
             raise ValueError(f"{X.shape[1]} features are more than 32-bit indices can number")
         kind = np.float32 if X.dtype == np.float32 else np.float64
-        indices = X.indices
-        indices = (
-            indices.view(np.uint32) if indices.dtype == np.int32 else indices.astype(np.uint32)
-        )
+        at = X.indices
+        indices = at.view(np.uint32) if at.dtype == np.int32 else at.astype(np.uint32)
         return cls(
             np.ascontiguousarray(X.data, dtype=kind),
             np.ascontiguousarray(indices),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -231,8 +230,7 @@ def _extremes(block: Block, z: Array, b: Array) -> tuple[float, float]:
     return float(most.max()), float((z.min(axis=0, initial=math.inf) + b).min())
 
 
-@dataclass(frozen=True)
-class SmoothedRisk:
+class SmoothedRisk(NamedTuple):
     """The smoothed risk at some intercepts, and its derivatives in them."""
 
     value: float

@@ -190,11 +190,9 @@ class Section(Protocol):
 
     def cut(self, b: float) -> tuple[float, float]:
         """Return R(w, b) and a subgradient in b."""
-        ...
 
     def gradient(self, b: float) -> Array:
         """Return the subgradient in w that belongs to `cut`."""
-        ...
 
 
 class OffsetRisk(OracleRisk):

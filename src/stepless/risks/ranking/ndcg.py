@@ -114,8 +114,7 @@ def _slopes(
     z, relevant, others, _ = query
     C, N = relevant.size, others.size
     cost = share * 2.0 / C / N
-    level = 1.0
-    before = 0
+    level, before = 1.0, 0
     for i in range(top):
         while before < place.size and place[before] <= i:
             before += 1
