@@ -39,9 +39,7 @@ class CodeCache(_Cache):
     unkept: ClassVar[bool] = False  # some code could not be kept, and a warning has said so
 
     def __init__(self, function: Callable[..., Any], options: str) -> None:
-        self._function = function
-        self._options = options
-        self._enabled = True
+        self._function, self._options, self._enabled = function, options, True
 
     @property
     def cache_path(self) -> str:

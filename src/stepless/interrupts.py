@@ -99,9 +99,8 @@ def uninterrupted() -> Iterator[None]:
 
 def _is_usual(number: int, handler: Any) -> bool:
     """Return whether this is Ctrl-C, or handled like it, or a SIGTERM that ends the process."""
-    if handler is signal.default_int_handler:
-        return True
-    return number == signal.SIGTERM and handler == signal.SIG_DFL
+    ends = number == signal.SIGTERM and handler == signal.SIG_DFL
+    return ends or handler is signal.default_int_handler
 
 
 @contextmanager

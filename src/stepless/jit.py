@@ -133,9 +133,8 @@ class Loop(Generic[P, R]):
         """The entry that Python calls."""
         dispatcher = _Entry(self.py_func, {}, self._options, _Apart)
         dispatcher.declared = declared(self._lengths)
-        dispatcher._cache = CodeCache(
-            self.py_func, f"fastmath {sorted(self._options['fastmath'] or ())}"
-        )
+        flags = sorted(self._options["fastmath"] or ())
+        dispatcher._cache = CodeCache(self.py_func, f"fastmath {flags}")
         return dispatcher
 
     @cached_property

@@ -92,7 +92,7 @@ def _lines(name: str, lengths: str, given: set[str]) -> Iterator[str]:
             loops.append(f"if {owner} is not None:")
         yield from loops
         indent = "    " * len(loops)
-        wanted = _split(inside)
+        wanted = [part.strip() for part in re.split(r",(?![^(]*\))", inside)]  # not in brackets
         if all(length[0] not in "≥≤_" and "|" not in length for length in wanted) and not any(
             new(length) for length in wanted
         ):
@@ -125,11 +125,6 @@ def _path(owner: str) -> tuple[list[str], str]:
         else:
             path += f"[{part}]" if part.isdigit() else f".{part}"
     return loops, path
-
-
-def _split(inside: str) -> list[str]:
-    """Cut at the commas that are not within brackets."""
-    return [part.strip() for part in re.split(r",(?![^(]*\))", inside)]
 
 
 def _refusal(name: str) -> Callable[..., None]:

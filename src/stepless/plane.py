@@ -11,10 +11,7 @@ from stepless.proof.witness import Witness, blend
 
 @dataclass(frozen=True)
 class Plane:
-    """A cutting plane: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b, but for rounding.
-
-    The verifier recomputes what it proves from its witness.
-    """
+    """A cutting plane: R(w, b) ≥ ⟨a, w⟩ + tilt·b + offset for all w and b, but for rounding."""
 
     a: Array
     offset: float
@@ -24,8 +21,7 @@ class Plane:
     def levelled(self, other: Plane) -> Plane:
         """Blend with a plane tilted the other way into one that is level in b.
 
-        Each share is computed by itself: 1 − θ would lose the smaller of two that are far apart,
-        and a tilt that is not quite 0 is no bound for large b.
+        Each share is computed by itself, as in `stepless.intercept.levelling`.
         """
         rise = other.tilt - self.tilt
         mine, theirs = other.tilt / rise, -self.tilt / rise

@@ -123,7 +123,6 @@ def _restored(name: str, state: T) -> T:
 
 
 def _check_finding(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
-    """Check a finding against the risk itself and a known optimum."""
     if not isinstance(finding, Finding):
         raise ContractError(f"{name}.step must return a Finding, not {finding!r}")
     objective, w, b = risk.objective, finding.w, finding.b

@@ -61,11 +61,8 @@ class Term(tuple[Any, ...]):
     _coerce: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def __init_subclass__(cls) -> None:
-        notes = {
-            name: note
-            for name, note in inspect.get_annotations(cls).items()
-            if "ClassVar" not in str(note)
-        }
+        notes = inspect.get_annotations(cls)
+        notes = {name: note for name, note in notes.items() if "ClassVar" not in str(note)}
         # A field declared again keeps its place and gets a new default.
         cls._fields = cls._fields + tuple(f for f in notes if f not in cls._fields)
         cls._defaults = cls._defaults | {f: vars(cls)[f] for f in notes if f in vars(cls)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, overload
 
@@ -76,9 +76,6 @@ class Trace(Sequence[Event]):
     def __getitem__(self, index: slice) -> list[Event]: ...
     def __getitem__(self, index: int | slice) -> Event | list[Event]:
         return self.events[index]
-
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self.events)
 
     def __getattr__(self, name: str) -> Array:
         if name in _COLUMNS:

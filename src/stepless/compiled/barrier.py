@@ -21,8 +21,7 @@ def weigh(block, c, h, terms, point, p, target):
     beta, alpha, gamma, dbeta, dalpha, dgamma = point
     mu, trust = target
     for i in range(p.size):
-        c[i] = 0.0
-        h[i] = 0.0
+        c[i] = h[i] = 0.0
     for n in range(k.shape[0]):
         for i in range(p.size):
             b = beta[n, i]
@@ -43,11 +42,7 @@ def push(block, point, terms, p, dp, target):
     k, sigma = terms
     beta, alpha, gamma, dbeta, dalpha, dgamma = point
     mu, trust = target
-    dual = 0.0
-    primal = 0.0
-    A = 0.0
-    B = 0.0
-    C = 0.0
+    dual = primal = A = B = C = 0.0
     for n in range(k.shape[0]):
         for i in range(p.size):
             b = beta[n, i]
@@ -64,9 +59,7 @@ def push(block, point, terms, p, dp, target):
             A += sigma[n, i] * db * (al - ga)
             B += sigma[n, i] * (b * da + rest * dg)
             C += sigma[n, i] * db * (da - dg)
-            dbeta[n, i] = db
-            dalpha[n, i] = da
-            dgamma[n, i] = dg
+            dbeta[n, i], dalpha[n, i], dgamma[n, i] = db, da, dg
     return dual, primal, A, B, C
 
 
@@ -81,22 +74,15 @@ def advance(block, point, slopes, give, terms, p, steps):
     k, sigma = terms
     beta, alpha, gamma, dbeta, dalpha, dgamma = point
     dual, primal = steps
-    product = 0.0
-    gap = 0.0
-    tilt = 0.0
-    room = 0.0
-    cost = 0.0
+    product = gap = tilt = room = cost = 0.0
     for i in range(p.size):
-        slopes[i] = 0.0
-        give[i] = 0.0
+        slopes[i] = give[i] = 0.0
     for n in range(k.shape[0]):
         for i in range(p.size):
             b = beta[n, i] + dual * dbeta[n, i]
             al = alpha[n, i] + primal * dalpha[n, i]
             ga = gamma[n, i] + primal * dgamma[n, i]
-            beta[n, i] = b
-            alpha[n, i] = al
-            gamma[n, i] = ga
+            beta[n, i], alpha[n, i], gamma[n, i] = b, al, ga
             t = p[i] - k[n, i]
             product += sigma[n, i] * (b * al + (1.0 - b) * ga)
             gap += sigma[n, i] * (max(0.0, t) - b * t)

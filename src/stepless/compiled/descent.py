@@ -152,7 +152,6 @@ def _learn(X, i, w, scale, move, part):
 
 @compiled(fastmath=FAST)
 def _add(X, i, a, kept):
-    """Add a·x_i to kept[0]."""
     first, last = X.span(i)
     for k in range(first, last):
         j, v = X.entry(i, k)
@@ -161,7 +160,6 @@ def _add(X, i, a, kept):
 
 @compiled(fastmath=FAST)
 def _project(ball, scale, square):
-    """Return scale and ‖w‖² after the projection on the ball."""
     if square > ball * ball:
         return scale * (ball / math.sqrt(square)), ball * ball
     return scale, square
@@ -169,7 +167,6 @@ def _project(ball, scale, square):
 
 @compiled(fastmath=FAST)
 def _move_bias(rule, radius, slope, b, S_b):
-    """Return the intercept after a step, and its curvature."""
     if not rule.bias_reach > 0.0:
         return b, S_b
     g = max(rule.bias_gradient, abs(slope))

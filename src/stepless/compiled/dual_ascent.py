@@ -85,10 +85,8 @@ def sweep(problem, scale, q, order, a, w, motion):
     of an example's prediction by its own step.
     """
     loss, X, y, s = problem
-    b = motion[BIAS]
-    slack = motion[SLACK]
-    top = 0.0
-    active = 0
+    b, slack = motion[BIAS], motion[SLACK]
+    top, active = 0.0, 0
     for k in range(order.size):
         X.fetch(order[min(k + AHEAD, order.size - 1)])
         i = order[k]
@@ -111,8 +109,7 @@ def sweep(problem, scale, q, order, a, w, motion):
         if new != here or not _rests(loss, level, y[i], q[i], here, slack):
             order[k], order[active] = order[active], i
             active += 1
-    motion[BIAS] = b
-    motion[MOVE] = top
+    motion[BIAS], motion[MOVE] = b, top
     return active
 
 
@@ -137,8 +134,7 @@ def gather(block, a, loss, w, b, shares, kinds):
     """
     X, y, s = block
     g, z = np.zeros((kinds, w.size)), np.zeros(s.size)
-    total = 0.0
-    conjugates = 0.0
+    total = conjugates = 0.0
     for i in range(s.size):
         if s[i] > 0.0:
             kind = 0 if a[i] > 0.0 else 1

@@ -57,9 +57,7 @@ def shares(block, loss, z, b, sharpness):
     at, p = np.empty(K), np.empty(K)
     tilt, spread = np.zeros(K), np.zeros((K, K))
     corners = math.isinf(loss.sharpness())
-    total = 0.0
-    height = 0.0
-    moved = 0.0
+    total = height = moved = 0.0
     for i in range(s.size):
         own = int(y[i])
         for c in range(K):
@@ -132,8 +130,7 @@ def tangent(block, loss, z, d):
     X, y, s = block
     K = z.shape[1]
     slopes, g = np.empty((s.size, K)), np.zeros((d, K))
-    total = 0.0
-    offset = 0.0
+    total = offset = 0.0
     for i in range(s.size):
         here = s[i] * loss.slopes(z[i], y[i], slopes[i])
         total += here

@@ -40,15 +40,13 @@ class Linear(Term):
         return False
 
 
-class Power(Term):
+class Power(Linear):
     """Of Ω = α‖w‖_p²/(2(p − 1)): w_j = (c/α)(p − 1)‖θ‖_q^{2−q} |θ_j|^{q−1} sgn θ_j (ZHU Fig. 2).
 
     All powers are of θ/unit, a unit no smaller than any |θ_j|, so that none overflows.
     """
 
-    alpha: float
     p: float
-    linear: ClassVar[bool] = True
 
     def stored(self, theta, unit):
         return math.copysign((abs(theta) / unit) ** (1.0 / (self.p - 1.0)), theta)
@@ -59,9 +57,6 @@ class Power(Term):
         if not share > 0.0:
             return 0.0
         return (self.p - 1.0) / self.alpha * c * unit * share ** (1.0 - 2.0 / self.p)
-
-    def weight(self, psi, kappa):
-        return kappa * psi
 
     def length(self, c, mass, unit):
         share = max(mass / unit, 0.0)

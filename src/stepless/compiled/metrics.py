@@ -9,12 +9,12 @@ from stepless.term import Term
 
 
 class DiagonalMetric(Term):
-    """`grow` adds a gradient to the memory of a weight; `height` is its h_j."""
+    """`grow` adds a gradient to the memory of a weight, its square; `height` is its h_j."""
 
     delta: float = 0.0
 
     def grow(self, memory: float, g: float) -> float:
-        raise NotImplementedError
+        return memory + g * g
 
     def height(self, memory: float, t: float) -> float:
         raise NotImplementedError
@@ -38,18 +38,12 @@ class Root(DiagonalMetric):
     The squares are kept: roots are then taken where weights are read, in a loop that is vectorised.
     """
 
-    def grow(self, memory: float, g: float) -> float:
-        return memory + g * g
-
     def height(self, memory: float, t: float) -> float:
         return self.delta + math.sqrt(memory)
 
 
 class Square(DiagonalMetric):
     """h_j = δ + ‖g_{1:t,j}‖₂², for a strongly convex penalty (DHS §5)."""
-
-    def grow(self, memory: float, g: float) -> float:
-        return memory + g * g
 
     def height(self, memory: float, t: float) -> float:
         return self.delta + memory

@@ -18,7 +18,7 @@ MULTIPLIER, BIAS, SLOPES, CLOCK, ROUNDS, MULTIPLIERS, GRADIENTS, EXCESSES, STEEP
 class Rule(Term):
     """The step size of a round, and the multiplier of the constraint.
 
-    `weigh` returns the λ of a round at excess c, `adjust` that of the next one.
+    `weigh` returns the λ of a round at excess c, `adjust` that of the next one; here the same.
     """
 
     def length(self, t):
@@ -26,10 +26,10 @@ class Rule(Term):
         raise NotImplementedError
 
     def weigh(self, multiplier, c):
-        raise NotImplementedError
+        return multiplier
 
     def adjust(self, multiplier, c):
-        raise NotImplementedError
+        return multiplier
 
 
 class PrimalDual(Rule):
@@ -41,9 +41,6 @@ class PrimalDual(Rule):
 
     def length(self, t):
         return self.step
-
-    def weigh(self, multiplier, c):
-        return multiplier
 
     def adjust(self, multiplier, c):
         climbed = (1.0 - self.gamma * self.dual_step) * multiplier + self.dual_step * c
@@ -62,9 +59,6 @@ class Smoothed(Rule):
 
     def weigh(self, multiplier, c):
         return self.ceiling / (1.0 + math.exp(-self.ceiling * c / self.gamma))  # (9.12)
-
-    def adjust(self, multiplier, c):
-        return multiplier
 
 
 @compiled("problem[m,d,_] order[_] w[d] total[d] motion[9]", fastmath=FAST)
@@ -128,8 +122,7 @@ def survey(problem, z, b, ball, farthest):
     and ± ball · farthest more for the intercept.
     """
     loss, X, y, s = problem
-    steepest = 0.0
-    squares = 0.0
+    steepest = squares = 0.0
     for i in range(z.size):
         row = math.sqrt(square(X, i))
         for end in range(3):

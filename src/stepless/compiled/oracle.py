@@ -51,9 +51,7 @@ def tangents(block, g, slopes, sums, loss, z, point):
     """
     X, y, s = block
     w, b = point
-    offset = 0.0
-    tilt = 0.0
-    total = 0.0
+    offset = tilt = total = 0.0
     for i in range(s.size):
         slopes[i] = loss.slope(z[i], y[i])
         a = s[i] * slopes[i]
@@ -70,8 +68,7 @@ def tangent(block, loss, w):
     """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i), g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""
     X, y, s = block
     g, slopes = np.zeros(w.size), np.empty(s.size)
-    total = 0.0
-    offset = 0.0
+    total = offset = 0.0
     for i in range(s.size):
         p = product(X, i, w)
         here = s[i] * loss.value(p, y[i])
@@ -88,9 +85,7 @@ def tangent(block, loss, w):
 def shifted(block, loss, z, b):
     """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b)."""
     _, y, s = block
-    total = 0.0
-    slope = 0.0
-    offset = 0.0
+    total = slope = offset = 0.0
     for i in range(s.size):
         p = z[i] + b
         here = s[i] * loss.value(p, y[i])

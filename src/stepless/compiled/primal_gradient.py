@@ -68,12 +68,11 @@ def descend(problem, rule, order, kept, motion, room, scores):
                 motion[LOST] += s[i] * loss.value(motion[FIRST], y[i])
             moves[n - start] = -share * a
             slope += share * a
+        rows, sums = order[start:stop], (passed, mass, unit)
         if rule.batch == 1 or not link.costly():
-            changed = add_each(X, link, order[start:stop], moves, kept, (passed, mass, unit))
+            mass, largest = add_each(X, link, rows, moves, kept, sums)
         else:
-            sums = passed, mass, unit
-            changed = add_up(X, link, order[start:stop], moves, kept, touched, sums)
-        mass, largest = changed
+            mass, largest = add_up(X, link, rows, moves, kept, touched, sums)
         motion[PEAK] = max(motion[PEAK], mass)
         if largest > unit or mass < _DRIFT * motion[PEAK]:
             motion[PASSED] = passed
@@ -88,7 +87,6 @@ def descend(problem, rule, order, kept, motion, room, scores):
 
 @compiled(fastmath=FAST)
 def _pick(link, kept, kappa, picked):
-    """Write `picked`: the weights of now."""
     for j in range(kept.shape[0]):
         picked[j] = link.weight(kept[j, PSI], kappa)
 
@@ -106,7 +104,6 @@ def _product(X, i, link, kept, kappa):
 
 @compiled(fastmath=FAST)
 def _move_bias(rule, slope, reach, b, S_b):
-    """Return the intercept after a step, and its curvature."""
     if not rule.bias > 0.0:
         return b, S_b
     # as large as predictions are without it; the step is DLF Alg. 2's with λ = 0
@@ -144,8 +141,7 @@ def add_each(X, link, rows, moves, kept, sums):
             first, last = X.span(i)
             for k in range(first, last):
                 j, x = X.entry(i, k)
-                theta = kept[j, THETA]
-                psi = kept[j, PSI]
+                theta, psi = kept[j, THETA], kept[j, PSI]
                 if keep:
                     kept[j, SUM] += (passed - kept[j, SINCE]) * psi
                     kept[j, SINCE] = passed
@@ -153,8 +149,7 @@ def add_each(X, link, rows, moves, kept, sums):
                 theta += move * x  # line 7
                 psi = link.stored(theta, unit)
                 mass += theta * psi
-                kept[j, THETA] = theta
-                kept[j, PSI] = psi
+                kept[j, THETA], kept[j, PSI] = theta, psi
                 largest = max(largest, abs(theta))
     return mass, largest
 
@@ -164,8 +159,7 @@ def add_up(X, link, rows, moves, kept, touched, sums):
     """Write `kept`: θ after a batch, then each ψ once; return the mass and the largest |θ_j|."""
     passed, mass, unit = sums
     keep = kept.shape[1] > 2
-    largest = 0.0
-    count = 0
+    largest, count = 0.0, 0
     for n in range(rows.size):
         move = moves[n]
         if move != 0.0:

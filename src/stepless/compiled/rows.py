@@ -38,8 +38,7 @@ def product(X, i, w):
 def product_and_square(X, i, w):
     """⟨w, x_i⟩ and ‖x_i‖²."""
     first, last = X.span(i)
-    sum_ = 0.0
-    square = 0.0
+    sum_ = square = 0.0
     for k in range(first, last):
         j, v = X.entry(i, k)
         sum_ += w[j] * v
@@ -59,8 +58,7 @@ def add(X, i, a, g):
 @compiled("X[m,_] s[m]", fastmath=FAST)
 def longest(X, s):
     """Return the largest s_i ‖x_i‖, and the largest s_i."""
-    top = 0.0
-    heaviest = 0.0
+    top = heaviest = 0.0
     for i in range(X.size()):
         top = max(top, s[i] * math.sqrt(square(X, i)))
         heaviest = max(heaviest, s[i])
@@ -70,8 +68,7 @@ def longest(X, s):
 @compiled("X[m,_] s[m]", fastmath=FAST)
 def steepest(X, s):
     """Return the largest s_i ‖x_i‖², and the largest ‖x_i‖."""
-    steep = 0.0
-    longest = 0.0
+    steep = longest = 0.0
     for i in range(X.size()):
         length = square(X, i)
         steep = max(steep, s[i] * length)
@@ -96,9 +93,7 @@ def fullest(X):
 @compiled("X[m,_] s[m]", fastmath=FAST)
 def extent(X, s):
     """Return Σ ‖x_i‖², the largest s_i |x_ij|, and the largest s_i ‖x_i‖."""
-    total = 0.0
-    top = 0.0
-    longest = 0.0
+    total = top = longest = 0.0
     for i in range(X.size()):
         first, last = X.span(i)
         square = 0.0

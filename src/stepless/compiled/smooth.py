@@ -12,9 +12,7 @@ def survey(block, slopes, c, loss, p, shift):
     Return the sums of s_i ℓ, s_i ℓ' and s_i ℓ''.
     """
     _, y, s = block
-    total = 0.0
-    tilt = 0.0
-    bend = 0.0
+    total = tilt = bend = 0.0
     for i in range(s.size):
         z = p[i] + shift
         total += s[i] * loss.value(z, y[i])
@@ -31,8 +29,7 @@ def survey(block, slopes, c, loss, p, shift):
 def along(block, loss, p, move, length):
     """Return the first two derivatives of Σ s_i ℓ along `move`, at this length."""
     _, y, s = block
-    first = 0.0
-    second = 0.0
+    first = second = 0.0
     for i in range(s.size):
         z = p[i] + length * move[i]
         first += s[i] * loss.slope(z, y[i]) * move[i]

@@ -21,12 +21,9 @@ def survey(block, slopes, c, terms, centre, p, numbers):
     """
     k, sigma = terms
     width, shift = numbers
-    tilt = 0.0
-    bend = 0.0
-    gap = 0.0
+    tilt = bend = gap = 0.0
     for i in range(p.size):
-        slopes[i] = 0.0
-        c[i] = 0.0
+        slopes[i] = c[i] = 0.0
     for n in range(k.shape[0]):
         for i in range(p.size):
             t = p[i] + shift - k[n, i]
@@ -47,8 +44,7 @@ def survey(block, slopes, c, terms, centre, p, numbers):
 def along(block, terms, centre, width, p, move, length):
     """Return the first two derivatives of the rounded terms' sum along `move`, at this length."""
     k, sigma = terms
-    first = 0.0
-    second = 0.0
+    first = second = 0.0
     for n in range(k.shape[0]):
         for i in range(p.size):
             free = centre[n, i] + (p[i] + length * move[i] - k[n, i]) / width

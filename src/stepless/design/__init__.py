@@ -1,9 +1,7 @@
 """Rows of examples, dense or sparse, which compiled loops read by `span` and `entry`."""
 
-from stepless.design.dense import Dense
-from stepless.design.outer import Outer
-from stepless.design.sparse import Sparse
+from stepless.design.dense import Dense as Dense
+from stepless.design.outer import Outer as Outer
+from stepless.design.sparse import Sparse as Sparse
 
 Design = Dense | Sparse | Outer
-
-__all__ = ["Dense", "Design", "Outer", "Sparse"]

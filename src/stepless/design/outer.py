@@ -34,10 +34,8 @@ class Outer(Dense):
         return int(m * n * n)
 
     def span(self, i: int) -> tuple[int, int]:
-        """Return the range of entries of row i."""
         return 0, self.array.shape[1] * self.array.shape[1]
 
     def entry(self, i: int, k: int) -> tuple[int, float]:
-        """Return feature and value of entry k of row i."""
         n = self.array.shape[1]
         return k, self.array[i, k // n] * self.array[i, k % n]

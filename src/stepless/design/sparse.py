@@ -46,10 +46,8 @@ class Sparse(Term):
         if X.shape[1] > np.iinfo(np.uint32).max:
             raise ValueError(f"{X.shape[1]} features are more than 32-bit indices can number")
         kind = np.float32 if X.dtype == np.float32 else np.float64
-        indices = X.indices
-        indices = (
-            indices.view(np.uint32) if indices.dtype == np.int32 else indices.astype(np.uint32)
-        )
+        at = X.indices
+        indices = at.view(np.uint32) if at.dtype == np.int32 else at.astype(np.uint32)
         return cls(
             np.ascontiguousarray(X.data, dtype=kind),
             np.ascontiguousarray(indices),
@@ -58,7 +56,6 @@ class Sparse(Term):
         )
 
     def take(self, rows: Indices) -> Sparse:
-        """Return a copy of some rows."""
         lengths = self.indptr[rows + 1] - self.indptr[rows]
         indptr = np.zeros(rows.size + 1, dtype=np.uint64)
         np.cumsum(lengths, out=indptr[1:])
@@ -68,11 +65,9 @@ class Sparse(Term):
         return Sparse(data, indices, indptr, self.width)
 
     def part(self, lo: int, hi: int) -> Sparse:
-        """Return rows lo to hi − 1; nothing is copied."""
         return Sparse(self.data, self.indices, self.indptr[lo : hi + 1], self.width)
 
     def join(self, other: Sparse) -> Sparse:
-        """Return these rows and then the other's."""
         return Sparse(
             np.concatenate([self.data, other.data]),
             np.concatenate([self.indices, other.indices]),
@@ -81,7 +76,6 @@ class Sparse(Term):
         )
 
     def digest(self) -> int:
-        """Return a checksum of these rows."""
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
         return checksum(self.data[here], self.indices[here], self.indptr)
 
@@ -94,15 +88,12 @@ class Sparse(Term):
         return int(self.indptr[-1] - self.indptr[0])
 
     def size(self) -> int:
-        """Return the number of rows."""
         return self.indptr.size - 1
 
     def span(self, i: int) -> tuple[int, int]:
-        """Return the range of entries of row i."""
         return self.indptr[i], self.indptr[i + 1]
 
     def entry(self, i: int, k: int) -> tuple[int, float]:
-        """Return feature and value of entry k of row i."""
         return self.indices[k], self.data[k]
 
     def fetch(self, i):

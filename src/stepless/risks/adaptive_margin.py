@@ -117,7 +117,6 @@ class AdaptiveMargin(OracleRisk):
         return value, self.source.combination(beta)
 
     def oracle_value(self, w: Array, b: Intercept) -> float:
-        """Return R(w), w counted from the centre."""
         return self._evaluate(w + self.centre)[0]
 
     def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:

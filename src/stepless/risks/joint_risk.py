@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +60,6 @@ class JointRisk(LinearRisk):
         return np.repeat(self.source.sizes, self.K)
 
     def value(self, w: Array, b: Intercept) -> float:
-        """Return R(W, b)."""
         self._predict(w)
         return self._value(self._z, self._intercepts(b))
 
@@ -100,8 +98,7 @@ class JointRisk(LinearRisk):
             plane = Plane(g.ravel(), offset, witness=_slopes(parts))
             return Tangent(value, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
-        given = self.loss, self._z, b, sharpness, self.features
-        parts = self.source.map(joint.blend, *given)
+        parts = self.source.map(joint.blend, self.loss, self._z, b, sharpness, self.features)
         offset, g, tilt = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         plane = self._levelled(g, offset, tilt, _slopes(parts))
         return Tangent(self._value(self._z, b), b, plane)
@@ -127,13 +124,13 @@ class JointRisk(LinearRisk):
 
     @cached_property
     def _classes(self) -> Array:
-        """The classes' shares."""
         counts: Array = sum_blocks(self.source.map(_count, self.K))
         return counts / self.m
 
     def _balance(self, b: Array) -> tuple[Array, float]:
         """Return the intercepts that make the (smoothed) risk least, and its sharpness."""
-        own, width = self.loss.sharpness(), self._prediction_range(b)
+        tops, bottoms = zip(*self.source.map(_extremes, self._z, b), strict=True)
+        own, width = self.loss.sharpness(), float(max(max(tops) - min(bottoms), 1.0))
         sharpness = min(own, _FIRST_SHARPNESS, _SMOOTHEST / width)
         last = min(own, _SHARPEST / width)
         best, least = (b, sharpness), math.inf
@@ -152,11 +149,6 @@ class JointRisk(LinearRisk):
             # the minimum moves in proportion to 1/sharpness
             b, before = b + (b - before) * (sharpness / sharper), b
             sharpness = sharper
-
-    def _prediction_range(self, b: Array) -> float:
-        """Return the range of all predictions, at least 1."""
-        tops, bottoms = zip(*self.source.map(_extremes, self._z, b), strict=True)
-        return float(max(max(tops) - min(bottoms), 1.0))
 
     def _newton(self, b: Array, sharpness: float) -> tuple[Array, SmoothedRisk]:
         here = self._smoothed(b, sharpness)
@@ -238,8 +230,7 @@ def _extremes(block: Block, z: Array, b: Array) -> tuple[float, float]:
     return float(most.max()), float((z.min(axis=0, initial=math.inf) + b).min())
 
 
-@dataclass(frozen=True)
-class SmoothedRisk:
+class SmoothedRisk(NamedTuple):
     """The smoothed risk at some intercepts, and its derivatives in them."""
 
     value: float

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ from stepless.risks.risk import Risk
 _KEPT = 4  # expansions that are kept: each costs m² operations
 
 
-@dataclass(frozen=True)
-class _Expansion:
+class _Expansion(NamedTuple):
     """‖f‖² of a kernel expansion f, and R along the ray through f."""
 
     square: float

@@ -48,23 +48,20 @@ class LinearRisk(RowRisk):
     def __init__(self, objective: Objective, source: Source) -> None:
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
         refuse_unless(isinstance(source, Source), "source", "Source", source)
-        self.objective = objective
-        self.source = source
-        self.problem = FiniteSum(objective.loss, *source.whole)
+        self.objective, self.source, loss = objective, source, objective.loss
+        self.problem = FiniteSum(loss, *source.whole)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
-        self._smooth = not math.isinf(objective.loss.smoothness()) or math.isinf(
-            objective.loss.lipschitz()
-        )
+        self._smooth = not math.isinf(loss.smoothness()) or math.isinf(loss.lipschitz())
 
     @property
     def identity(self) -> tuple[Hashable, ...]:
         objective, source = self.objective, self.source
         how = objective.loss, objective.intercept, objective.euclidean, *source.shape
-        return *how, *source.map(_digest), *source.digests()
+        kinds = source.map(lambda block: (type(block.X).__name__, checksum(block.y, block.s)))
+        return *how, *kinds, *source.digests()
 
     def value(self, w: Array, b: Intercept) -> float:
-        """Return R(w, b)."""
         return float(sum_blocks(self.source.map(oracle.value, self.objective.loss, w, b))) / self.m
 
     def value_at(self, p: Array | Column) -> float:
@@ -79,11 +76,8 @@ class LinearRisk(RowRisk):
         return risk._at_zero()
 
     def _at_zero(self) -> float:
-        cut, free = (
-            partial(self._cut, self.source.column(zero_predictions, 1)),
-            self.objective.intercept,
-        )
-        return bottom(cut, 0.0, smooth=self._smooth, free=free).best.value
+        cut = partial(self._cut, self.source.column(zero_predictions, 1))
+        return bottom(cut, 0.0, smooth=self._smooth, free=self.objective.intercept).best.value
 
     def tangent(self, w: Array, b: Intercept) -> Tangent:
         """Return the tangent plane at w; a free intercept is minimised out exactly, from b on.
@@ -96,18 +90,16 @@ class LinearRisk(RowRisk):
         parts = self.source.map(oracle.tangent, self.objective.loss, w)
         total, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
         slopes = Slopes(Column([part[-1] for part in parts]))
-        plane = Plane(g, offset, witness=slopes)
-        return Tangent(total, 0.0, plane)
+        return Tangent(total, 0.0, Plane(g, offset, witness=slopes))
 
     def anchor(self, w: Array, b: float) -> Anchor:
-        """Return the tangent at w, as `tangent` gives it, with its predictions and slopes."""
         tangent, z, a, g = self._level(w, b)
         return Anchor(tangent, self.source.column(apply_numpy, np.add, z, tangent.b), a, g)
 
     def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
-        cut = partial(self._cut, z)
-        low = bottom(cut, b, smooth=self._smooth, free=self.objective.intercept)
+        free = self.objective.intercept
+        low = bottom(partial(self._cut, z), b, smooth=self._smooth, free=free)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
         (left, right), shares = low.cuts, low.shares
         parts = self.source.map(oracle.blend, loss, z, (left.b, right.b), shares)
@@ -170,7 +162,3 @@ def _one_per_class(source: Source) -> Source:
     first[classes[::-1]] = np.arange(classes.size)[::-1]
     rows = first[first >= 0]
     return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)
-
-
-def _digest(block: Block) -> tuple[str, int]:
-    return type(block.X).__name__, checksum(block.y, block.s)

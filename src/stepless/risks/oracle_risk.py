@@ -63,6 +63,7 @@ class OracleRisk(WeightRisk):
 
     smooth: ClassVar[bool] = False  # True if there is a gradient everywhere
     found_right = False  # True if it has passed a check
+    objective: OracleObjective
 
     def __init__(
         self,
@@ -75,9 +76,7 @@ class OracleRisk(WeightRisk):
     ) -> None:
         domain = Free() if domain is None else domain
         domain.admit(d)
-        self.objective: OracleObjective = OracleObjective(
-            regularizer, domain, intercept, self.smooth
-        )
+        self.objective = OracleObjective(regularizer, domain, intercept, self.smooth)
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * UNIT
         self.origin = object()  # shared by all risks of the same data: see `under`
@@ -107,7 +106,6 @@ class OracleRisk(WeightRisk):
         return self._steepest
 
     def curvatures(self) -> Array:
-        """Return rough curvatures of a smooth risk along each weight: a solver's first guess."""
         return np.ones(self.d)
 
     @abstractmethod
@@ -192,11 +190,9 @@ class Section(Protocol):
 
     def cut(self, b: float) -> tuple[float, float]:
         """Return R(w, b) and a subgradient in b."""
-        ...
 
     def gradient(self, b: float) -> Array:
         """Return the subgradient in w that belongs to `cut`."""
-        ...
 
 
 class OffsetRisk(OracleRisk):

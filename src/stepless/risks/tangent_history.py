@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from stepless.plane import Tangent
 if TYPE_CHECKING:
     from stepless.risks.oracle_risk import OracleRisk
 
+_Past = tuple[int, Array, Tangent]  # number of the call, w, and the tangent there
 _REMEMBERED = 8  # tangents
 _MOST_NUMBERS = 2**24  # in all of them
 _SLACK = 1e-6  # relative to R and to the terms that cancel in it: user-defined sums may be coarse
@@ -27,7 +28,7 @@ class TangentHistory:
 
     def __init__(self, risk: OracleRisk) -> None:
         most = max(2, min(_REMEMBERED, _MOST_NUMBERS // (2 * max(risk.d, 1))))
-        self._past: deque[_PastTangent] = deque(maxlen=most)
+        self._past: deque[_Past] = deque(maxlen=most)
         self._calls = 0
 
     def compare(self, risk: OracleRisk, w: Array, value: float) -> None:
@@ -40,20 +41,15 @@ class TangentHistory:
         self._calls += 1
         if not np.isfinite(tangent.value):
             return
-        now = _PastTangent(self._calls, w.copy(), tangent)
+        now = self._calls, w.copy(), tangent
         for past in self._past:
-            _refuse_above(risk, past, f"R of call {now.call}", w, tangent.value)
-            _refuse_above(risk, now, f"R of call {past.call}", past.w, past.tangent.value)
+            call, at, earlier = past
+            _refuse_above(risk, past, f"R of call {self._calls}", w, tangent.value)
+            _refuse_above(risk, now, f"R of call {call}", at, earlier.value)
         self._past.append(now)
 
 
-class _PastTangent(NamedTuple):
-    call: int
-    w: Array
-    tangent: Tangent
-
-
-def _refuse_above(risk: OracleRisk, past: _PastTangent, where: str, w: Array, value: float) -> None:
+def _refuse_above(risk: OracleRisk, past: _Past, where: str, w: Array, value: float) -> None:
     call, at, tangent = past
     above = float(tangent.plane.a @ w) + tangent.plane.offset - value
     unit = abs(value) + abs(tangent.value) + float(risk.sizes @ np.abs(w))

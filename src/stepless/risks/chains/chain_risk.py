@@ -10,7 +10,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.data import Column, sum_blocks
-from stepless.data.sequences import SequenceBlock, Sequences
+from stepless.data.sequences import Sequences
 from stepless.design import Design
 from stepless.jit import compiled
 from stepless.objective import Regularizer
@@ -62,15 +62,11 @@ class ChainWorkspace(NamedTuple):
             np.zeros(1),
         )
 
-
-def block_workspace(problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
-    """Return a workspace for a block, and an array for the gradient of d weights."""
-    longest = int(np.diff(problem.ends).max(initial=0))
-    return ChainWorkspace.of(longest, tags), np.empty(d + _LINE)[:d]
-
-
-def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
-    return Chains(pairs, block.X, y, block.ends, s)
+    @classmethod
+    def of_block(cls, problem: Chains, tags: int, d: int) -> tuple[ChainWorkspace, Array]:
+        """Return a workspace for a block, and an array for the gradient of d weights."""
+        longest = int(np.diff(problem.ends).max(initial=0))
+        return cls.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
 class ChainRisk(OracleRisk):
@@ -114,8 +110,10 @@ class ChainRisk(OracleRisk):
         # of `tags` terms per position of the longest sequence
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
         self.rounding = (terms + sequences.longest * (tags + 4)) * UNIT
-        given = pairs, sequences.split(y, positions=True), sequences.split(s)
-        self.problems = Column(sequences.map(_problem, *given))
+        given = sequences.split(y, positions=True), sequences.split(s)
+        self.problems = Column(
+            sequences.map(lambda block, y, s: Chains(pairs, block.X, y, block.ends, s), *given)
+        )
 
     def begin(self) -> None:
         super().begin()
@@ -150,7 +148,7 @@ class ChainRisk(OracleRisk):
 
 @compiled(
     "problem.X[n,≤problem.pairs.features] problem.y[n] problem.ends[m] problem.s[m-1] "
-    "sizes[≥problem.pairs.weights()]",
+    "sizes[≥problem.pairs.weights()]"
 )
 def _sizes(sizes: Array, problem: Chains) -> None:
     """Write sizes: Σ s_i Σ_t |x_tj| for each weight of a feature."""

@@ -11,13 +11,7 @@ from stepless.arrays import Array
 from stepless.data.sequences import SequenceBlock
 from stepless.jit import FAST, compiled
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import (
-    WORKSPACE,
-    ChainRisk,
-    Chains,
-    ChainWorkspace,
-    block_workspace,
-)
+from stepless.risks.chains.chain_risk import WORKSPACE, ChainRisk, Chains, ChainWorkspace
 
 
 class CRFRisk(ChainRisk):
@@ -45,15 +39,14 @@ class CRFRisk(ChainRisk):
         A weight's own curvature grows with the frequency of its feature, but a frequent feature is
         surer of its tags, and features that occur together share the curvature.
         """
-        most = float(self.sizes.max())
-        return 0.125 * np.sqrt(most * self.sizes)
+        return 0.125 * np.sqrt(float(self.sizes.max()) * self.sizes)
 
 
 def _log_losses(
     block: SequenceBlock, problem: Chains, tags: int, w: Array
 ) -> tuple[float, Array, float]:
     """Return Σ s_i ℓ_i, its gradient, and the largest logarithm."""
-    work, g = block_workspace(problem, tags, w.size)
+    work, g = ChainWorkspace.of_block(problem, tags, w.size)
     total = _tangents(g, problem, w, work, None)
     # the loop for scores that differ much is compiled only when it is needed
     if math.isnan(total):

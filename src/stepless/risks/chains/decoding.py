@@ -36,13 +36,11 @@ def _probabilities(block: SequenceBlock, pairs: Pairs, tags: int, w: Array) -> A
 
 
 @compiled(
-    WORKSPACE + "X[n,≤pairs.features] labels[n] ends[m] w[pairs.weights()+K*K+2*K]",
-    fastmath=FAST,
+    WORKSPACE + "X[n,≤pairs.features] labels[n] ends[m] w[pairs.weights()+K*K+2*K]", fastmath=FAST
 )
 def _label(
     labels: Indices, work: ChainWorkspace, pairs: Pairs, X: Design, ends: Indices, w: Array
 ) -> None:
-    """Write the best labelings."""
     K, offset = work.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     for i in range(ends.size - 1):
@@ -53,13 +51,11 @@ def _label(
 
 
 @compiled(
-    WORKSPACE + "X[n,≤pairs.features] p[n,K] ends[m] w[pairs.weights()+K*K+2*K]",
-    fastmath=FAST,
+    WORKSPACE + "X[n,≤pairs.features] p[n,K] ends[m] w[pairs.weights()+K*K+2*K]", fastmath=FAST
 )
 def _infer(
     p: Array, work: ChainWorkspace, pairs: Pairs, X: Design, ends: Indices, w: Array
 ) -> None:
-    """Write p, the marginals."""
     K, offset = work.E.shape[0], pairs.weights()
     T = w[offset : offset + K * K].reshape(K, K)
     _, apart = chain.exponentials(work.E, T)

@@ -9,13 +9,7 @@ from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.jit import FAST, compiled
 from stepless.objective import Regularizer
 from stepless.risks.chains import chain
-from stepless.risks.chains.chain_risk import (
-    WORKSPACE,
-    ChainRisk,
-    Chains,
-    ChainWorkspace,
-    block_workspace,
-)
+from stepless.risks.chains.chain_risk import WORKSPACE, ChainRisk, Chains, ChainWorkspace
 from stepless.risks.chains.pairs import Pairs
 
 
@@ -59,7 +53,7 @@ def _hinges(
     block: SequenceBlock, problem: Chains, cost: Array, w: Array
 ) -> tuple[float, Array, float]:
     """Return Σ s_i ℓ_i, a subgradient of it, and 0: there are no logarithms."""
-    work, g = block_workspace(problem, len(cost), w.size)
+    work, g = ChainWorkspace.of_block(problem, len(cost), w.size)
     return _tangents(g, problem, cost, w, work), g, 0.0
 
 

@@ -62,20 +62,16 @@ class SeenPairs(Term):
 
     @property
     def features(self) -> int:
-        """Number of features."""
         return self.ends.size - 1
 
     def weights(self) -> int:
-        """Return the number of weights."""
         return self.seen.size
 
     def span(self, j: int) -> tuple[int, int]:
-        """Return the range of the weights of feature j."""
         at = np.uint64(j)
         return self.ends[at], self.ends[at + np.uint64(1)]
 
     def tag(self, j: int, k: int) -> int:
-        """Return the tag of weight k, one of feature j's."""
         tag: int = self.seen[k]
         return tag
 

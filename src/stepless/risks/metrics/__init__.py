@@ -10,11 +10,11 @@ from functools import partial
 
 from stepless.arguments import brief
 from stepless.registry import named
-from stepless.risks.metrics.at_top import AtTop
-from stepless.risks.metrics.f_measure import FMeasure
-from stepless.risks.metrics.metric import Metric
-from stepless.risks.metrics.metric_risk import MetricRisk
-from stepless.risks.metrics.roc_area import RocArea
+from stepless.risks.metrics.at_top import AtTop as AtTop
+from stepless.risks.metrics.f_measure import FMeasure as FMeasure
+from stepless.risks.metrics.metric import Metric as Metric
+from stepless.risks.metrics.metric_risk import MetricRisk as MetricRisk
+from stepless.risks.metrics.roc_area import RocArea as RocArea
 
 # The metrics by the names that users write, and those of the k highest scores, from k.
 METRICS: dict[str, Callable[..., Metric]] = {
@@ -46,15 +46,3 @@ def metric_of(name: str, k: float | None = None) -> Metric:
     if name.strip() not in at_k and k is not None:
         raise ValueError(f"metric={name!r} has no k; leave k={brief(k)} out")
     return metric
-
-
-__all__ = [
-    "METRICS",
-    "METRICS_AT_K",
-    "AtTop",
-    "FMeasure",
-    "Metric",
-    "MetricRisk",
-    "RocArea",
-    "metric_of",
-]

@@ -29,14 +29,7 @@ class FRisk(MetricRisk):
     more c rises with a = P − u up to a² = s(s + 1), s = β²P + c, and falls after. If the best c
     falls from a to a + 1, that threshold was passed at the lower one, and c never rises again: the
     best c rises and then falls, and all searches together take P + 2N steps. So an oracle call
-    costs one sort, and O(m) for every intercept that is tried.
-
-    Parameters
-    ----------
-    source, regularizer, intercept
-        As in `MetricRisk`.
-    square
-        β².
+    costs one sort, and O(m) for every intercept that is tried. `square` is β².
     """
 
     def __init__(
@@ -61,7 +54,6 @@ class FRisk(MetricRisk):
         return super().rounding_error(w, b, value) + shift
 
     def oracle_value(self, w: Array, b: Intercept) -> float:
-        """Return R(w, b)."""
         z = self.source.predictions(w)
         ranks = _SortedScores(z, self._positive, self._negative, self._square)
         return ranks.cut(float(b)).value
@@ -89,10 +81,7 @@ class _SortedScores:
         a[self._high[:c]] += share / self._low.size
 
     def _search(self, b: float) -> tuple[float, int, int, float]:
-        worst: tuple[float, int, int, float] = _worst_counts(
-            self._missed, self._called, self._highest, self._square, b
-        )
-        return worst
+        return _worst_counts(self._missed, self._called, self._highest, self._square, b)
 
 
 @compiled("highest[N] called[N+1] missed[≥2]", fastmath=FAST)

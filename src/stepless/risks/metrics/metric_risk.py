@@ -71,7 +71,6 @@ class MetricRisk(OracleRisk):
         return found.value, self.source.combination(found.a)
 
     def oracle_value(self, w: Array, b: Intercept) -> float:
-        """Return R(w)."""
         return self.value_and_gradient(w)[0]
 
     def oracle_tangent(self, w: Array, b: Intercept) -> Tangent:

@@ -43,8 +43,6 @@ class RocArea(Metric):
         order = order[s[order] > 0.0]
         weight, wanted = np.cumsum(s[order]), float(s[positive].sum())
         last = int(np.searchsorted(weight, wanted * (1.0 - _ALIKE)))
-        if weight[last] > wanted * (
-            1.0 + _ALIKE
-        ):  # only a part of this example's weight is called positive
+        if weight[last] > wanted * (1.0 + _ALIKE):  # only a part of it is called positive
             return float(z[order[last]])
         return below(z[order], last + 1)

@@ -40,8 +40,7 @@ class AssignedNDCG(NDCG):
         return most
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
-        level: float = _plane(a, z, y, self.k)
-        return level
+        return _plane(a, z, y, self.k)
 
 
 @compiled("z[n] a[n] y[n]", fastmath=FAST)

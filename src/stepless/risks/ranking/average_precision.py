@@ -33,8 +33,7 @@ class AveragePrecision(RankingLoss):
         return bool(y[0] > 0.0 and y[-1] <= 0.0)
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
-        level: float = _plane(a, self, z, y, order)
-        return level
+        return _plane(a, self, z, y, order)
 
     def lost(self, harmonic: Array, i: int, j: int, end: int) -> float:
         """Σ_{i ≤ l < end} (l + 1)/(l + j + 1) − (l + 1)/(l + j + 2), by harmonic numbers."""
@@ -67,5 +66,4 @@ def _plane(a: Array, loss: AveragePrecision, z: Array, y: Array, order: Indices)
         before[i] += before[i - 1] if i else 0.0
         a[relevant[i]] = -cost * before[i]
         precision += (i + 1.0) / (i + 1.0 + before[i])
-    level: float = 1.0 - precision / C
-    return level
+    return 1.0 - precision / C

@@ -89,9 +89,8 @@ def _mean(measure: Measure, y: ArrayLike, z: ArrayLike, group: QueryIds, qid: Qu
     if np.isnan(z).any():
         raise ValueError("scores must be numbers, but some are NaN")
     queries = Queries.of(y, group=group, qid=qid)
-    starts = queries.starts.tolist()
     found = []
-    for lo, hi in pairwise(starts):
+    for lo, hi in pairwise(queries.starts.tolist()):
         rows = queries.rows[lo:hi]
         if y[rows[0]] > 0.0:
             order = rows[np.argsort(-z[rows])]
@@ -117,12 +116,10 @@ def _ndcg(y: Array, ideal: Array, z: Array, k: int) -> float:
     best = 0.0
     for r in range(min(k, y.size)):
         best += gain(ideal[r]) * discount(r)
-    reached = 0.0
-    first = 0
+    reached, first = 0.0, 0
     while first < y.size:
         last, _ = _tied(y, z, first)
-        gains = 0.0
-        weights = 0.0
+        gains = weights = 0.0
         for r in range(first, last):
             gains += gain(y[r])
             weights += discount(r) if r < k else 0.0
@@ -134,8 +131,7 @@ def _ndcg(y: Array, ideal: Array, z: Array, k: int) -> float:
 @compiled("y[n] z[n]")
 def _found(y: Array, z: Array, k: int) -> float:
     """Return the expected number of relevant documents among the first k."""
-    found = 0.0
-    first = 0
+    found, first = 0.0, 0
     while first < min(k, y.size):
         last, relevant = _tied(y, z, first)
         found += relevant * (min(last, k) - first) / (last - first)
@@ -146,8 +142,7 @@ def _found(y: Array, z: Array, k: int) -> float:
 @compiled("y[n] z[n]")
 def _average_precision(y: Array, z: Array) -> float:
     total = 0.0
-    before = 0
-    first = 0
+    before = first = 0
     while first < y.size:
         last, relevant = _tied(y, z, first)
         size = last - first

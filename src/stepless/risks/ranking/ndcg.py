@@ -64,8 +64,7 @@ def _plane(a: Array, loss: NDCG, z: Array, y: Array, order: Indices) -> float:
         weight[r] = discount(r)
         ideal += weight[r] * gain(y[r])
     a[:] = 0.0
-    level = 0.0
-    best = 0.0
+    level = best = 0.0
     for C in range(1, n):
         if k >= C:
             best += weight[C - 1]
@@ -104,8 +103,7 @@ def _two_grades(
         if found > most:
             top, most = p, found
     choose_places(place[: k - top], loss, weight, query, top, cost)
-    level: float = _slopes(a, query, place[: k - top], top, weight, share)
-    return level
+    return _slopes(a, query, place[: k - top], top, weight, share)
 
 
 @compiled(fastmath=FAST)
@@ -116,8 +114,7 @@ def _slopes(
     z, relevant, others, _ = query
     C, N = relevant.size, others.size
     cost = share * 2.0 / C / N
-    level = 1.0
-    before = 0
+    level, before = 1.0, 0
     for i in range(top):
         while before < place.size and place[before] <= i:
             before += 1

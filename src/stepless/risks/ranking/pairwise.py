@@ -23,8 +23,7 @@ class Pairwise(RankingLoss):
     """
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
-        level: float = _plane(a, z, y, order)
-        return level
+        return _plane(a, z, y, order)
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
@@ -38,8 +37,7 @@ def _plane(a: Array, z: Array, y: Array, order: Indices) -> float:
     size = np.zeros(worst + 1)
     for i in range(n):
         size[grade[i]] += 1.0
-    pairs = 0.0
-    before = 0.0
+    pairs = before = 0.0
     for g in range(worst + 1):
         pairs += before * size[g]
         before += size[g]

@@ -59,8 +59,7 @@ def choose_places(
     """
     z, _, others, behind = query
     N = place.size
-    total = 0.0
-    step = 1
+    total, step = 0.0, 1
     while step <= N:
         step *= 2
     while step > 1:

@@ -35,8 +35,7 @@ class ReciprocalRank(RankingLoss):
         return bool(y[0] > 0.0 and y[-1] <= 0.0)
 
     def plane(self, a: Array, z: Array, y: Array, order: Indices) -> float:
-        level: float = _plane(a, z, y, order)
-        return level
+        return _plane(a, z, y, order)
 
 
 @compiled("z[n] a[n] y[n] order[n]", fastmath=FAST)
