@@ -41,8 +41,7 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None = None, label: str = "") -> None:
-        self.stream = stream or sys.stderr
-        self.label = label
+        self.stream, self.label = stream or sys.stderr, label
         self._compiled = COMPILED.seconds
 
     def __call__(self, event: Event, w: Array, b: float) -> None:
@@ -65,8 +64,7 @@ class Checkpoint:
     """A watcher that calls `save(w, b, event)` with the best weights every `every` seconds."""
 
     def __init__(self, save: Callable[[Array, float, Event], None], every: float = 60.0) -> None:
-        self.save = save
-        self.every = every
+        self.save, self.every = save, every
         self._last = perf_counter()
 
     def __call__(self, event: Event, w: Array, b: float) -> None:
@@ -87,10 +85,8 @@ class EarlyStop:
     """
 
     def __init__(self, score: Callable[[Array, float], float], patience: int = 5) -> None:
-        self.score = score
-        self.patience = patience
-        self._best = -math.inf
-        self._waited = 0
+        self.score, self.patience = score, patience
+        self._best, self._waited = -math.inf, 0
 
     def __call__(self, event: Event, w: Array, b: float) -> bool:
         if event.passes == 1:  # a new run, as with one-vs-rest

@@ -78,9 +78,8 @@ class ProximalBundle:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
         planes: Any = risk.planes(duals=2)
-        return ProximalBundleState(
-            planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d)
-        )
+        radius = max(radius, planes.length(w))
+        return ProximalBundleState(planes, w.copy(), b, radius, np.zeros(risk.d))
 
     def resume(self, risk: Risk, state: ProximalBundleState) -> ProximalBundleState:
         w = state.w if state.best is None else state.best
