@@ -102,10 +102,8 @@ class DualAscent:
         q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
         order = np.flatnonzero(s).astype(np.uint32)
         motion = np.array([b, math.inf, 0.0])
-        a, strength = np.zeros(risk.m), objective.strength
-        state = DualAscentState(
-            a, w.copy(), motion, q, length, bias_square, order, order.size, strength
-        )
+        point, strength = (np.zeros(risk.m), w.copy(), motion), objective.strength
+        state = DualAscentState(*point, q, length, bias_square, order, order.size, strength)
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:

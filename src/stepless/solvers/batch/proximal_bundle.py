@@ -101,8 +101,7 @@ class ProximalBundle:
 
     def _move(self, strength: float, a: Array, state: ProximalBundleState) -> None:
         """Compute w_{t+1} from the planes and the proximal terms."""
-        planes, rho = state.planes, state.radius
-        here = state.w
+        planes, rho, here = state.planes, state.radius, state.w
         if self.phases and state.rounds == 0 and state.best is not None:
             here = state.best
         state.rounds += 1

@@ -120,10 +120,8 @@ class SmoothedNewton:
         terms, source, kept = Piecewise.of(risk), risk.source, Predictions.of(risk.source, w, b)
         centre, aim = source.column(_middle, terms.corners), min(max(self.aim, _LEAST_AIM), 0.1)
         slopes = source.column(apply_numpy, np.zeros_like, kept.p)
-        columns = slopes, source.empty(), source.empty()
-        return SmoothedNewtonState(
-            w.copy(), b, kept, terms, centre, width, aim, *columns, terms.base
-        )
+        rest = slopes, source.empty(), source.empty(), terms.base
+        return SmoothedNewtonState(w.copy(), b, kept, terms, centre, width, aim, *rest)
 
     def _sampled(self, sample: RowRisk, w: Array, b: float) -> tuple[SmoothedNewtonState, float]:
         """Return the state that a sample of the examples leads to, and its risk there."""

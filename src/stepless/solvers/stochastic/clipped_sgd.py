@@ -153,8 +153,9 @@ class ClippedSGD:
         return state
 
     def step(self, risk: RowRisk, state: ClippedSGDState, rng: np.random.Generator) -> Finding:
-        theorem = self._theorem(state)
-        stage, m, drawn = self._stage(risk, state, theorem), risk.m, self.schedule == "theory"
+        m, drawn = risk.m, self.schedule == "theory"
+        theorem = Theorem(state.constants, self.target) if drawn and self.target else None
+        stage = self._stage(risk, state, theorem)
         order = rng.integers(m, size=m, dtype=np.uint32) if drawn else random_order(m, rng)
         arrays = state.centre, state.v, state.total, state.motion
         clipped_descent.descend(risk.problem, stage, order, *arrays)
@@ -170,11 +171,6 @@ class ClippedSGD:
         reached = self.target is not None and state.best <= self.target
         proved = theorem is not None and state.stages >= theorem.stages
         return finding_at(risk, w, tangent, finished=reached or proved)
-
-    def _theorem(self, state: ClippedSGDState) -> Theorem | None:
-        if self.schedule == "practical" or self.target is None:
-            return None
-        return Theorem(state.constants, self.target)
 
     def _stage(self, risk: RowRisk, state: ClippedSGDState, theorem: Theorem | None) -> Stage:
         reach, beta, ball = state.reach, state.constants.smoothness, risk.objective.radius

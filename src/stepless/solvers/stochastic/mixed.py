@@ -127,21 +127,16 @@ class Mixed:
         _continue_epoch(risk, state.centre, state.epoch, order)
         state.left -= order.size
         w, b = _mean(risk, state.centre, state.epoch)
-        return Finding(w, b) if state.left else self._end_epoch(risk, state, state.epoch, w, b)
-
-    def _end_epoch(
-        self, risk: RowRisk, state: MixedState, under_way: EpochState, w: Array, b: float
-    ) -> Finding:
-        """End an epoch at the mean of its iterates."""
-        anchor = risk.anchor(w, b)
+        if state.left:
+            return Finding(w, b)
+        under_way, anchor = state.epoch, risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)
         if self.schedule == "theory" or arrived.objective <= state.centre.objective:
             state.centre, state.rises = arrived, 0
             state.observed = _observed_smoothness(under_way, state.steepest)
         else:  # steps were too long: again from the old centre
             state.rises += 1
-        state.epochs += 1
-        state.epoch = None
+        state.epoch, state.epochs = None, state.epochs + 1
         found = _polished(risk, arrived, under_way.epoch.step)
         return Finding(found.w, found.b, objective=found.objective, plane=anchor.tangent.plane)
 
