@@ -180,7 +180,6 @@ class _Run:
 
     @property
     def solver(self) -> Solver:
-        """The solver at work."""
         return self.sequence.solvers[self.turn]
 
     @property

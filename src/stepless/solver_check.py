@@ -6,22 +6,19 @@ import copy
 import inspect
 import math
 import pickle
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
-from stepless.arrays import Array
 from stepless.checks.contract import SLACK, ContractError, described, point
 from stepless.data import Source
 from stepless.minimization import Result, minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
-from stepless.plane import Plane
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, Finding, ProximalBundle, Solver
 from stepless.stopping import Stopping
 
 _STEPS = 6
-T = TypeVar("T")
 
 
 def check_solver(solver: Solver) -> None:
@@ -114,12 +111,11 @@ def _check_run(solver: Solver, objective: Objective) -> None:
         raise ContractError(f"{name} raises {described(error)}") from error
 
 
-def _restored(name: str, state: T) -> T:
+def _restored(name: str, state: Any) -> Any:
     try:
-        copied: T = pickle.loads(pickle.dumps(state))
+        return pickle.loads(pickle.dumps(state))
     except Exception as error:
         raise ContractError(f"the state of {name} cannot be pickled: {described(error)}") from error
-    return copied
 
 
 def _check_finding(name: str, risk: LinearRisk, finding: Finding, reference: Result) -> None:
@@ -148,20 +144,14 @@ def _check_finding(name: str, risk: LinearRisk, finding: Finding, reference: Res
             f"{name} claims a lower bound of {finding.lower_bound:.8g}, "
             f"but the objective falls to {reference.objective:.8g}"
         )
-    if finding.plane is not None:
+    if (plane := finding.plane) is not None:
         rng, free = np.random.default_rng(1), objective.intercept
         places = [(w, b), (reference.w, reference.b)]
         places += [(rng.normal(size=risk.d), 3.0 * rng.normal() * free) for _ in range(20)]
-        _check_plane(name, risk, finding.plane, places)
-
-
-def _check_plane(
-    name: str, risk: LinearRisk, plane: Plane, places: list[tuple[Array, float]]
-) -> None:
-    for w, b in places:
-        height, actual = float(plane.a @ w) + plane.tilt * b + plane.offset, risk.value(w, b)
-        if not height <= actual + SLACK * (1 + actual):
-            raise ContractError(
-                f"{name} finds a plane of height {height:.6g} at w = {point(w)}, b = {b:.6g}, "
-                f"where the risk is only {actual:.6g}"
-            )
+        for w, b in places:
+            height, actual = float(plane.a @ w) + plane.tilt * b + plane.offset, risk.value(w, b)
+            if not height <= actual + SLACK * (1 + actual):
+                raise ContractError(
+                    f"{name} finds a plane of height {height:.6g} at w = {point(w)}, b = {b:.6g}, "
+                    f"where the risk is only {actual:.6g}"
+                )

@@ -26,10 +26,7 @@ class KernelCuts:
         if risk.unproven is None:
             self._certifier = Certifier(risk.objective, risk.d, risk.planes())
         self._best = Finding(np.zeros(risk.d), 0.0, objective=math.inf)
-        self._mean, self._means = (
-            np.zeros(risk.d),
-            0,
-        )  # of slopes; their number
+        self._mean, self._means = np.zeros(risk.d), 0  # of slopes; their number
 
     def evaluate(
         self,
@@ -47,7 +44,14 @@ class KernelCuts:
         if risk.gram.table is None:  # each plane would cost the whole Gram matrix
             self._claim(risk, certifier, w, plane)
         else:
-            self._learn(risk, certifier, tangent, plane, most)
+            if plane is not None:
+                certifier.learn(plane, self._ceiling)
+            lowest = certifier.learn(tangent.plane, self._ceiling)
+            if lowest is not None:
+                tangent = risk.tangent(lowest, self._best.b)
+                certifier.learn(tangent.plane, self._ceiling)
+                if most is None or np.count_nonzero(lowest) <= most:
+                    self.keep_if_best(risk, lowest, tangent)
         return replace(self._best, lower_bound=certifier.lower_bound, claim=certifier)
 
     def _claim(self, risk: KernelRisk, certifier: Certifier, w: Array, plane: Plane | None) -> None:
@@ -59,23 +63,6 @@ class KernelCuts:
             self._mean += (2.0 / (self._means + 1.0)) * (risk.m * plane.a - self._mean)
             if self._means & (self._means - 1) == 0:  # it costs the whole Gram matrix
                 certifier.accept(*risk.claim(self._mean))
-
-    def _learn(
-        self,
-        risk: KernelRisk,
-        certifier: Certifier,
-        tangent: Tangent,
-        plane: Plane | None,
-        most: int | None,
-    ) -> None:
-        if plane is not None:
-            certifier.learn(plane, self._ceiling)
-        lowest = certifier.learn(tangent.plane, self._ceiling)
-        if lowest is not None:
-            tangent = risk.tangent(lowest, self._best.b)
-            certifier.learn(tangent.plane, self._ceiling)
-            if most is None or np.count_nonzero(lowest) <= most:
-                self.keep_if_best(risk, lowest, tangent)
 
     @property
     def _ceiling(self) -> float:

@@ -40,29 +40,23 @@ class Solver(Protocol):
     @property
     def name(self) -> str:
         """The name that users give."""
-        ...
 
     @property
     def needs(self) -> type:
         """The kind of risk that it can minimise."""
-        ...
 
     @property
     def online(self) -> bool:
         """True if it takes one example at a time, and so can learn from a stream."""
-        ...
 
     def lacks(self, objective: Any) -> str | None:
         """Return what of this objective the solver cannot handle, with a remedy, or None."""
-        ...
 
     def start(self, risk: Any, w: Array, b: Any) -> Any:
         """Return a state at these weights."""
-        ...
 
     def step(self, risk: Any, state: Any, rng: np.random.Generator) -> Finding:
         """Pass once over the data."""
-        ...
 
 
 class OnlineSolver(Solver, Protocol):
@@ -75,19 +69,15 @@ class OnlineSolver(Solver, Protocol):
 
     def begin_stream(self, objective: Any, w: Array, b: Any) -> Any:
         """Return a state at these weights, before the first example of a stream."""
-        ...
 
     def walk(self, risk: Any, state: Any, order: Indices, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""
-        ...
 
     def learn(self, risk: Any, state: Any, order: Indices, rng: np.random.Generator) -> Array:
         """Learn a chunk in order; return the predictions before each example (m × K)."""
-        ...
 
     def weights(self, objective: Any, state: Any) -> tuple[Array, Array]:
         """Return the current weights (d × K) and intercepts (K)."""
-        ...
 
 
 def finding_at(risk: Risk, w: Array, tangent: Tangent, finished: bool = False) -> Finding:
@@ -153,7 +143,6 @@ class Remarking(Protocol):
 
     def remark(self, lower_bound: float) -> str | None:
         """Say so in one sentence, with a remedy, at the end of a run that proved this bound."""
-        ...
 
 
 @runtime_checkable
@@ -162,4 +151,3 @@ class Resumable(Protocol):
 
     def resume(self, risk: Any, state: Any) -> Any:
         """Return a state for this risk, of the same examples: planes and dual points stay true."""
-        ...

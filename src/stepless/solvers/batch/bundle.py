@@ -118,8 +118,7 @@ def _planes_of(objective: Penalized) -> type[Planes] | None:
     if lasso(objective) is not None:
         return PolyhedralPlanes
     if objective.domain.separable:
-        smooth = objective.regularizer.smooth_conjugate()
-        return CurvedPlanes if smooth else GeneralPlanes
+        return CurvedPlanes if objective.regularizer.smooth_conjugate() else GeneralPlanes
     return None
 
 

@@ -102,10 +102,8 @@ class DualAscent:
         q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
         order = np.flatnonzero(s).astype(np.uint32)
         motion = np.array([b, math.inf, 0.0])
-        a, strength = np.zeros(risk.m), objective.strength
-        state = DualAscentState(
-            a, w.copy(), motion, q, length, bias_square, order, order.size, strength
-        )
+        point, strength = (np.zeros(risk.m), w.copy(), motion), objective.strength
+        state = DualAscentState(*point, q, length, bias_square, order, order.size, strength)
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:
@@ -177,11 +175,9 @@ class DualAscent:
             order = state.order[: state.active]
             state.work += max(order.size / risk.m, _LEAST)
             shuffle(order, rng.integers(2**64, dtype=np.uint64))
-            active = loops.sweep(
-                risk.problem, scale, state.q, order, state.a, state.w, state.motion
-            )
+            arrays = state.q, order, state.a, state.w, state.motion
+            state.active = int(loops.sweep(risk.problem, scale, *arrays))
             moves = state.motion[loops.MOVE] > 0.0
-            state.active = int(active)
             state.motion[loops.SLACK] = _CAUTION * state.motion[loops.MOVE]
         return self._certify(risk, state)
 
@@ -193,11 +189,8 @@ class DualAscent:
         (total, conjugates), z, g = _gather(risk, state, shares)
         motion[loops.BIAS] += shift  # the centre is now where the intercept was
         z += shift
-        state.active = int(
-            loops.recall(
-                risk.problem, state.q, state.order, state.active, motion[loops.SLACK], a, z
-            )
-        )
+        given = state.q, state.order, state.active, motion[loops.SLACK], a, z
+        state.active = int(loops.recall(risk.problem, *given))
         state.w = g.sum(axis=0) / -objective.strength
 
         level = shares[0] * g[0] + shares[1] * g[1] if objective.intercept else g[0]
@@ -206,13 +199,9 @@ class DualAscent:
         if state.given is not None and state.given[0] < best[0]:
             best = state.given
         state.given = None
-        return Finding(
-            best[1],
-            best[2],
-            objective=best[0],
-            lower_bound=objective.floor(slope, -conjugates),
-            claim=Slopes(risk.source.split(a.copy())),
-        )
+        (value, w, b), bound = best, objective.floor(slope, -conjugates)
+        claim = Slopes(risk.source.split(a.copy()))
+        return Finding(w, b, value, lower_bound=bound, claim=claim)
 
     @staticmethod
     def _level(risk: RowRisk, state: DualAscentState) -> tuple[tuple[float, float], float]:

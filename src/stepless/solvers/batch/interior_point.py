@@ -101,10 +101,7 @@ class InteriorPoint:
         return self._certify(risk, state, solved)
 
     def _certify(
-        self,
-        risk: RowRisk,
-        state: InteriorPointState,
-        solved: AnySystem | None,
+        self, risk: RowRisk, state: InteriorPointState, solved: AnySystem | None
     ) -> Finding:
         """Take the steps; return objective and certificate there."""
         source, terms, p = risk.source, state.terms, state.kept.p
@@ -130,13 +127,8 @@ class InteriorPoint:
             bound = unpenalized_bound(objective, gap, right, solved)
         else:
             bound = fenchel_bound(risk.objective, objective, gap, residual)
-        return Finding(
-            state.w,
-            state.b,
-            objective=objective,
-            lower_bound=bound,
-            claim=terms.claim(risk, slopes),
-        )
+        claim = terms.claim(risk, slopes)
+        return Finding(state.w, state.b, objective, lower_bound=bound, claim=claim)
 
     def _move(self, risk: RowRisk, state: InteriorPointState) -> AnySystem | None:
         """Compute predictor, corrector and the lengths of the next steps."""
@@ -147,11 +139,8 @@ class InteriorPoint:
         _weigh(risk, state, target)
         solved = newton_system(risk, state.c, thrifty=False)
         direction = _direction(risk, state, solved, target)
-        r, t, (A, B, C) = (
-            1.0 / max(direction.dual, 1.0),
-            1.0 / max(direction.primal, 1.0),
-            direction.bends,
-        )
+        r, t = (1.0 / max(longest, 1.0) for longest in (direction.dual, direction.primal))
+        A, B, C = direction.bends
         left = max(state.product + A * r + B * t + C * r * t, 0.0) / state.product
         target = mu * left**3, _TRUSTED * mu
         _weigh(risk, state, target)
@@ -191,10 +180,7 @@ def _weigh(risk: RowRisk, state: InteriorPointState, target: tuple[float, float]
 
 
 def _direction(
-    risk: RowRisk,
-    state: InteriorPointState,
-    solved: AnySystem,
-    target: tuple[float, float],
+    risk: RowRisk, state: InteriorPointState, solved: AnySystem, target: tuple[float, float]
 ) -> SearchDirection:
     """Solve for the moves of w and b, and follow them with β, α, γ."""
     source, free = risk.source, risk.objective.intercept
@@ -206,6 +192,5 @@ def _direction(
     read = state.terms.corners, state.kept.p, move
     parts = source.update(state.point, barrier.push, *read, target)
     dual, primal = (max(part[side] for part in parts) for side in range(2))
-    return SearchDirection(
-        turn, turn_b, move, dual, primal, sum_blocks([part[2:] for part in parts])
-    )
+    bends = sum_blocks([part[2:] for part in parts])
+    return SearchDirection(turn, turn_b, move, dual, primal, bends)

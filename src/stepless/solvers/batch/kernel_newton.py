@@ -139,9 +139,8 @@ class KernelSystem:
     def quadratic_forms(self, kernels: Array) -> Array:
         """Return kᵀ H^½ (λI + H^½KH^½)⁻¹ H^½ k for each row k."""
         right = (kernels * self._root).T
-        forms: Array = np.einsum(
-            "ij,ij->j", right, cho_solve(self._factor, right, check_finite=False)
-        )
+        solved = cho_solve(self._factor, right, check_finite=False)
+        forms: Array = np.einsum("ij,ij->j", right, solved)
         return forms
 
     def inverse(self) -> Array:

@@ -233,9 +233,8 @@ def _times_inverse_hessian(state: LBFGSState, g: Array) -> Array:
     if state.moves:
         change = state.changes[-1]
         q *= float(state.moves[-1] @ change) / float(change @ (state.scales * change))
-    for move, change, (share, bend) in zip(
-        state.moves, state.changes, reversed(shares), strict=True
-    ):
+    steps = zip(state.moves, state.changes, reversed(shares), strict=True)
+    for move, change, (share, bend) in steps:
         q += (share - float(change @ q) / bend) * move
     return q
 

@@ -84,7 +84,7 @@ class MirrorDescent:
         objective = risk.objective.penalty(w) + tangent.value
         state.b = tangent.b
         steps, mirror = state.steps, state.steps.mirror
-        g = tangent.plane.a + steps.linear(w)
+        g = tangent.plane.a + steps.ridge * w
         square = mirror.dual_square(g, w)
         if square > 0.0:  # else the risk has its minimum here, and the penalty alone cannot tell
             state.steepness += square

@@ -73,14 +73,14 @@ class MirrorProx:
     def step(self, risk: WeightRisk, state: MirrorProxState, rng: np.random.Generator) -> Finding:
         w, here = state.w, risk.tangent(state.w, state.b)
         steps, mirror = state.steps, state.steps.mirror
-        g = here.plane.a + steps.linear(w)
+        g = here.plane.a + steps.ridge * w
         if state.step == 0.0:  # a risk ≥ 0 would fall below 0 if it were less smooth than that
             square = mirror.dual_square(g, w)
             state.step = 2.0 * here.value / square if square > 0.0 and here.value > 0.0 else 1.0
         while True:
             z = steps.move(w, g, state.step)
             there = risk.tangent(z, here.b)
-            ahead = there.plane.a + steps.linear(z)
+            ahead = there.plane.a + steps.ridge * z
             v = steps.move(w, ahead, state.step)
             bend = state.step * float((ahead - g) @ (z - v))
             near = mirror.divergence(z, w) + mirror.divergence(v, z)

@@ -19,7 +19,7 @@ class MirrorSteps:
 
     mirror: Mirror
     penalty: Regularizer | None
-    ridge: float
+    ridge: float  # times w is the gradient that steps take of it
 
     @classmethod
     def of(cls, risk: WeightRisk, name: MirrorName | None) -> MirrorSteps:
@@ -37,10 +37,6 @@ class MirrorSteps:
             unit = 1.0 / (float(risk.sizes.sum()) or 1.0)
             return cls(UnboundedEntropy(objective.domain, risk.d, unit), penalty, shares[1])
         return cls(MIRRORS[name](objective.domain, risk.d), penalty, shares[1])
-
-    def linear(self, w: Array) -> Array | float:
-        """Return the gradient of the ridge, where it is taken by its tangent."""
-        return self.ridge * w
 
     def move(self, w: Array, g: Array, step: float) -> Array:
         """argmin_v∈S step (⟨g, v⟩ + the rest of Ω(v)) + B(v, w)."""

@@ -15,21 +15,9 @@ from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import (
-    Predictions,
-    fenchel_bound,
-    head_start_sample,
-    level_intercept,
-    line_search,
-    step_of,
-    unweighted,
-)
-from stepless.solvers.batch.orthogonal import (
-    AnySystem,
-    newton_system,
-    raised_curvatures,
-    unpenalized_bound,
-)
+from stepless.solvers.batch import newton_step, orthogonal
+from stepless.solvers.batch.newton_step import Predictions, level_intercept, unweighted
+from stepless.solvers.batch.orthogonal import AnySystem, raised_curvatures
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
 _ROUGH = 0.05  # relative decrease promised by a sample's next step at which it has done its work
@@ -105,7 +93,7 @@ class Newton:
 
     def _sampled(self, risk: RowRisk, w: Array, b: float) -> tuple[Array, float]:
         """Return weights fitted to a sample of the examples, if there are enough of them."""
-        sample = head_start_sample(risk)
+        sample = newton_step.head_start_sample(risk)
         if sample is None:
             return w, b
         state, rng = self.start(sample, w, b), np.random.default_rng(0)
@@ -132,10 +120,8 @@ class Newton:
 
         here = survey(0.0)
         if risk.objective.intercept:
-            tiny = _LEVEL * (
-                sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
-            )
-            shift = level_intercept(lambda shift: survey(shift) if shift else here, tiny)
+            size = sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
+            shift = level_intercept(lambda shift: survey(shift) if shift else here, _LEVEL * size)
             state.kept.shift(source, shift)
             state.b += shift
             state.tilt = sums[1]
@@ -148,18 +134,12 @@ class Newton:
             kept = abs(gained - state.decrease) <= _KEPT * state.decrease + _ROUNDED * objective
             gradient = np.append(state.g, state.tilt) if risk.objective.intercept else state.g
             state.stale = 0 if gained > 0.0 else state.stale + 1
-            bound = unpenalized_bound(objective, 0.0, gradient, solved if kept else None)
+            bound = orthogonal.unpenalized_bound(objective, 0.0, gradient, solved if kept else None)
         else:
             residual = risk.objective.strength * state.w + state.g
-            bound = fenchel_bound(risk.objective, objective, 0.0, residual)
-        return Finding(
-            state.w,
-            state.b,
-            objective=objective,
-            lower_bound=bound,
-            claim=Slopes(source.column(unweighted, state.slopes)),
-            spent=state.stale >= _STALE,
-        )
+            bound = newton_step.fenchel_bound(risk.objective, objective, 0.0, residual)
+        claim, spent = Slopes(source.column(unweighted, state.slopes)), state.stale >= _STALE
+        return Finding(state.w, state.b, objective, lower_bound=bound, claim=claim, spent=spent)
 
     def _move(self, risk: RowRisk, state: NewtonState) -> AnySystem:
         source, strength, free = risk.source, risk.objective.strength, risk.objective.intercept
@@ -169,12 +149,12 @@ class Newton:
         c = state.c
         if strength == 0.0:
             c = raised_curvatures(risk, c, min(_LIFTED, state.decrease / max(state.height, _LEAST)))
-        solved = newton_system(risk, c)
+        solved = orthogonal.newton_system(risk, c)
         delta = solved.solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
         p, loss = state.kept.p, risk.objective.loss
-        turn, turn_b, move = step_of(risk, delta)
+        turn, turn_b, move = newton_step.step_of(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
         def derivatives(t: float) -> tuple[float, float]:
@@ -182,7 +162,7 @@ class Newton:
             first, second = (part / risk.m for part in sums)
             return first + along + t * bend, second + bend
 
-        t = line_search(slope, derivatives)
+        t = newton_step.line_search(slope, derivatives)
         state.w = state.w + t * turn
         state.b += t * turn_b
         state.kept.follow(source, move, t, state.w, state.b)
@@ -191,5 +171,4 @@ class Newton:
 
 @light
 def _divide(block: Block, c: Array, m: int) -> None:
-    """Write c: divided by m."""
     c /= m

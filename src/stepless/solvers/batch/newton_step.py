@@ -43,10 +43,7 @@ class NewtonSystem:
     def __init__(
         self, source: Source, c: Column, damping: Array, ones: bool, thrifty: bool = True
     ) -> None:
-        self.source = source
-        self.c = c
-        self.damping = damping
-        self.ones = ones
+        self.source, self.c, self.damping, self.ones = source, c, damping, ones
         self.exact = False
         self.factor: Array | None = None
         self.scale: Array  # of the factor, or else
@@ -58,9 +55,8 @@ class NewtonSystem:
         else:
             diagonal = source.squares(c)
             if ones:
-                diagonal = np.append(
-                    diagonal, max(sum_blocks(source.map(apply_numpy, np.add.reduce, c)), _LEAST)
-                )
+                mass = sum_blocks(source.map(apply_numpy, np.add.reduce, c))
+                diagonal = np.append(diagonal, max(mass, _LEAST))
             self.diagonal = diagonal + damping
 
     def solve(self, right: Array) -> Array:
@@ -183,7 +179,7 @@ class Predictions:
     @classmethod
     def of(cls, source: Source, w: Array, b: float) -> Predictions:
         p = source.column(oracle.predictions, w, b)
-        return cls(p, _highest(source.map(_largest, p)))
+        return cls(p, float(np.max(source.map(_largest, p))))
 
     def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
@@ -197,15 +193,14 @@ class Predictions:
             self.p, self.reach, self.way = fresh.p, fresh.reach, 0.0
 
     def _measure(self, reaches: list[float]) -> None:
-        before, self.reach = self.reach, _highest(reaches)
+        before, self.reach = self.reach, float(np.max(reaches))  # of which NaN is the highest
         self.way += before + self.reach
 
 
 def step_of(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:
     """Return the moves of weights, intercept and predictions of a system's solution."""
-    turn, turn_b = np.ascontiguousarray(delta[: risk.d]), 0.0
-    if risk.objective.intercept:
-        turn_b = float(delta[-1])
+    turn = np.ascontiguousarray(delta[: risk.d])
+    turn_b = float(delta[-1]) if risk.objective.intercept else 0.0
     return turn, turn_b, risk.source.column(oracle.predictions, turn, turn_b)
 
 
@@ -224,10 +219,6 @@ def fenchel_bound(objective: Objective, height: float, spread: float, residual: 
 def unweighted(block: Block, slopes: Array, scale: float = 1.0) -> Array:
     """Return a_i from s_i a_i/scale; 0 where s_i is 0."""
     return np.divide(scale * slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
-
-
-def _highest(parts: list[float]) -> float:
-    return float(np.max(parts))  # of which NaN is the highest
 
 
 @light
@@ -270,6 +261,5 @@ def head_start_sample(risk: RowRisk) -> RowRisk | None:
     every = risk.m // n
     rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)
     strength = max(risk.objective.strength, 0.1 / n)
-    return LinearRisk(
-        replace(risk.objective, regularizer=SquaredL2(strength)), risk.source.take(rows)
-    )
+    objective = replace(risk.objective, regularizer=SquaredL2(strength))
+    return LinearRisk(objective, risk.source.take(rows))

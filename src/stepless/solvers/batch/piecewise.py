@@ -50,8 +50,7 @@ def _corners(block: Block, loss: Loss, m: int) -> tuple[Array, Array]:
 
 
 def _first_slopes(block: Block, loss: Loss, m: int) -> Array:
-    first: Array = loss.corners(block.y)[0]
-    return block.s / m * first
+    return block.s / m * loss.corners(block.y)[0]
 
 
 @light

@@ -78,9 +78,8 @@ class ProximalBundle:
         strength = risk.objective.strength
         radius = min(1.0, 1.0 / math.sqrt(strength)) if strength else 1.0
         planes: Any = risk.planes(duals=2)
-        return ProximalBundleState(
-            planes, w.copy(), b, max(radius, planes.length(w)), np.zeros(risk.d)
-        )
+        radius = max(radius, planes.length(w))
+        return ProximalBundleState(planes, w.copy(), b, radius, np.zeros(risk.d))
 
     def resume(self, risk: Risk, state: ProximalBundleState) -> ProximalBundleState:
         w = state.w if state.best is None else state.best
@@ -102,8 +101,7 @@ class ProximalBundle:
 
     def _move(self, strength: float, a: Array, state: ProximalBundleState) -> None:
         """Compute w_{t+1} from the planes and the proximal terms."""
-        planes, rho = state.planes, state.radius
-        here = state.w
+        planes, rho, here = state.planes, state.radius, state.w
         if self.phases and state.rounds == 0 and state.best is not None:
             here = state.best
         state.rounds += 1

@@ -15,15 +15,8 @@ from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import (
-    NewtonSystem,
-    Predictions,
-    fenchel_bound,
-    head_start_sample,
-    level_intercept,
-    line_search,
-    step_of,
-)
+from stepless.solvers.batch import newton_step
+from stepless.solvers.batch.newton_step import NewtonSystem, Predictions
 from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
@@ -114,7 +107,7 @@ class SmoothedNewton:
             state = self._at(risk, w, b, _WIDEST)
             _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
             return state
-        sample = head_start_sample(risk)
+        sample = newton_step.head_start_sample(risk)
         if sample is None:
             return self._at(risk, w, b, _WIDEST)
         own, promised = self._sampled(sample, w, b)
@@ -125,19 +118,10 @@ class SmoothedNewton:
 
     def _at(self, risk: RowRisk, w: Array, b: float, width: float) -> SmoothedNewtonState:
         terms, source, kept = Piecewise.of(risk), risk.source, Predictions.of(risk.source, w, b)
-        return SmoothedNewtonState(
-            w.copy(),
-            b,
-            kept,
-            terms,
-            source.column(_middle, terms.corners),
-            width,
-            min(max(self.aim, _LEAST_AIM), 0.1),
-            source.column(apply_numpy, np.zeros_like, kept.p),
-            source.empty(),
-            source.empty(),
-            terms.base,
-        )
+        centre, aim = source.column(_middle, terms.corners), min(max(self.aim, _LEAST_AIM), 0.1)
+        slopes = source.column(apply_numpy, np.zeros_like, kept.p)
+        rest = slopes, source.empty(), source.empty(), terms.base
+        return SmoothedNewtonState(w.copy(), b, kept, terms, centre, width, aim, *rest)
 
     def _sampled(self, sample: RowRisk, w: Array, b: float) -> tuple[SmoothedNewtonState, float]:
         """Return the state that a sample of the examples leads to, and its risk there."""
@@ -163,7 +147,7 @@ class SmoothedNewton:
         value = risk.value_at(state.kept.p)
         objective = value + risk.objective.penalty(w)
         residual = risk.objective.strength * w + state.g
-        bound = fenchel_bound(risk.objective, objective, state.cost, residual)
+        bound = newton_step.fenchel_bound(risk.objective, objective, state.cost, residual)
         claim, plane = state.terms.claim(risk, state.slopes), None
         if not free:  # with an intercept it would have a tilt of rounding's size
             plane = Plane(state.g, value - float(state.g @ w) - state.cost, witness=claim)
@@ -181,7 +165,7 @@ class SmoothedNewton:
         delta = NewtonSystem(source, state.c, damping, free).solve(-gradient)
         slope = float(gradient @ delta)
         state.decrease = -0.5 * slope
-        turn, turn_b, move = step_of(risk, delta)
+        turn, turn_b, move = newton_step.step_of(risk, delta)
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
@@ -189,7 +173,7 @@ class SmoothedNewton:
             first, second = sum_blocks(source.map(smoothing.along, *rounded, p, move, t))
             return first + along + t * bend, second + bend
 
-        t = line_search(slope, derivatives)
+        t = newton_step.line_search(slope, derivatives)
         if t < 0.25:
             state.damping = _STIFFER * max(state.damping, _LEAST_DAMPING)
         elif t > 0.5:
@@ -214,7 +198,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
         return sums[0] + terms.tilt, sums[1]
 
     if free:
-        shift = level_intercept(survey, 1e-15 * terms.mass)
+        shift = newton_step.level_intercept(survey, 1e-15 * terms.mass)
         state.kept.shift(source, shift)
         state.b += shift
     else:
@@ -258,5 +242,4 @@ def _middle(block: Block, corners: tuple[Array, Array]) -> Array:
 
 @light
 def _subtract_from(block: Block, before: Array, slopes: Array) -> None:
-    """Write before: slopes − before."""
     np.subtract(slopes, before, out=before)

@@ -77,10 +77,8 @@ class AdaGrad(CompositeLearner):
             raise ValueError(f"delta must be at least 0, or None to be found, not {delta:g}")
         if blocks is not None and matrix != "block":
             raise ValueError("blocks= is for matrix='block'")
-        self.update = update
-        self.matrix = matrix
-        self.blocks = blocks
-        self.delta = delta
+        self.update, self.matrix = update, matrix
+        self.blocks, self.delta = blocks, delta
 
     def lacks(self, objective: Objective) -> str | None:
         if self.matrix == "diagonal":

@@ -50,8 +50,7 @@ class AROW(Learner):
             raise ValueError(f"matrix must be 'diagonal' or 'full', not {matrix!r}")
         if r is not None and not r > 0.0:
             raise ValueError(f"r must be positive, or None to be found, not {r:g}")
-        self.matrix = matrix
-        self.r = r
+        self.matrix, self.r = matrix, r
 
     def lacks(self, objective: Objective) -> str | None:
         loss = objective.loss

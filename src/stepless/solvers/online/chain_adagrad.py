@@ -183,7 +183,7 @@ class ChainAdaGrad(AdaGrad):
 
 @compiled(
     WORKSPACE + "kept[D,K,2|3] order[n] scores[≥n,1] rule.start[D,K] cost?[K,K] "
-    "problem.X[p,≤D-K-2] problem.y[p] problem.ends[m] problem.s[m-1]",
+    "problem.X[p,≤D-K-2] problem.y[p] problem.ends[m] problem.s[m-1]"
 )
 def _rounds(
     kept: Array,

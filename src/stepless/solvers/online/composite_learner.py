@@ -7,16 +7,9 @@ import math
 from stepless.arrays import Array, Indices
 from stepless.mirrors.elastic import elastic_shares
 from stepless.objective import FiniteSum, Objective
+from stepless.solvers.online import updates
 from stepless.solvers.online.learner import Learner, LearnerState
-from stepless.solvers.online.updates import (
-    Averaging,
-    Eager,
-    Memory,
-    Mirror,
-    Setting,
-    Splitting,
-    Update,
-)
+from stepless.solvers.online.updates import Memory, Setting, Update
 
 
 class CompositeLearner(Learner):
@@ -75,17 +68,17 @@ class CompositeLearner(Learner):
 def averaging(objective: Objective) -> Update:
     """Return dual averaging, with lazy updates where possible."""
     lazy = objective.domain.separable and objective.regularizer.by_rows
-    return Averaging() if lazy else Eager(averaging=True)
+    return updates.Averaging() if lazy else updates.Eager(averaging=True)
 
 
 def mirror(objective: Objective) -> Update:
     """Return composite mirror descent, with lazy updates where possible."""
     lazy = objective.domain.separable and objective.regularizer.separable
-    return Mirror() if lazy else Eager(averaging=False)
+    return updates.Mirror() if lazy else updates.Eager(averaging=False)
 
 
 def splitting(objective: Objective) -> Update:
     """Return composite mirror descent with one step size, with lazy updates where possible."""
     elastic = elastic_shares(objective.regularizer)
     lazy = objective.domain.separable and elastic is not None
-    return Splitting(elastic) if lazy and elastic else Eager(averaging=False)
+    return updates.Splitting(elastic) if lazy and elastic else updates.Eager(averaging=False)

@@ -182,9 +182,8 @@ class Descent(PassSolver[DescentState]):
             # The same regret for the intercept as for the weights: |b| ≤ ρ · max‖x‖.
             bias_reach = bounds.longest or 1.0
             if "slack" not in numbers:
-                bias_reach *= self._optimistic(objective, bounds) / self.first_radius(
-                    objective, bounds
-                )
+                hypothesis = self._optimistic(objective, bounds)
+                bias_reach *= hypothesis / self.first_radius(objective, bounds)
         usual = {
             "strength": objective.strength,
             "gradient": bounds.gradient(objective),

@@ -54,9 +54,7 @@ class FullMatrix:
     """Both updates with H_t = δI + G_t^½, block by block, in the eigenbasis of H."""
 
     def __init__(self, averaging: bool, by_blocks: bool, names: Sequence[object] | None) -> None:
-        self.averaging = averaging
-        self.by_blocks = by_blocks
-        self.names = names
+        self.averaging, self.by_blocks, self.names = averaging, by_blocks, names
 
     @staticmethod
     def lacks(objective: Objective) -> str | None:
@@ -75,8 +73,8 @@ class FullMatrix:
         memory = MatrixMemory(np.zeros((2, w.size)), np.zeros((3, b.size)), blocks=blocks)
         memory.kept[1], memory.bias[0] = w.ravel(), b
         if self.averaging:
-            pulls = setting.pulls(w, b)
-            memory.kept[0], memory.bias[1] = pulls[0].ravel(), pulls[1]
+            pull, memory.bias[1] = setting.pulls(w, b)
+            memory.kept[0] = pull.ravel()
         return memory
 
     def _places(self, d: int, K: int) -> list[Indices]:

@@ -98,7 +98,9 @@ class KernelPGS:
         """Pass over the examples in a given order; the finding's `w` are f's coefficients."""
         m, motion, slopes = risk.m, state.motion, np.empty(order.size)
         motion[expansion.OFFSET :] = 0.0
-        rule = self._rule(risk, state)
+        budget = m if self.budget is None else min(int(self.budget), m)
+        bound, bias = self._bound(risk, state), float(risk.objective.intercept)
+        rule = Rule(risk.objective.strength, bound, budget, bias)
         table = risk.gram.table
         if table is not None:
             expansion.descend(risk.problem(table), rule, order, state.beta, motion, slopes)
@@ -117,11 +119,6 @@ class KernelPGS:
         plane = Plane(a / m, offset, tilt, witness=risk.slopes(a))
         kappa = expansion.fitted(rule, motion[expansion.CLOCK], motion[expansion.MASS])
         return Finding(kappa * state.beta, float(motion[expansion.BIAS]), plane=plane)
-
-    def _rule(self, risk: KernelRisk, state: KernelPGSState) -> Rule:
-        budget = risk.m if self.budget is None else min(int(self.budget), risk.m)
-        bias = float(risk.objective.intercept)
-        return Rule(risk.objective.strength, self._bound(risk, state), budget, bias)
 
     def _bound(self, risk: KernelRisk, state: KernelPGSState) -> float:
         """Return a bound on ‖f*‖: Ω(f*) ≤ R(0)."""

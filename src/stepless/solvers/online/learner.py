@@ -237,8 +237,7 @@ def _better(cost: Cost, best: Cost) -> bool:
 
 def mistaken(scores: Array, y: Array) -> Mask:
     """Mark misclassified examples: by sign, or by the highest of several scores."""
-    wrong: Mask = scores[:, 0] * y <= 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1) != y
-    return wrong
+    return scores[:, 0] * y <= 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1) != y
 
 
 def sizes_of_rows(X: Design, s: Array) -> ExampleSizes:

@@ -75,8 +75,7 @@ class OnlineToBatch:
                 "FOBOS, PassiveAggressive, AROW; others have a parameter iterate=, or need none"
             )
         refuse_iterate(iterate, ITERATES[1:])
-        self.solver = solver
-        self.iterate = iterate
+        self.solver, self.iterate = solver, iterate
         self.name: str = solver.name
 
     def lacks(self, objective: Objective) -> str | None:

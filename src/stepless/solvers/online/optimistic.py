@@ -42,19 +42,14 @@ class Optimistic(Descent):
     name: ClassVar[str] = "optimistic"
 
     def __init__(
-        self,
-        iterate: Iterate = "last",
-        batch: int = 1,
-        accuracy: float = 0.0,
-        failure: float = 1.0,
+        self, iterate: Iterate = "last", batch: int = 1, accuracy: float = 0.0, failure: float = 1.0
     ) -> None:
         super().__init__(iterate, batch)
         if accuracy < 0.0:
             raise ValueError(f"accuracy must not be negative, but is {accuracy:g}")
         if not 0.0 < failure <= 1.0:
             raise ValueError(f"failure is a probability above 0, not {failure:g}")
-        self.accuracy = accuracy
-        self.failure = failure
+        self.accuracy, self.failure = accuracy, failure
 
     def lacks(self, objective: Objective) -> str | None:
         if self.accuracy > 0.0 and objective.strength == 0.0:
@@ -68,12 +63,9 @@ class Optimistic(Descent):
         return self._rule(objective, bounds, balance=1.0, slack=slack, restart=1.0)
 
     def finished(self, state: DescentState, rule: Rule) -> bool:
-        if self.accuracy == 0.0:
+        T, G = state.motion[descent.PHASE], rule.gradient
+        if self.accuracy == 0.0 or T < 1:
             return False
-        T = state.motion[descent.PHASE]
-        if T < 1:
-            return False
-        G = rule.gradient
         delta = self.failure / (3 - math.log2(min(rule.strength, 1.0)))
         logarithmic = G * G * (1 + math.log(T)) / (delta * rule.strength * T)
         root = 4 * state.motion[descent.RADIUS] * G / (delta * math.sqrt(T))

@@ -85,7 +85,6 @@ class PassSolver(Generic[S]):
         return w.reshape(-1, 1), np.array([b])
 
     def _end_segment(self, objective: Objective, state: S, rng: np.random.Generator) -> None:
-        """End a pass, or a segment of a stream."""
         self._settle(objective, state)
         if self.iterate != "last":
             state.iterates.add(self.iterate, *self._take_segment(state), rng)
@@ -128,7 +127,6 @@ class PassSolver(Generic[S]):
         raise NotImplementedError
 
     def _last(self, objective: Objective, state: S) -> Point:
-        """Return the last iterate."""
         raise NotImplementedError
 
     def _reviewed(self, risk: RowRisk, state: S, finding: Finding) -> Finding:

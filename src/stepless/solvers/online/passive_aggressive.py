@@ -49,8 +49,7 @@ class PassiveAggressive(Learner):
             raise ValueError(f"variant must be 'I' or 'II', not {variant!r}")
         if C is not None and not C > 0.0:
             raise ValueError(f"C must be positive, or None to be found, not {C:g}")
-        self.variant = variant
-        self.C = C
+        self.variant, self.C = variant, C
 
     def lacks(self, objective: Objective) -> str | None:
         if not objective.loss.unit_slopes:

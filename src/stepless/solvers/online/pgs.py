@@ -93,7 +93,8 @@ class PGS(PassSolver[PGSState]):
                 f"needs a penalty with a smooth conjugate, and {type(penalty).__name__} has none; "
                 "use penalty='l2', 'lp(p)' or 'elasticnet(ρ)', or solver='auto'"
             )
-        if not domain.free and not _same_norm(objective):
+        p = penalty.norm_exponent
+        if not domain.free and (p is None or p != domain.ball_exponent):
             return (
                 "knows the domains free and the ball of the penalty's norm; use domain='ball(R)' "
                 "for l2, 'lp_ball(R, p)' for lp(p), or solver='auto'"
@@ -148,7 +149,7 @@ class PGS(PassSolver[PGSState]):
         lost = float(state.motion[primal_gradient.LOST]) / max(state.clock, 1)
         state.lost = max(state.lost, lost)
         state.first = state.lost or UNKNOWN
-        primal_gradient.settle(_link(objective, state.first), state.kept, state.motion)
+        self._settle(objective, state)
 
     def _reviewed(self, risk: RowRisk, state: PGSState, finding: Finding) -> Finding:
         assert finding.objective is not None
@@ -203,11 +204,6 @@ class PGS(PassSolver[PGSState]):
             return 1
         spread = risk.d * risk.m // max(risk.source.X.nnz, 1)
         return max(1, min(spread, risk.m // _ROUNDS))
-
-
-def _same_norm(objective: Objective) -> bool:
-    p = objective.regularizer.norm_exponent
-    return p is not None and p == objective.domain.ball_exponent
 
 
 def _link(objective: Objective, first: float) -> Linear | Power | Separate:

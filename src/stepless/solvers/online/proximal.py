@@ -58,8 +58,7 @@ class Proximal(Descent):
             raise ValueError(f"a radius is positive, not {radius:g}")
         if strategy not in ("balance", "bound"):
             raise ValueError(f"strategy must be 'balance' or 'bound', not {strategy!r}")
-        self.strategy = strategy
-        self.radius = radius
+        self.strategy, self.radius = strategy, radius
 
     def lacks(self, objective: Objective) -> str | None:
         if self.strategy == "bound" and math.isinf(objective.loss.lipschitz()):
@@ -80,9 +79,8 @@ class Proximal(Descent):
     def begin(self, state: DescentState, rule: Rule, rounds: int) -> None:
         if self.strategy == "bound" and state.passes & (state.passes - 1) == 0:
             T = rounds * max(state.passes, 1)
-            state.motion[descent.CURVATURE] = best_bound(
-                rule.strength, rule.gradient, state.motion[descent.RADIUS], T
-            )
+            sizes = rule.strength, rule.gradient, state.motion[descent.RADIUS]
+            state.motion[descent.CURVATURE] = best_bound(*sizes, T)
 
 
 def best_bound(strength: float, G: float, radius: float, T: int) -> float:

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from stepless.arrays import Array
 from stepless.objective import Objective
 
 
-class SegmentPart(NamedTuple):
-    """Examples of a chunk that lie in one segment; whether they begin it, and end it."""
-
-    rows: slice
-    begins: bool
-    ends: bool
-
-
-def doubling_segments(clock: int, count: int) -> Iterator[SegmentPart]:
+def doubling_segments(clock: int, count: int) -> Iterator[tuple[slice, bool, bool]]:
     """Cut a chunk of `count` examples, after `clock` others, where 1, 2, 4, 8, … are learned.
 
-    Sizes, radii and sums change only there, and depend on all examples before: so the cuts into
+    Yield the rows that lie in one segment; whether they begin it, and end it. Sizes, radii and sums
+    change only there, and depend on all examples before: so the cuts into
     chunks make no difference, and no example counts before it was predicted.
 
     Examples
     --------
-    >>> parts = doubling_segments(3, 7)
-    >>> [(part.rows.start, part.rows.stop, part.begins, part.ends) for part in parts]
+    >>> [(rows.start, rows.stop, *ends) for rows, *ends in doubling_segments(3, 7)]
     [(0, 1, False, True), (1, 5, True, True), (5, 7, True, False)]
     """
     done = 0
@@ -34,7 +25,7 @@ def doubling_segments(clock: int, count: int) -> Iterator[SegmentPart]:
         now = clock + done
         end = 1 << now.bit_length()
         stop = min(count, done + end - now)
-        yield SegmentPart(slice(done, stop), now & (now - 1) == 0, clock + stop == end)
+        yield slice(done, stop), now & (now - 1) == 0, clock + stop == end
         done = stop
 
 

@@ -34,7 +34,9 @@ class SupportTable:
         new = coming[self._place[coming] < 0]
         places = np.flatnonzero(self.examples < 0)
         if places.size < new.size:
-            self._grow(new.size - places.size)
+            old, n = (self.examples, self.table, self.beta), self.beta.size
+            self._make(n + max(new.size - places.size, n // 2))
+            self.examples[:n], self.table[:n, :n], self.beta[:n] = old
             places = np.flatnonzero(self.examples < 0)
         places = places[: new.size]
         self.examples[places] = new
@@ -42,11 +44,6 @@ class SupportTable:
         taken = np.flatnonzero(self.examples >= 0)
         seat(self.table, places, taken, self._gram.block(new, self.examples[taken]))
         return self._place[coming]
-
-    def _grow(self, lacking: int) -> None:
-        old, n = (self.examples, self.table, self.beta), self.beta.size
-        self._make(n + max(lacking, n // 2))
-        self.examples[:n], self.table[:n, :n], self.beta[:n] = old
 
     def release(self) -> None:
         """Free the places of examples without a coefficient."""

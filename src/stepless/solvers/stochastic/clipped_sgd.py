@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array
 from stepless.compiled import clipped_descent
 from stepless.compiled.clipped_descent import Stage
 from stepless.compiled.rows import fullest, steepest
@@ -115,8 +115,7 @@ class ClippedSGD:
             raise ValueError("schedule='theory' needs target=, the objective to reach")
         if target is not None and not 0.0 < target < math.inf:
             raise ValueError(f"target must be a positive number, not {target}")
-        self.target = target
-        self.schedule = schedule
+        self.target, self.schedule = target, schedule
 
     def lacks(self, objective: Objective) -> str | None:
         loss = objective.loss
@@ -154,8 +153,10 @@ class ClippedSGD:
         return state
 
     def step(self, risk: RowRisk, state: ClippedSGDState, rng: np.random.Generator) -> Finding:
-        theorem = self._theorem(state)
-        stage, order = self._stage(risk, state, theorem), self._order(risk.m, rng)
+        m, drawn = risk.m, self.schedule == "theory"
+        theorem = Theorem(state.constants, self.target) if drawn and self.target else None
+        stage = self._stage(risk, state, theorem)
+        order = rng.integers(m, size=m, dtype=np.uint32) if drawn else random_order(m, rng)
         arrays = state.centre, state.v, state.total, state.motion
         clipped_descent.descend(risk.problem, stage, order, *arrays)
         state.passes += 1
@@ -167,17 +168,9 @@ class ClippedSGD:
         state.best, state.bound = min(state.best, objective), max(state.bound, bound)
         if state.passes >= (1 if theorem is None else theorem.rounds / risk.m):
             self._shrink(state, w, objective, theorem)
-        return finding_at(risk, w, tangent, finished=self._finished(state, theorem))
-
-    def _theorem(self, state: ClippedSGDState) -> Theorem | None:
-        if self.schedule == "practical" or self.target is None:
-            return None
-        return Theorem(state.constants, self.target)
-
-    def _order(self, m: int, rng: np.random.Generator) -> Indices:
-        if self.schedule == "theory":
-            return rng.integers(m, size=m, dtype=np.uint32)
-        return random_order(m, rng)
+        reached = self.target is not None and state.best <= self.target
+        proved = theorem is not None and state.stages >= theorem.stages
+        return finding_at(risk, w, tangent, finished=reached or proved)
 
     def _stage(self, risk: RowRisk, state: ClippedSGDState, theorem: Theorem | None) -> Stage:
         reach, beta, ball = state.reach, state.constants.smoothness, risk.objective.radius
@@ -213,11 +206,6 @@ class ClippedSGD:
         if self.target is None:
             return 0.5 * max(state.best - state.bound, 0.0)
         return self.target * SHARE / (1.0 - SHRINK)
-
-    def _finished(self, state: ClippedSGDState, theorem: Theorem | None) -> bool:
-        if self.target is not None and state.best <= self.target:
-            return True
-        return theorem is not None and state.stages >= theorem.stages
 
 
 def _between(objective: Objective, w: Array, risk: float, plane: Plane) -> tuple[float, float]:

@@ -89,8 +89,7 @@ class Mixed:
             raise ValueError(f"schedule must be 'practical' or 'theory', not {schedule!r}")
         if not 0.0 < delta < 1.0:
             raise ValueError(f"delta is a probability between 0 and 1, not {delta:g}")
-        self.schedule = schedule
-        self.delta = delta
+        self.schedule, self.delta = schedule, delta
 
     def lacks(self, objective: Objective) -> str | None:
         loss = objective.loss
@@ -123,30 +122,21 @@ class Mixed:
         if state.epoch is None:
             plan = self.plan(risk, state)
             state.epoch, state.left = _begin_epoch(risk, state.centre, plan), plan.rounds
-        order = self._draw(risk.m, min(state.left, risk.m), rng)
+        m, n, drawn = risk.m, min(state.left, risk.m), self.schedule == "theory"
+        order = rng.integers(m, size=n, dtype=np.uint32) if drawn else random_order(m, rng)[:n]
         _continue_epoch(risk, state.centre, state.epoch, order)
         state.left -= order.size
         w, b = _mean(risk, state.centre, state.epoch)
-        return Finding(w, b) if state.left else self._end_epoch(risk, state, state.epoch, w, b)
-
-    def _draw(self, m: int, count: int, rng: np.random.Generator) -> Indices:
-        if self.schedule == "theory":
-            return rng.integers(m, size=count, dtype=np.uint32)
-        return random_order(m, rng)[:count]
-
-    def _end_epoch(
-        self, risk: RowRisk, state: MixedState, under_way: EpochState, w: Array, b: float
-    ) -> Finding:
-        """End an epoch at the mean of its iterates."""
-        anchor = risk.anchor(w, b)
+        if state.left:
+            return Finding(w, b)
+        under_way, anchor = state.epoch, risk.anchor(w, b)
         arrived = Centre.at(risk, w, anchor)
         if self.schedule == "theory" or arrived.objective <= state.centre.objective:
             state.centre, state.rises = arrived, 0
             state.observed = _observed_smoothness(under_way, state.steepest)
         else:  # steps were too long: again from the old centre
             state.rises += 1
-        state.epochs += 1
-        state.epoch = None
+        state.epoch, state.epochs = None, state.epochs + 1
         found = _polished(risk, arrived, under_way.epoch.step)
         return Finding(found.w, found.b, objective=found.objective, plane=anchor.tangent.plane)
 

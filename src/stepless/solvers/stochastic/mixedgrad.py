@@ -10,9 +10,7 @@ from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.stochastic.mixed import EpochPlan, Mixed, MixedState, parts
 
-_EPOCHS = (
-    20  # that the theorem's probability is shared by: the last has 4²⁰ times the first's rounds
-)
+_EPOCHS = 20  # that share the theorem's probability: the last has 4²⁰ times the first's rounds
 _LEAST = math.exp(-4.5)  # the largest δ of MAH Th. 7.1
 _SETTLED = 8.0  # λ_k η_k T_k, the same in every epoch; 8√(T₁/3) in the thesis
 

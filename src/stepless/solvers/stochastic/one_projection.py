@@ -101,17 +101,9 @@ class OneProjection:
         scale = self._scale(risk, home, tangent.b, value, tangent.plane.a)
         motion = np.zeros(9)
         motion[loop.BIAS] = tangent.b
-        state = OneProjectionState(
-            home.copy(),
-            np.zeros(risk.d),
-            motion,
-            scale,
-            Rule(),
-            (home, tangent.b, value),
-            self.rounds or risk.m,
-            projections=int(outside),
-            plane=tangent.plane,
-        )
+        offered, total, rounds = (home, tangent.b, value), np.zeros(risk.d), self.rounds or risk.m
+        state = OneProjectionState(home.copy(), total, motion, scale, Rule(), offered, rounds)
+        state.projections, state.plane = int(outside), tangent.plane
         state.rule = self.rule(objective, state)
         return state
 
