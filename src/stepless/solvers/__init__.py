@@ -34,14 +34,37 @@ from stepless.solvers.stochastic.mixedgrad import MixedGrad as MixedGrad
 from stepless.solvers.stochastic.sgd_pd import SGDPD as SGDPD
 from stepless.solvers.stochastic.sgd_st import SGDST as SGDST
 
-_DESCENT = Subgradient, Pegasos, Adaptive, Proximal, Optimistic
-_LEARNERS = AdaGrad, RDA, FOBOS, PassiveAggressive, AROW
-_BY_EXAMPLES = PGS, ClippedSGD
-_BUNDLES = Bundle, ProximalBundle, BundleLinesearch
-_PRECISE = Newton, SmoothedNewton, LBFGS, InteriorPoint, DualAscent
-_GRADIENTS = Gradient, Accelerated, MirrorDescent, MirrorProx, FrankWolfe
-_STOCHASTIC = EMGD, MixedGrad, SGDPD, SGDST
-_ONLINE: tuple[Any, ...] = *_DESCENT, *_LEARNERS, *_BY_EXAMPLES
-_BATCH: tuple[Any, ...] = *_BUNDLES, *_PRECISE, *_GRADIENTS, *_STOCHASTIC
-
-SOLVERS: dict[str, Any] = {solver.name: solver for solver in (*_ONLINE, *_BATCH)}
+SOLVERS: dict[str, Any] = {
+    solver.name: solver
+    for solver in (
+        Subgradient,
+        Pegasos,
+        Adaptive,
+        Proximal,
+        Optimistic,
+        AdaGrad,
+        RDA,
+        FOBOS,
+        PassiveAggressive,
+        AROW,
+        PGS,
+        ClippedSGD,
+        Bundle,
+        ProximalBundle,
+        BundleLinesearch,
+        Newton,
+        SmoothedNewton,
+        LBFGS,
+        InteriorPoint,
+        DualAscent,
+        Gradient,
+        Accelerated,
+        MirrorDescent,
+        MirrorProx,
+        FrankWolfe,
+        EMGD,
+        MixedGrad,
+        SGDPD,
+        SGDST,
+    )
+}
