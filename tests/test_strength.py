@@ -343,7 +343,7 @@ def test_it_is_stored_saved_and_said(noisy, tmp_path):
 
 def test_files_that_do_not_tell_the_strength_are_read_as_before(noisy, tmp_path, monkeypatch):
     model = LinearClassifier("logistic", alpha=0.1).fit(*noisy)
-    monkeypatch.setattr(model_file, "_CERTIFICATE", model_file._CERTIFICATE[1:])
+    monkeypatch.setattr(model_file, "_PROVEN", model_file._PROVEN[1:])
     save_model(model, tmp_path / "model")
     assert "alpha" not in read_header(tmp_path / "model")["certificate"]
     assert Summary.of(load_model(tmp_path / "model")).alpha == 0.1

@@ -25,7 +25,7 @@ from proof.exact import kernel_dual, kernel_objective, penalty
 from proof.judged import Judgement, admitted, judge
 from proof.oracles import METRICS, ORACLES, RANKINGS, oracle
 from proof.problems import LOSSES, pair, problem
-from stepless import minimize as loop
+from stepless import minimization as loop
 from stepless.certificates import Certifier
 from stepless.data import Source
 from stepless.data.gram import Gram

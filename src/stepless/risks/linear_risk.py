@@ -58,8 +58,7 @@ class LinearRisk(RowRisk):
     def identity(self) -> tuple[Hashable, ...]:
         objective, source = self.objective, self.source
         how = objective.loss, objective.intercept, objective.euclidean, *source.shape
-        kinds = source.map(lambda block: (type(block.X).__name__, checksum(block.y, block.s)))
-        return *how, *kinds, *source.digests()
+        return *how, *source.map(_digest), *source.digests()
 
     def value(self, w: Array, b: Intercept) -> float:
         return float(sum_blocks(self.source.map(oracle.value, self.objective.loss, w, b))) / self.m
@@ -162,3 +161,7 @@ def _one_per_class(source: Source) -> Source:
     first[classes[::-1]] = np.arange(classes.size)[::-1]
     rows = first[first >= 0]
     return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)
+
+
+def _digest(block: Block) -> tuple[str, int]:
+    return type(block.X).__name__, checksum(block.y, block.s)

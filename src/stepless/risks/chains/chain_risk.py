@@ -10,7 +10,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.data import Column, sum_blocks
-from stepless.data.sequences import Sequences
+from stepless.data.sequences import SequenceBlock, Sequences
 from stepless.design import Design
 from stepless.jit import compiled
 from stepless.objective import Regularizer
@@ -69,6 +69,10 @@ class ChainWorkspace(NamedTuple):
         return cls.of(longest, tags), np.empty(d + _LINE)[:d]
 
 
+def _problem(block: SequenceBlock, pairs: Pairs, y: Indices, s: Array) -> Chains:
+    return Chains(pairs, block.X, y, block.ends, s)
+
+
 class ChainRisk(OracleRisk):
     """R(w) = Σ s_i ℓ_i(w)/Σ s_i, the mean over *sequences* of a loss of whole labelings.
 
@@ -110,10 +114,8 @@ class ChainRisk(OracleRisk):
         # of `tags` terms per position of the longest sequence
         terms = sequences.X.shape[0] + sequences.X.shape[1] + tags + 16
         self.rounding = (terms + sequences.longest * (tags + 4)) * UNIT
-        given = sequences.split(y, positions=True), sequences.split(s)
-        self.problems = Column(
-            sequences.map(lambda block, y, s: Chains(pairs, block.X, y, block.ends, s), *given)
-        )
+        given = pairs, sequences.split(y, positions=True), sequences.split(s)
+        self.problems = Column(sequences.map(_problem, *given))
 
     def begin(self) -> None:
         super().begin()
