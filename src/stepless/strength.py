@@ -13,6 +13,7 @@ from stepless.arrays import Array
 from stepless.compiled import smooth
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
+from stepless.compiled.light import rowless
 from stepless.data import Block, Column, Source, apply_numpy
 from stepless.minimization import Result, minimize
 from stepless.objective import Loss, Objective
@@ -242,12 +243,14 @@ def _curvatures(risk: LinearRisk, z: Column) -> Column:
     return source.column(apply_numpy, np.zeros_like, z)
 
 
+@rowless
 def _corner_distances(block: Block, loss: Loss, z: Array) -> Array:
     """Return the distance of predictions to the nearest corner; infinity for weight 0."""
     distances = np.abs(z - loss.corners(block.y)[1]).min(axis=0)
     return np.where(block.s > 0.0, distances, math.inf)
 
 
+@rowless
 def _corner_density(block: Block, loss: Loss, z: Array, width: float) -> Array:
     """Return s_i times the rises of the slope at corners within `width`, over twice the width."""
     _, places, rises = loss.corners(block.y)

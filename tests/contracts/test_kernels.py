@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from contracts.test_going_on import solver_and_risk
-from stepless.data import Column, Sequences, Source, sequences, source
+from stepless.data import Column, Sequences, Source, memory, sequences
 from stepless.minimization import minimize
 from stepless.objective import Logistic, MulticlassHinge, Objective, Softmax, SquaredL2
 from stepless.risks.chains import ChainHingeRisk, CRFRisk
@@ -28,25 +28,32 @@ S = RNG.uniform(0.5, 1.5, M)
 @pytest.fixture
 def mapped(monkeypatch):
     """The names of what is mapped, each of them pickled on its way."""
-    monkeypatch.setattr(source, "_WORTH_A_BLOCK", 100)
+    monkeypatch.setattr(memory, "_WORTH_A_BLOCK", 100)
     monkeypatch.setattr(sequences, "_WORTH_A_BLOCK", 1)
     names = set()
 
-    def sent(method, before):
-        def call(self, kernel, *shared, **how):
-            names.add(kernel.__name__)
-            again = [pickle.loads(pickle.dumps(kernel))]
-            for argument in shared:
-                if not isinstance(argument, Column):
-                    assert not any(M in part.shape for part in arrays(argument)), kernel
-                    argument = pickle.loads(pickle.dumps(argument))
-                again.append(argument)
-            return before(self, *again, **how)
+    def sent(kernel, shared):
+        names.add(kernel.__name__)
+        again = []
+        for argument in shared:
+            if not isinstance(argument, Column):
+                assert not any(M in part.shape for part in arrays(argument)), kernel
+                argument = pickle.loads(pickle.dumps(argument))
+            again.append(argument)
+        return pickle.loads(pickle.dumps(kernel)), tuple(again)
 
-        return call
+    def run(self, blocks, round_, threads):
+        loop, shared = sent(round_.loop, round_.shared)
+        pickle.dumps(round_.join)
+        return before_run(self, blocks, round_._replace(loop=loop, shared=shared), threads)
 
-    for kind, method in ((Source, "map"), (Source, "total"), (Sequences, "map")):
-        monkeypatch.setattr(kind, method, sent(method, getattr(kind, method)))
+    def call(self, kernel, *shared):
+        kernel, shared = sent(kernel, shared)
+        return before_map(self, kernel, *shared)
+
+    before_run, before_map = memory.Memory.run, Sequences.map
+    monkeypatch.setattr(memory.Memory, "run", run)
+    monkeypatch.setattr(Sequences, "map", call)
     return names
 
 

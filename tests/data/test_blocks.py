@@ -8,7 +8,7 @@ from numba import typeof
 from scipy import sparse
 
 from stepless.compiled import oracle
-from stepless.data import Column, Source, apply_numpy, source
+from stepless.data import Column, Source, apply_numpy, memory
 from stepless.design import Outer
 from stepless.objective import Hinge, Logistic, Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
@@ -22,7 +22,7 @@ S = RNG.uniform(0.5, 1.5, 431)
 
 @pytest.fixture(autouse=True)
 def several_blocks(monkeypatch):
-    monkeypatch.setattr(source, "_WORTH_A_BLOCK", 100)
+    monkeypatch.setattr(memory, "_WORTH_A_BLOCK", 100)
 
 
 def arrays(block):
@@ -107,7 +107,7 @@ class Recorder:
         self.calls = []  # (columns, whether they are made here, kernel, shared)
         self._made = Source.column, Source.empty, Source.update
         monkeypatch.setattr(Source, "column", lambda *args: self._column(*args))
-        monkeypatch.setattr(Source, "empty", lambda *args: self._empty(*args))
+        monkeypatch.setattr(Source, "empty", lambda *args, **how: self._empty(*args, **how))
         monkeypatch.setattr(Source, "update", lambda *args: self._update(*args))
 
     def _column(self, given, kernel, *shared):
@@ -116,8 +116,8 @@ class Recorder:
         self.calls.append(((column,), True, kernel, shared))
         return column
 
-    def _empty(self, given):
-        column = self._made[1](given)
+    def _empty(self, given, **how):
+        column = self._made[1](given, **how)
         self.calls.append(((column,), True, _empty, ()))
         return column
 

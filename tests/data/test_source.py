@@ -5,6 +5,7 @@ import sys
 import textwrap
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from stepless.data import Source, cuts, threads
 from stepless.data.column import Column
+from stepless.data.memory import Memory
 from stepless.data.threads import available_cores
 from stepless.design import Dense, Sparse
 
@@ -38,17 +40,40 @@ def test_small_data_and_wide_data_are_cut_into_few_blocks():
     assert len(_wide(1000, 10_000_000, threads=1).blocks()) == 16
 
 
-def test_sums_too_large_for_every_block_are_taken_over_neighbours(monkeypatch):
+def test_sums_of_blocks():
     rng = np.random.default_rng(0)
     X, c = rng.normal(size=(160_000, 20)), rng.random(160_000)
     source = Source(X, c, threads=2)
     assert len(source.blocks()) == 8
     eight = source.gram(c, False)
-    monkeypatch.setattr(cuts, "_MOST_NUMBERS", 1)
-    assert cuts.merge_blocks(8, 400) == [range(k, k + 2) for k in range(0, 8, 2)]
     np.testing.assert_allclose(np.tril(eight), np.tril((X.T * c) @ X), rtol=1e-9, atol=1e-9)
-    four = source.gram(c, False)
-    np.testing.assert_allclose(np.tril(four), np.tril(eight), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 40, 256, 257, 300, 700])
+def test_a_tree_of_sums_depends_on_the_numbers_of_the_blocks_alone(count):
+    rng = np.random.default_rng(count)
+    parts = rng.normal(size=(count, 3)) * 10.0 ** rng.integers(-8, 8, size=(count, 1))
+    whole = cuts.sum_blocks([part.copy() for part in parts])
+    for order in (range(count), range(count - 1, -1, -1), rng.permutation(count)):
+        total = cuts.TreeSum((3,))
+        for k in order:
+            total.add(int(k), parts[k].copy())
+        np.testing.assert_array_equal(total.whole, whole)
+    np.testing.assert_allclose(whole, parts.sum(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_sums_of_many_blocks_do_not_depend_on_threads(threads):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5000, 3)), rng.normal(size=5000)
+    bounds = np.unique(np.append(rng.integers(0, 5000, 40), [0, 5000]))
+    home = Memory(Dense.of(X), list(pairwise(bounds.tolist())))
+    source = Source(home, y, threads=threads)
+    a, alone = source.split(y), Source(home, y, threads=1)
+    np.testing.assert_array_equal(source.combination(a), alone.combination(a))
+    np.testing.assert_allclose(source.combination(a), X.T @ y, rtol=1e-9, atol=1e-9)
+    rows = np.array([4999, 0, 17, 17])
+    np.testing.assert_array_equal(source.take(rows).y, y[rows])
 
 
 def test_results_come_in_the_order_of_the_blocks():

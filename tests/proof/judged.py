@@ -91,10 +91,12 @@ def _height(given, risk, s, result):
 def admitted(loss, source, column, intercept):
     """The slopes that the verifier takes for those that may have no conjugate: any prove something."""
     if loss.outputs() == 1:
-        parts = source.map(losses.admissible_slopes, loss, column)
-        return [exact(ai) for part in parts for ai in part[0][0]]
+        a = source.empty(before=(2,))
+        source.update(a, losses.admissible_slopes, loss, column)
+        return [exact(ai) for part in a.parts for ai in part[0]]
     shown = np.ones(loss.outputs(), dtype=bool)
     if intercept:
         shown = np.bincount(source.y.astype(int), source.s > 0.0, shown.size) > 0.0
-    parts = source.map(distributions.admissible, loss, column, shown, 0.0)
-    return [[exact(pic) for pic in pi] for part in parts for pi in part[0]]
+    p = source.empty(after=(loss.outputs(),))
+    source.update(p, distributions.admissible, loss, column, shown, 0.0)
+    return [[exact(pic) for pic in pi] for part in p.parts for pi in part]

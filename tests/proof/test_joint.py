@@ -348,7 +348,9 @@ def test_others_add_up_to_no_more_than_1():
         p[0, 1] = math.inf
         p[1, 1] = math.nan
         given = Softmax(K), Column([p]), np.ones(K, dtype=bool), 64.0
-        ((q, *_),) = source.map(distributions.admissible, *given)
+        column = source.empty(after=(K,))
+        source.update(column, distributions.admissible, *given)
+        q = column.whole
         totals = [sum(Fraction(v) for v in row) for row in q]
         assert max(totals) <= 1
         assert min(totals[2:]) >= (0 if K == 2 else Fraction(1, 10**6))

@@ -8,9 +8,11 @@ row's corners, Θ = α/β + γ/(1 − β), is the row's weight in the Hessian. L
 
 from __future__ import annotations
 
+from stepless.compiled.light import rowless
 from stepless.jit import FAST, compiled
 
 
+@rowless
 @compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] c[m] h[m]", fastmath=FAST)
 def weigh(block, c, h, terms, point, p, target):
     """Write c, h: each row's weight in the Hessian, and its part of the right-hand side.
@@ -32,6 +34,7 @@ def weigh(block, c, h, terms, point, p, target):
             h[i] += share * (p[i] - k[n, i] + low / b - high / (1.0 - b))
 
 
+@rowless
 @compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] dp[m]", fastmath=FAST)
 def push(block, point, terms, p, dp, target):
     """Write the moves of β, α, γ that follow the predictions' move dp.
@@ -63,6 +66,7 @@ def push(block, point, terms, p, dp, target):
     return dual, primal, A, B, C
 
 
+@rowless
 @compiled("p[m] terms.0[n,m] terms.1[n,m] point.*[n,m] slopes[m] give[m]", fastmath=FAST)
 def advance(block, point, slopes, give, terms, p, steps):
     """Write point: steps of these lengths, of β and of α, γ. Write slopes, give: what is there.

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from stepless.compiled.light import rowless
 from stepless.jit import FAST, compiled
 
 
@@ -31,6 +32,7 @@ def predictions(block, w):
     return z
 
 
+@rowless
 @compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
 def value(block, loss, z, b):
     """Σ s_i ℓ(z_i + b, y_i)."""
@@ -45,6 +47,7 @@ def value(block, loss, z, b):
     return total
 
 
+@rowless
 @compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
 def shares(block, loss, z, b, sharpness):
     """Of the loss smoothed to this sharpness: its value and its derivatives in b.
@@ -91,16 +94,15 @@ def shares(block, loss, z, b, sharpness):
     return total, height, moved, tilt, spread
 
 
-@compiled("block[m,d] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
-def blend(block, loss, z, b, sharpness, d):
-    """Heights at 0 of the planes that the p_i give; their slopes, added up and each.
+@compiled("block[m,d] g[d,K] slopes[m,K] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
+def blend(block, g, slopes, loss, z, b, sharpness):
+    """Write the slopes a_i = p_i − e_y (m × K), and add Σ s_i x_i ⊗ a_i to g.
 
-    These are Σ s_i x_i ⊗ a_i (d × K), Σ s_i a_i, and a_i = p_i − e_y (m × K).
+    Return the heights at 0 of the planes that the p_i give, and Σ s_i a_i.
     """
     X, y, s = block
     K = b.size
-    at, slopes = np.empty(K), np.empty((s.size, K))
-    g, tilt = np.zeros((d, K)), np.zeros(K)
+    at, tilt = np.empty(K), np.zeros(K)
     offset = 0.0
     for i in range(s.size):
         own, p = int(y[i]), slopes[i]
@@ -121,15 +123,17 @@ def blend(block, loss, z, b, sharpness, d):
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v
-    return offset, g, tilt, slopes
+    return offset, tilt
 
 
-@compiled("block[m,d] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
-def tangent(block, loss, z, d):
-    """Σ s_i ℓ_i at z, the plane's offset, its slopes Σ s_i x_i ⊗ a_i (d × K), and a_i (m × K)."""
+@compiled("block[m,d] g[d,K] slopes[m,K] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
+def tangent(block, g, slopes, loss, z):
+    """Write the slopes a_i at z (m × K), and add Σ s_i x_i ⊗ a_i to g.
+
+    Return Σ s_i ℓ_i and the plane's offset.
+    """
     X, y, s = block
     K = z.shape[1]
-    slopes, g = np.empty((s.size, K)), np.zeros((d, K))
     total = offset = 0.0
     for i in range(s.size):
         here = s[i] * loss.slopes(z[i], y[i], slopes[i])
@@ -143,4 +147,4 @@ def tangent(block, loss, z, d):
                 for k in range(first, last):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v
-    return total, offset, g, slopes
+    return total, offset

@@ -1,4 +1,4 @@
-"""A mark for loops that do little per row."""
+"""Marks for loops that need less than others: no rows, or few of their thread's time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import TypeVar
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def light(loop: F) -> F:
-    """Mark a loop that does so little per row that few rows are not worth a thread."""
-    loop.light = True  # type: ignore[attr-defined]
+def rowless(loop: F) -> F:
+    """Mark a loop that reads targets, weights and columns of a block, but not its rows."""
+    loop.rowless = True  # type: ignore[attr-defined]
     return loop
+
+
+def light(loop: F) -> F:
+    """Mark a rowless loop that does so little per row that few rows are not worth a thread."""
+    loop.light = True  # type: ignore[attr-defined]
+    return rowless(loop)

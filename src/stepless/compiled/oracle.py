@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepless.compiled.light import rowless
 from stepless.compiled.rows import add, product
 from stepless.jit import FAST, compiled
 
@@ -32,6 +33,7 @@ def value(block, loss, w, b):
     return total
 
 
+@rowless
 @compiled("block[m,_] p[m]", fastmath=FAST)
 def value_at(block, loss, p):
     """Σ s_i ℓ(p_i, y_i)."""
@@ -63,11 +65,13 @@ def tangents(block, g, slopes, sums, loss, z, point):
     sums[0], sums[1], sums[2] = offset, tilt, total
 
 
-@compiled("block[m,d] w[d]", fastmath=FAST)
-def tangent(block, loss, w):
-    """Σ s_i ℓ_i at w, Σ s_i (ℓ_i − ℓ'_i z_i), g = Σ s_i ℓ'_i x_i, and the ℓ'_i."""
+@compiled("block[m,d] g[d] slopes[m] w[d]", fastmath=FAST)
+def tangent(block, g, slopes, loss, w):
+    """Write the slopes ℓ'_i at w, and add Σ s_i ℓ'_i x_i to g.
+
+    Return Σ s_i ℓ_i and Σ s_i (ℓ_i − ℓ'_i z_i).
+    """
     X, y, s = block
-    g, slopes = np.zeros(w.size), np.empty(s.size)
     total = offset = 0.0
     for i in range(s.size):
         p = product(X, i, w)
@@ -78,9 +82,10 @@ def tangent(block, loss, w):
         offset += here - a * p
         if a != 0.0:
             add(X, i, a, g)
-    return total, offset, g, slopes
+    return total, offset
 
 
+@rowless
 @compiled("block[m,_] z[m]", fastmath=FAST)
 def shifted(block, loss, z, b):
     """Σ s_i ℓ(z_i + b), its slope in b, the offset of its tangent in (z, b)."""
@@ -96,13 +101,18 @@ def shifted(block, loss, z, b):
     return total, slope, offset
 
 
-@compiled("block[m,_] z[m]", fastmath=FAST)
-def blend(block, loss, z, shifts, shares):
-    """The slopes at z_i + shifts, two of each, blended; and s_i times that."""
-    _, y, s = block
-    a, weighted = np.zeros(s.size), np.empty(s.size)
+@compiled("block[m,d] g[d] slopes[m] a[m] z[m]", fastmath=FAST)
+def blend(block, g, slopes, a, loss, z, level):
+    """Write the slopes at z_i + shifts, two of each, blended; and s_i times that: a_i.
+
+    Add Σ a_i x_i to g. `level` are the two shifts and their shares.
+    """
+    shifts, shares = level
+    X, y, s = block
     for i in range(s.size):
+        slopes[i] = 0.0
         for side in range(2):
-            a[i] += shares[side] * loss.slope(z[i] + shifts[side], y[i])
-        weighted[i] = s[i] * a[i]
-    return a, weighted
+            slopes[i] += shares[side] * loss.slope(z[i] + shifts[side], y[i])
+        a[i] = s[i] * slopes[i]
+        if a[i] != 0.0:
+            add(X, i, a[i], g)

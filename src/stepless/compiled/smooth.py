@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from stepless.compiled.light import rowless
 from stepless.jit import FAST, compiled
 
 
+@rowless
 @compiled("block[m,_] slopes[m] c[m] p[m]", fastmath=FAST)
 def survey(block, slopes, c, loss, p, shift):
     """Write slopes, c: s_i ℓ'(p_i + shift) and s_i ℓ''(p_i + shift).
@@ -25,6 +27,7 @@ def survey(block, slopes, c, loss, p, shift):
     return total, tilt, bend
 
 
+@rowless
 @compiled("block[m,_] p[m] move[m]", fastmath=FAST)
 def along(block, loss, p, move, length):
     """Return the first two derivatives of Σ s_i ℓ along `move`, at this length."""

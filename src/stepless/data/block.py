@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
 from stepless.design import Design
 from stepless.term import Term
@@ -25,6 +25,10 @@ class Block(Term):
     def part(self, lo: int, hi: int) -> Block:
         """Return the rows from lo to hi; nothing is copied."""
         return Block(self.X.part(lo, hi), self.y[lo:hi], self.s[lo:hi])
+
+    def take(self, rows: Indices) -> Block:
+        """Return a copy of some rows."""
+        return Block(self.X.take(rows), self.y[rows], self.s[rows])
 
     def digest(self) -> int:
         """Return a checksum of the rows, without their targets."""

@@ -27,16 +27,34 @@ class Column:
     (array([0., 0., 1.]), 0)
     """
 
-    __slots__ = ("parts", "round")
+    __slots__ = ("_whole", "parts", "round")
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[Any], whole: Array | None = None) -> None:
+        self.parts, self._whole = parts, whole
         self.round = 0
 
     @property
     def whole(self) -> Array:
-        """The whole column as one array; a copy if there are several blocks."""
+        """The whole column as one array: that of which its parts are views, or else a copy."""
+        if self._whole is not None:
+            return self._whole
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+    def __reduce__(self) -> Any:
+        if self._whole is None:
+            return _restored, (self.parts, None, self.round)
+        sizes = [len(part) for part in self.parts]
+        return _restored, (sizes, self._whole, self.round)
+
+
+def _restored(parts: Sequence[Any], whole: Array | None, round_: int) -> Column:
+    """Return a pickled column; of a whole array, `parts` are the sizes of its views."""
+    if whole is not None:
+        ends = np.cumsum(parts).tolist()
+        parts = [whole[end - size : end] for size, end in zip(parts, ends, strict=True)]
+    column = Column(parts, whole)
+    column.round = round_
+    return column
 
 
 @light
@@ -47,4 +65,4 @@ def apply_numpy(block: object, function: Callable[..., T], *columns: Any) -> T:
 
 def block_arguments(k: int, shared: tuple[object, ...]) -> list[Any]:
     """Return the arguments of a loop on block k: a column is replaced by its part of that block."""
-    return [given.parts[k] if type(given) is Column else given for given in shared]
+    return [given.parts[k] if isinstance(given, Column) else given for given in shared]

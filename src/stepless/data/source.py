@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from copy import copy
-from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -17,17 +15,16 @@ from stepless.arguments import brief
 from stepless.arrays import Array, Indices, MatrixLike
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
+from stepless.compiled.light import light
 from stepless.data.block import Block
-from stepless.data.column import Column, block_arguments
-from stepless.data.cuts import block_count, merge_blocks, sum_blocks
-from stepless.data.threads import available_cores, map_blocks
+from stepless.data.column import Column
+from stepless.data.cuts import sum_blocks
+from stepless.data.home import Home, Round
+from stepless.data.memory import Memory
+from stepless.data.threads import available_cores
 from stepless.design import Dense, Design, Sparse
 
 T = TypeVar("T")
-
-_LINE = 16  # numbers in two cache lines
-_MANY = 200_000  # rows that are worth threads for a light loop
-_WORTH_A_BLOCK = 100_000  # entries; with fewer, a thread costs more than the work
 
 
 class Source:
@@ -38,19 +35,20 @@ class Source:
     - `map` calls it for each block, on all threads, and returns the results in order;
     - `column` keeps the results, one array per block, as a `Column`: numbers per example;
     - `update` lets it write columns in place;
-    - `total` lets it add to an array that is summed over blocks.
+    - `total` lets it add to an array that is summed over blocks;
+    - `survey` does all of that in one round.
 
     `shared` are values that all blocks get (weights, numbers, terms), or columns, of which each
-    block gets its own part. The cuts depend on the data only and sums are taken in the order of the
-    blocks, so no result depends on the number of threads, and a source may keep its rows elsewhere.
-    Only `whole`, `split` and what uses them (`predictions`, `take`, …) need all rows in one memory.
+    block gets its own part. The rows have a `home`: this memory, a disk, a cluster. The cuts depend
+    on the data only and sums are taken in the order of the blocks, so no result depends on the
+    number of threads or on the home. Only `whole`, and what uses it, needs all rows at hand.
 
     Parameters
     ----------
     X
-        One row per example: a matrix, dense or sparse, or a `Design`.
+        One row per example: a matrix, dense or sparse, a `Design`, or a `Home` of rows.
     y, s
-        Targets, and sample weights ≥ 0 (default: 1).
+        Targets, and sample weights ≥ 0 (default: 1): arrays, or columns of a home's blocks.
     threads
         Number of threads; None for all cores.
     scaled
@@ -70,87 +68,123 @@ class Source:
 
     def __init__(
         self,
-        X: MatrixLike | Design,
-        y: ArrayLike,
-        s: ArrayLike | None = None,
+        X: MatrixLike | Design | Home,
+        y: ArrayLike | Column,
+        s: ArrayLike | Column | None = None,
         threads: int | None = None,
         *,
         scaled: bool = True,
         groups: Indices | None = None,
     ) -> None:
-        X = design_of(X)
-        weights = _checked(X, "sample weights", np.ones(X.shape[0]) if s is None else s)
-        if not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
-            raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
-        weights = weights * (weights.size / weights.sum()) if scaled else weights
-        self.whole = Block(X, _checked(X, "targets", y), weights)
+        if not isinstance(X, Home):
+            X = design_of(X)
+            X = Memory.of(X, None if groups is None else _rising(groups, X.shape[0]))
+        self.home, self._s = X, X.constant(1.0)
+        if s is not None:
+            self._s = self._checked("sample weights", s)
+        self._y = self._checked("targets", y)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {brief(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
-        self._groups = None if groups is None else _rising(groups, X.shape[0])
+        if s is not None:
+            self._weigh(scaled)
+
+    def _weigh(self, scaled: bool) -> None:
+        """Refuse impossible weights; scale them to mean 1."""
+        parts = self.map(_weights)
+        if not (all(proper for _, proper in parts) and sum(total for total, _ in parts) > 0.0):
+            raise ValueError("sample weights must be finite and ≥ 0, and not all of them 0")
+        if scaled:
+            share = self.shape[0] / sum_blocks([total for total, _ in parts])
+            if self.home.here:
+                self._s = self.home.column(self.s * share)
+            else:
+                self._s = self.column(_scaled_weights, share)
+            self.__dict__.pop("_blocks")
+
+    def _checked(self, name: str, values: ArrayLike | Column) -> Column:
+        """Return one number per row: loops do not check."""
+        if isinstance(values, Column):
+            return values
+        try:
+            array = np.ascontiguousarray(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{name} must be numbers, not {brief(values)}") from error
+        if array.shape != self.shape[:1]:
+            raise ValueError(
+                f"there are {self.shape[0]} examples, but {name} of shape {array.shape}"
+            )
+        return self.home.column(array)
+
+    @cached_property
+    def whole(self) -> Block:
+        """All examples as one block, for those who read them one by one."""
+        return Block(self.X, self.y, self.s)
 
     @property
     def X(self) -> Design:
-        return self.whole.X
+        return self.home.design
 
     @property
     def y(self) -> Array:
-        return self.whole.y
+        return self._y.whole
 
     @property
     def s(self) -> Array:
-        return self.whole.s
+        return self._s.whole
+
+    @property
+    def weights(self) -> Column:
+        """The weights s_i."""
+        return self._s
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.whole.shape
+        return self.home.shape
 
-    @cached_property
+    @property
+    def nnz(self) -> int:
+        """Number of entries of all rows."""
+        return self.home.nnz
+
+    @property
     def cuts(self) -> list[tuple[int, int]]:
-        """Ranges of rows of the blocks, the same for any number of threads."""
-        count = block_count(self.X.nnz, self.shape[1], _WORTH_A_BLOCK)
-        cuts = np.linspace(0, self.shape[0], count + 1).astype(int)
-        if self._groups is not None:
-            cuts = self._groups[np.searchsorted(self._groups, cuts)]
-        return list(pairwise(cuts.tolist()))
+        """Ranges of rows of the blocks."""
+        return self.home.cuts
 
     @cached_property
-    def _blocks(self) -> list[Block]:
-        many = len(self.cuts) > 1
-        return [self.whole.part(lo, hi) for lo, hi in self.cuts] if many else [self.whole]
+    def _blocks(self) -> list[Any]:
+        return self.home.bind(self._y, self._s)
 
-    def blocks(self) -> list[Block]:
-        """Return the rows in blocks, which are views."""
+    def blocks(self) -> list[Any]:
+        """Return the rows in blocks, as their home keeps them: in memory, views of them."""
         return self._blocks
+
+    def _run(self, round_: Round, threads: int | None = None) -> tuple[Any, Array | None]:
+        for column in round_.writes:
+            column.round += 1
+        return self.home.run(self._blocks, round_, self.threads if threads is None else threads)
 
     def map(self, loop: Callable[..., T], *shared: object, threads: int | None = None) -> list[T]:
         """Call loop(block, *shared) for each block, on all threads or `threads`; keep the order."""
-        blocks = self._blocks
-        if len(blocks) == 1:
-            return [loop(blocks[0], *block_arguments(0, shared))]
-        if threads is None:
-            alone = self.shape[0] < _MANY and getattr(loop, "light", False)
-            threads = 1 if alone else self.threads
-        return map_blocks(
-            lambda k: loop(blocks[k], *block_arguments(k, shared)), len(blocks), threads
-        )
+        found: list[T] = self._run(Round(loop, shared), threads)[0]
+        return found
 
     def column(self, loop: Callable[..., Any], *shared: object) -> Column:
         """Return the column of the results of loop(block, *shared)."""
-        return Column(self.map(loop, *shared))
+        return Column(self._run(Round(loop, shared, keeps=True))[0])
 
-    def empty(self) -> Column:
-        """Return a column to be written."""
-        return Column([np.empty(hi - lo) for lo, hi in self.cuts])
+    def empty(self, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Column:
+        """Return a column to be written, of entries or of arrays with a row as one axis."""
+        return self.home.empty(before, after)
 
     def update(
         self, columns: Column | tuple[Column, ...], loop: Callable[..., T], *shared: object
     ) -> list[T]:
         """Call loop(block, *columns, *shared), which writes the columns, for each block."""
         columns = columns if isinstance(columns, tuple) else (columns,)
-        for column in columns:
-            column.round += 1
-        return self.map(loop, *columns, *shared)
+        found: list[T] = self._run(Round(loop, shared, columns))[0]
+        return found
 
     def total(
         self,
@@ -163,23 +197,23 @@ class Source:
 
         `join` adds up the arrays of the blocks.
         """
-        blocks, size = self._blocks, math.prod(shape)
-        if len(blocks) == 1:
-            sum_ = np.zeros(shape)
-            loop(blocks[0], sum_, *block_arguments(0, shared))
-            return sum_
-        groups = merge_blocks(len(blocks), size)
-        # A gap behind each: threads that write to one cache line wait for each other.
-        sums = [np.empty(size + _LINE)[:size].reshape(shape) for _ in groups]
+        return self.survey((), loop, shape, *shared, join=join)[1]
 
-        def work(n: int) -> Array:
-            sum_ = sums[n]
-            sum_[:] = 0.0
-            for k in groups[n]:
-                loop(blocks[k], sum_, *block_arguments(k, shared))
-            return sum_
+    def survey(
+        self,
+        columns: tuple[Column, ...],
+        loop: Callable[..., T],
+        shape: tuple[int, ...],
+        *shared: object,
+        join: Callable[[list[Array]], Array] = sum_blocks,
+    ) -> tuple[list[T], Array]:
+        """Call loop(block, sum, *columns, *shared), which writes the columns and adds to the sum.
 
-        return join(map_blocks(work, len(groups), self.threads))
+        Return the results of the blocks, and the sum over them.
+        """
+        found, sum_ = self._run(Round(loop, shared, columns, shape, join))
+        assert sum_ is not None
+        return found, sum_
 
     def split(self, values: Array | Column) -> Column:
         """Return an array, with one entry per row, as a column that shares its memory."""
@@ -187,18 +221,34 @@ class Source:
             return values
         if len(values) != self.shape[0]:
             raise ValueError(f"there are {self.shape[0]} examples, but {len(values)} values")
-        cuts = self.cuts
-        return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts])
+        return self.home.column(values)
 
-    def relabelled(self, y: Array) -> Source:
+    def relabelled(self, y: ArrayLike | Column) -> Source:
         """Return the same examples and weights with other targets; X is not copied."""
         other = copy(self)
-        other.whole = Block(self.X, _checked(self.X, "targets", y), self.s)
+        other._y = self._checked("targets", y)
+        for name in ("_blocks", "whole"):
+            vars(other).pop(name, None)
         return other
 
     def take(self, rows: Indices) -> Source:
-        """Return a copy of some examples, with their weights as they are here."""
-        return self._copy(self.X.take(rows), self.y[rows], self.s[rows])
+        """Return a copy, in memory, of some examples, with their weights as they are here."""
+        if self.home.here:
+            return self._copy(self.X.take(rows), self.y[rows], self.s[rows])
+        order = np.argsort(rows, kind="stable")
+        bounds = np.searchsorted(rows[order], [lo for lo, _ in self.cuts] + [self.shape[0]])
+        local = [
+            rows[order[first:last]] - lo
+            for (lo, _), first, last in zip(self.cuts, bounds, bounds[1:], strict=False)
+        ]
+        parts = [part for part in self.map(Block.take, Column(local)) if part.y.size]
+        X, y, s = parts[0]
+        for part in parts[1:]:
+            X = X.join(part.X)
+        back = np.empty_like(order)
+        back[order] = np.arange(order.size)
+        y, s = (np.concatenate([part[k] for part in parts])[back] for k in (1, 2))
+        return self._copy(X.take(back), y, s)
 
     def join(self, other: Source) -> Source:
         """Return a copy of these examples followed by the other's."""
@@ -206,15 +256,13 @@ class Source:
         return self._copy(self.X.join(other.X), y, s)  # type: ignore[arg-type]
 
     def _copy(self, X: Design, y: Array, s: Array) -> Source:
-        other = copy(self)
-        other.whole, other._groups = Block(X, y, s), None
-        for name in ("cuts", "sizes"):
-            vars(other).pop(name, None)
+        other = Source(X, y, threads=self.threads)
+        other._s = other.home.column(s)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the blocks, which are views and are made anew."""
-        return {name: value for name, value in vars(self).items() if name != "_blocks"}
+        return {k: v for k, v in vars(self).items() if k not in ("_blocks", "whole")}
 
     def predictions(self, w: Array, b: float = 0.0) -> Array:
         """Return ⟨w, x_i⟩ + b for each example."""
@@ -247,15 +295,15 @@ class Source:
         return tuple(self.map(Block.digest))  # not cached: the caller may have changed the arrays
 
 
-def _checked(X: Design, name: str, values: ArrayLike) -> Array:
-    """Return one number per row: loops do not check."""
-    try:
-        column = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be numbers, not {brief(values)}") from error
-    if column.shape != X.shape[:1]:
-        raise ValueError(f"there are {X.shape[0]} examples, but {name} of shape {column.shape}")
-    return column
+@light
+def _weights(block: Block) -> tuple[float, bool]:
+    """Return the sum of a block's weights, and whether all are finite and ≥ 0."""
+    return float(block.s.sum()), bool(np.isfinite(block.s).all() and (block.s >= 0.0).all())
+
+
+@light
+def _scaled_weights(block: Block, share: float) -> Array:
+    return block.s * share
 
 
 def _rising(groups: Indices, m: int) -> Indices:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from threading import local
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -25,7 +25,7 @@ def available_cores() -> int:
 
 
 def map_blocks(work: Callable[[int], T], count: int, threads: int) -> list[T]:
-    """Call work(k) for k < count, neighbours on one thread; return the results in order.
+    """Call work(k) for k < count, each on the next free thread; return the results in order.
 
     A nested call stays on its thread: if all threads of a pool waited for others, none would be
     left to do the work.
@@ -36,15 +36,26 @@ def map_blocks(work: Callable[[int], T], count: int, threads: int) -> list[T]:
     [0, 1, 4]
     """
     shares = 1 if _in_pool() else min(threads, count)
-
-    def share(n: int) -> list[T]:
-        return [work(k) for k in range(n * count // shares, (n + 1) * count // shares)]
-
     if shares == 1:
-        return share(0)
+        return [work(k) for k in range(count)]
+    results: list[Any] = [None] * count
+    numbers = iter(range(count))
+
+    def share() -> None:
+        for k in numbers:
+            results[k] = work(k)
+
     pool = _pool(os.getpid(), threads)
-    rest = [pool.submit(share, n) for n in range(1, shares)]
-    return share(0) + [found for part in rest for found in part.result()]
+    others = [pool.submit(share) for _ in range(1, shares)]
+    try:
+        share()
+    finally:
+        for _ in numbers:  # after an error nobody begins another one
+            pass
+        wait(others)
+    for other in others:
+        other.result()
+    return results
 
 
 def for_each(m: int, work: Callable[[int], T], threads: int) -> list[T]:

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from stepless.compiled.light import rowless
 from stepless.jit import compiled
 from stepless.proof.arithmetic import two_product, two_sum
 from stepless.proof.rounding_error import TINY
@@ -69,18 +70,21 @@ def predict(X, i, w, b, z):
         z[0, c], z[1, c] = two_sum(z[0, c], z[1, c])
 
 
-@compiled("block[m,_] slopes[m,K] present[K] present[loss.outputs()]")
-def admissible(block, loss, slopes, present, ulps):
-    """Return distributions p_i of classes that are `present`, but for the entry of y.
+@rowless
+@compiled("block[m,_] p[m,K] slopes[m,K] present[K] present[loss.outputs()]")
+def admissible(block, p, loss, slopes, present, ulps):
+    """Write p: distributions p_i of classes that are `present`, but for the entry of y.
 
-    And Σ s_i (p_i − e_y) and Σ s_i e_y, each a number and its correction; −Σ s_i base(p_i, y_i), a
-    number, its correction, and its uncounted error.
+    Return Σ s_i (p_i − e_y) and Σ s_i e_y, each a number and its correction; −Σ s_i base(p_i, y_i),
+    a number, its correction, and its uncounted error.
     """
     _, y, s = block
     K = present.size
-    p, tilt, counts = np.zeros((s.size, K)), np.zeros((K, 2)), np.zeros((K, 2))
+    tilt, counts = np.zeros((K, 2)), np.zeros((K, 2))
     high, low, error_sum = 0.0, 0.0, 0.0
     for i in range(s.size):
+        for c in range(K):
+            p[i, c] = 0.0
         if s[i] == 0.0:
             continue
         own = int(y[i])
@@ -97,7 +101,7 @@ def admissible(block, loss, slopes, present, ulps):
         high, sum_error = two_sum(high, term)
         low += error + sum_error
         error_sum += s[i] * loss.base_size(p[i], y[i])
-    return p, tilt, counts, (high, low, error_sum * UNIT * ulps + TINY)
+    return tilt, counts, (high, low, error_sum * UNIT * ulps + TINY)
 
 
 @compiled()

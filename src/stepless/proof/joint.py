@@ -20,7 +20,8 @@ from fractions import Fraction
 import numpy as np
 
 from stepless.arrays import Array, Mask
-from stepless.data import Block, Column, Source
+from stepless.compiled.light import rowless
+from stepless.data import Block, Column, Source, apply_numpy
 from stepless.objective import JointLoss, Objective
 from stepless.proof import distributions
 from stepless.proof.arithmetic import sum_of_blocks
@@ -61,13 +62,12 @@ def lower_bound(
     present = np.ones(K, dtype=bool)
     if objective.intercept:  # the intercept of a class without examples may be anything
         present = np.any(source.map(_present_classes, K), axis=0)
-    given = objective.loss, slopes, present, _ulps(objective)
-    parts = source.map(distributions.admissible, *given)
-    p = Column([part[0] for part in parts])
-    offset = mean_from_above([part[3] for part in parts], m)
+    p, given = source.empty(after=(K,)), (objective.loss, slopes, present, _ulps(objective))
+    parts = source.update(p, distributions.admissible, *given)
+    offset = mean_from_above([part[2] for part in parts], m)
     share, rest = 0.0, np.zeros((K, 2))
     if objective.intercept:
-        tilt, counts = (sum_of_blocks([part[k] for part in parts]) for k in (1, 2))
+        tilt, counts = (sum_of_blocks([part[k] for part in parts]) for k in (0, 1))
         mixed = LevellingMixture.of(tilt, counts, precision)
         share, rest = mixed.share, mixed.numbers
         offset = (1.0 - share) * offset + 4.0 * UNIT * abs(offset)
@@ -75,7 +75,8 @@ def lower_bound(
     sums = source.total(distributions.slope_sums, (d, K, 2), p, share, rest, join=sum_of_blocks)
     g = (sums[..., 0] + sums[..., 1]) / m
     # slopes are at most 1, and known to `precision`; Q, times its share, to 4 of it
-    weight = math.sqrt(max(1.0, float(source.s.mean())))
+    mean = math.fsum(source.map(apply_numpy, np.sum, source.weights)) / m
+    weight = math.sqrt(max(1.0, mean))
     errors = (8.0 + 4.0 * K) * precision * 1.01 * weight * (source.sizes + TINY**0.5)
     off = errors[:, None] + 4.0 * UNIT * np.abs(g)
     return minimum_from_below(objective, g.ravel(), off.ravel(), ceiling) - offset, -offset
@@ -86,6 +87,7 @@ def _ulps(objective: Objective) -> float:
     return objective.loss.ulps + 4.0 * objective.outputs
 
 
+@rowless
 def _present_classes(block: Block, K: int) -> Mask:
     return np.bincount(block.y.astype(int), block.s > 0.0, K) > 0.0
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from stepless.compiled.light import rowless
 from stepless.jit import compiled
 from stepless.proof.arithmetic import two_product, two_sum
 from stepless.proof.rounding_error import NARROWER
@@ -15,6 +16,7 @@ from stepless.rounding import UNIT
 _INWARDS = (1.0 - 2.0**-48, 1.0 - 2.0**-40, 1.0 - 2.0**-30)
 
 
+@rowless
 @compiled("block[m,_] z[3,m]")
 def values_from_above(block, loss, z, rounding, ulps, lipschitz):
     """Return Σ s_i ℓ(z_i, y_i) from above: a number, its correction, and its error, uncounted.
@@ -51,17 +53,18 @@ def values_from_above(block, loss, z, rounding, ulps, lipschitz):
     return high, low, error_sum * UNIT
 
 
-@compiled("block[m,_] slopes[m]")
-def admissible_slopes(block, loss, slopes):
-    """Return slopes with finite conjugates, these, and Σ s_i a_i of those above and below 0.
+@rowless
+@compiled("block[m,_] a[2,m] slopes[m]")
+def admissible_slopes(block, a, loss, slopes):
+    """Write a: slopes with finite conjugates, and these. Return Σ s_i a_i by sign of a_i.
 
     A loss is bounded below: 0 is such a slope, and so are all between it and another one.
     """
     _, y, s = block
-    a = np.zeros((2, s.size))
     sums = np.zeros((2, 2))
     for i in range(s.size):
         if s[i] == 0.0:
+            a[0, i] = a[1, i] = 0.0
             continue
         a[0, i], a[1, i] = slopes[i], loss.conjugate(slopes[i], y[i])
         for share in _INWARDS:
@@ -74,15 +77,16 @@ def admissible_slopes(block, loss, slopes):
         term, error = two_product(s[i], a[0, i])
         sums[side, 0], sum_error = two_sum(sums[side, 0], term)
         sums[side, 1] += error + sum_error
-    return a, sums
+    return sums
 
 
+@rowless
 @compiled("block[m,_] a[2,m] shares[2,2]")
-def scaled_conjugates(block, loss, a, shares, nearly, room, ulps):
+def scaled_conjugates(block, a, loss, shares, nearly, room, ulps):
     """Scale the slopes of each sign by a share θ, and bound their conjugates.
 
-    Return s_i θa_i, numbers and corrections; Σ s_i ℓ*(θa_i, y_i) from above: a number, its
-    correction, and its error, uncounted; and Σ s_i (θa_i)².
+    Overwrite a: s_i θa_i, numbers and corrections. Return Σ s_i ℓ*(θa_i, y_i) from above: a number,
+    its correction, and its error, uncounted; and Σ s_i (θa_i)².
 
     θ is a real number, known by a double and its correction. The conjugate is convex: between two
     numbers, each `room` of it away from θa, it is no larger than at one of them; both are no
@@ -90,7 +94,6 @@ def scaled_conjugates(block, loss, a, shares, nearly, room, ulps):
     the share is `nearly` 1 or more.
     """
     _, y, s = block
-    scaled = np.zeros((2, s.size))
     high, low, error_sum, square = 0.0, 0.0, 0.0, 0.0
     for i in range(s.size):
         if s[i] == 0.0:
@@ -113,11 +116,12 @@ def scaled_conjugates(block, loss, a, shares, nearly, room, ulps):
         low += error + sum_error
         error_sum += s[i] * loss.conjugate_size(worst, at, y[i])
         square += s[i] * v * v
-        scaled[0, i], error = two_product(s[i], v)
-        scaled[1, i] = error + s[i] * correction
-    return scaled, high, low, error_sum * UNIT * ulps, square
+        a[0, i], error = two_product(s[i], v)
+        a[1, i] = error + s[i] * correction
+    return high, low, error_sum * UNIT * ulps, square
 
 
+@rowless
 @compiled("block[m,_] z[3,m]")
 def prediction_ranges(block, z, rounding):
     """Return intervals of predictions, wide enough for their rounding and that of curvatures."""
@@ -129,6 +133,7 @@ def prediction_ranges(block, z, rounding):
     return ends
 
 
+@rowless
 @compiled("block[m,_] ends[2,m]")
 def curvature_roots(block, loss, ends, total):
     """Return numbers whose squares are below s_i/total times the curvature in an interval."""

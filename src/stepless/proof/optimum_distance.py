@@ -35,6 +35,7 @@ import math
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.compiled.light import rowless
 from stepless.data import Block, Column, Source
 from stepless.objective import Loss, Objective, Penalized, Zero
 from stepless.proof import losses
@@ -122,6 +123,7 @@ def _coercive(loss: Loss, source: Source, free: bool, plane: RoundedPlane, ceili
     return frame.slope(plane) * r
 
 
+@rowless
 def _depth_in_corner(block: Block, loss: Loss, slopes: Array, m: int) -> Array:
     """Return s_i κ_i/m from below, κ_i a slope's distance from the ends of its corner's range."""
     first, k, rise = loss.corners(block.y)
@@ -135,6 +137,7 @@ def _depth_in_corner(block: Block, loss: Loss, slopes: Array, m: int) -> Array:
     return below
 
 
+@rowless
 def _growth_beyond_corners(block: Block, loss: Loss, m: int) -> tuple[Array, float]:
     """Return s_i θ_i/m from below, θ_i the slope beyond all corners, and Σ s_i θ_i w_i/m."""
     first, k, rise = loss.corners(block.y)

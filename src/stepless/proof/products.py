@@ -86,8 +86,8 @@ class Arithmetic(NamedTuple):
 
     def read(self, source: Source, w: Array, b: float, a: Column) -> tuple[Column, Array]:
         """Return ⟨w, x_i⟩ + b of each row, and Σ a_i x_i, in one pass over the rows."""
-        z = Column([np.empty((3, hi - lo)) for lo, hi in source.cuts])
-        g = source.total(self.products, (2, source.shape[1]), z, a, w, float(b), join=_joined)
+        z, shape = source.empty(before=(3,)), (2, source.shape[1])
+        _, g = source.survey((z,), self.products, shape, a, w, float(b), join=_joined)
         return z, g.sum(axis=0)
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepless.arrays import Array, Mask
+from stepless.compiled.light import rowless
 from stepless.data import Column, Source
 from stepless.jit import FAST, compiled
 from stepless.objective import L1, Loss, Objective, SquaredL2
@@ -119,6 +120,7 @@ def _predictions_and_lengths(block, w):
     return rows
 
 
+@rowless
 @compiled("block[m,_] rows[2,m]")
 def _square_and_certainty(block, rows, b, off):
     """Return Σ s_i ‖x_i‖², and whether the sign of any prediction may be certain."""
@@ -130,6 +132,7 @@ def _square_and_certainty(block, rows, b, off):
     return total, certain
 
 
+@rowless
 @compiled("block[m,_] rows[2,m] ends[2]")
 def _intercept_slopes(block, loss, rows, ends, off):
     """Return Σ s_i ℓ'(⟨w, x_i⟩ + b ± off·‖x_i‖, y_i) at both ends b, and their rounding errors.

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.compiled.light import rowless
 from stepless.data import Block, Source
 from stepless.data.triangle import independent, triangle
 from stepless.objective import Loss
@@ -63,11 +64,13 @@ def shortfall(
     )
 
 
+@rowless
 def _margin(block: Block, z: Array, rounding: float) -> float:
     """Return the least y_i z_i from below, of examples with weight."""
     margins = block.y * (z[0] + z[1]) - 2.0 * (rounding + 4.0 * UNIT) * z[2]
     return float(margins[block.s > 0.0].min(initial=math.inf))
 
 
+@rowless
 def _root_weights(block: Block) -> Array:
     return np.sqrt(block.s)

@@ -18,7 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.data import Column, Source
+from stepless.compiled.light import light
+from stepless.data import Block, Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
 from stepless.proof import losses, optimum_distance, products
 from stepless.proof.arithmetic import sum_of_blocks
@@ -97,20 +98,25 @@ def levelled(
     """Make slopes level, coarsely if a relative gap of `enough` is asked; None are slopes of 0."""
     loss, m = objective.loss, source.shape[0]
     if slopes is None:
-        return LevelledSlopes(Column([np.zeros((2, hi - lo)) for lo, hi in source.cuts]))
+        return LevelledSlopes(source.column(_no_slopes))
     ulps = loss.ulps
     if not loss.offers("conjugate"):
         loss, ulps = TangentConjugate(loss), max(ulps, TangentConjugate.ulps)
-    parts = source.map(losses.admissible_slopes, loss, slopes)
+    a = source.empty(before=(2,))
+    sums = source.update(a, losses.admissible_slopes, loss, slopes)
     shares = np.array([[1.0, 0.0], [1.0, 0.0]])
     if objective.intercept:
-        shares = levelling_shares(sum_of_blocks([sums for _, sums in parts]))
+        shares = levelling_shares(sum_of_blocks(sums))
     room = 4.0 * (UNIT + compensated_sum_error(m))  # between θa as it is computed and as it is
-    given = loss, Column([a for a, _ in parts]), shares, 1.0 - _COARSE * enough, room, ulps
-    found = source.map(losses.scaled_conjugates, *given)
-    offset = mean_from_above([part[1:4] for part in found], m)
-    square = math.fsum(part[4] for part in found) / m
-    return LevelledSlopes(Column([part[0] for part in found]), offset, square)
+    given = loss, shares, 1.0 - _COARSE * enough, room, ulps
+    found = source.update(a, losses.scaled_conjugates, *given)
+    offset = mean_from_above([part[:3] for part in found], m)
+    return LevelledSlopes(a, offset, math.fsum(part[3] for part in found) / m)
+
+
+@light
+def _no_slopes(block: Block) -> Array:
+    return np.zeros((2, block.s.size))
 
 
 def lower_bound(

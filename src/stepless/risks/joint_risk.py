@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import joint
+from stepless.compiled.light import rowless
 from stepless.data import Block, Column, Source, sum_blocks
 from stepless.intercept import Intercept
 from stepless.objective import JointLoss, Objective
@@ -47,12 +48,9 @@ class JointRisk(LinearRisk):
 
     def _with_classes(self, source: Source) -> Source:
         """Refuse targets that are no class, unless of weight 0: loops do not check."""
-        parts = source.map(_classes_or_zero, self.loss)
-        if all(part is None for part in parts):
+        if all(source.map(_are_classes, self.loss)):
             return source
-        both = zip(source.blocks(), parts, strict=True)
-        y = [block.y if part is None else part for block, part in both]
-        return source.relabelled(np.concatenate(y))
+        return source.relabelled(source.column(_known_classes, self.loss))
 
     @cached_property
     def sizes(self) -> Array:
@@ -93,14 +91,16 @@ class JointRisk(LinearRisk):
         """Return the tangent plane at W; free intercepts are minimised out, starting from b."""
         self._predict(w)
         if not self.objective.intercept:
-            parts = self.source.map(joint.tangent, self.loss, self._z, self.features)
-            value, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
-            plane = Plane(g.ravel(), offset, witness=_slopes(parts))
+            slopes, shape = self.source.empty(after=(self.K,)), (self.features, self.K)
+            parts, g = self.source.survey((slopes,), joint.tangent, shape, self.loss, self._z)
+            value, offset = (part / self.m for part in sum_blocks(parts))
+            plane = Plane(g.ravel() / self.m, offset, witness=Slopes(slopes))
             return Tangent(value, np.zeros(self.K), plane)
         b, sharpness = self._balance(self._intercepts(b))
-        parts = self.source.map(joint.blend, self.loss, self._z, b, sharpness, self.features)
-        offset, g, tilt = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
-        plane = self._levelled(g, offset, tilt, _slopes(parts))
+        slopes, given = self.source.empty(after=(self.K,)), (self.loss, self._z, b, sharpness)
+        parts, g = self.source.survey((slopes,), joint.blend, (self.features, self.K), *given)
+        offset, tilt = (part / self.m for part in sum_blocks(parts))
+        plane = self._levelled(g / self.m, offset, tilt, Slopes(slopes))
         return Tangent(self._value(self._z, b), b, plane)
 
     def _levelled(self, a: Array, offset: float, tilt: Array, witness: Slopes) -> Plane:
@@ -198,32 +198,36 @@ class JointRisk(LinearRisk):
         return np.maximum(rest, 0.0), share
 
 
-def _slopes(parts: list[tuple[Any, ...]]) -> Slopes:
-    """Return the witness of slopes, which loops return last."""
-    return Slopes(Column([part[-1] for part in parts]))
-
-
-def _classes_or_zero(block: Block, loss: JointLoss) -> Array | None:
-    """Return the targets with 0 for those that are no class; None if all are classes."""
+@rowless
+def _are_classes(block: Block, loss: JointLoss) -> bool:
+    """Return whether all targets are classes; refuse others, unless of weight 0."""
     y, K = block.y, loss.outputs()
     known = (y >= 0) & (y < K) & (y == np.floor(y))
-    if known.all():
-        return None
     strange = y[~known & (block.s > 0.0)]
     if strange.size:
         raise ValueError(f"{loss} is of classes 0 to {K - 1}, not {strange[0]:g}")
-    return np.where(known, y, 0.0)
+    return bool(known.all())
 
 
+@rowless
+def _known_classes(block: Block, loss: JointLoss) -> Array:
+    """Return the targets, with 0 for those that are no class."""
+    y = block.y
+    return np.where((y >= 0) & (y < loss.outputs()) & (y == np.floor(y)), y, 0.0)
+
+
+@rowless
 def _of_class(block: Block, c: int) -> Array:
     return np.where(block.y == c, block.s, 0.0)
 
 
+@rowless
 def _count(block: Block, K: int) -> Array:
     sums: AnyArray = np.bincount(block.y.astype(int), block.s, K)
     return sums
 
 
+@rowless
 def _extremes(block: Block, z: Array, b: Array) -> tuple[float, float]:
     """Return the largest and the least of all z_i + b."""
     most = z.max(axis=0, initial=-math.inf) + b

@@ -13,10 +13,11 @@ from stepless.arguments import refuse_unless
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.compiled import oracle
+from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.design.checksum import checksum
 from stepless.intercept import Cut, Intercept, bottom
-from stepless.objective import FiniteSum, Objective
+from stepless.objective import Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, optimum_distance, sums
 from stepless.proof.shortfall import shortfall
@@ -49,7 +50,6 @@ class LinearRisk(RowRisk):
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective, self.source, loss = objective, source, objective.loss
-        self.problem = FiniteSum(loss, *source.whole)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
         self._smooth = not math.isinf(loss.smoothness()) or math.isinf(loss.lipschitz())
@@ -86,10 +86,10 @@ class LinearRisk(RowRisk):
         """
         if self.objective.intercept:
             return self._level(w, float(b))[0]
-        parts = self.source.map(oracle.tangent, self.objective.loss, w)
-        total, offset, g = (part / self.m for part in sum_blocks([part[:-1] for part in parts]))
-        slopes = Slopes(Column([part[-1] for part in parts]))
-        return Tangent(total, 0.0, Plane(g, offset, witness=slopes))
+        slopes, given = self.source.empty(), (self.objective.loss, w)
+        parts, g = self.source.survey((slopes,), oracle.tangent, (self.d,), *given)
+        total, offset = (part / self.m for part in sum_blocks(parts))
+        return Tangent(total, 0.0, Plane(g / self.m, offset, witness=Slopes(slopes)))
 
     def anchor(self, w: Array, b: float) -> Anchor:
         tangent, z, a, g = self._level(w, b)
@@ -101,9 +101,9 @@ class LinearRisk(RowRisk):
         low = bottom(partial(self._cut, z), b, smooth=self._smooth, free=free)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
         (left, right), shares = low.cuts, low.shares
-        parts = self.source.map(oracle.blend, loss, z, (left.b, right.b), shares)
-        slopes, a = (Column(side) for side in zip(*parts, strict=True))
-        g = self.source.combination(a) / self.m
+        slopes, a = self.source.empty(), self.source.empty()
+        given = loss, z, ((left.b, right.b), shares)
+        g = self.source.survey((slopes, a), oracle.blend, (self.d,), *given)[1] / self.m
         plane = Plane(np.zeros(self.d), 0.0)
         if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
@@ -133,7 +133,7 @@ class LinearRisk(RowRisk):
         """Mean of each feature; 0 without an intercept."""
         if not self.objective.intercept:
             return np.zeros(self.source.shape[1])
-        return self.source.combination(self.source.s) / self.m
+        return self.source.combination(self.source.weights) / self.m
 
     def curvatures(self) -> Array:
         """Return a share of the features' variances; of their mean squares without an intercept."""
@@ -148,6 +148,7 @@ class LinearRisk(RowRisk):
         return Cut(b, *(part / self.m for part in sums))
 
 
+@light
 def zero_predictions(block: Block, K: int) -> Array:
     """Return the predictions of weights 0."""
     return np.zeros((block.y.size, K) if K > 1 else block.y.size)
@@ -155,13 +156,25 @@ def zero_predictions(block: Block, K: int) -> Array:
 
 def _one_per_class(source: Source) -> Source:
     """Return the first example of each class, with the weight of all."""
-    classes = np.maximum(source.y, 0.0).astype(int)
-    shares: AnyArray = np.bincount(classes, source.s)
-    first = np.full(classes.max() + 1, -1)
-    first[classes[::-1]] = np.arange(classes.size)[::-1]
-    rows = first[first >= 0]
-    return Source(source.X.take(rows), source.y[rows], shares[first >= 0], threads=1)
+    first: dict[float, int] = {}
+    shares: dict[float, float] = {}
+    for (lo, _), found in zip(source.cuts, source.map(_classes), strict=True):
+        for y, row, share in found:
+            first.setdefault(y, lo + row)
+            shares[y] = shares.get(y, 0.0) + share
+    rows = np.array([first[y] for y in sorted(first)])
+    some = source.take(rows)
+    return Source(some.X, some.y, [shares[y] for y in some.y.tolist()], threads=1)
 
 
+@light
+def _classes(block: Block) -> list[tuple[float, int, float]]:
+    """Return each class of a block, its first row and its weight."""
+    y, first, of = np.unique(block.y, return_index=True, return_inverse=True)
+    shares: AnyArray = np.bincount(of, block.s)
+    return list(zip(y.tolist(), first.tolist(), shares.tolist(), strict=True))
+
+
+@rowless
 def _digest(block: Block) -> tuple[str, int]:
     return type(block.X).__name__, checksum(block.y, block.s)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.cached import cached_property
 from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
 from stepless.intercept import Intercept
@@ -143,7 +144,11 @@ class RowRisk(WeightRisk):
 
     objective: Objective
     source: Source
-    problem: FiniteSum
+
+    @cached_property
+    def problem(self) -> FiniteSum:
+        """The sum as those see it who take its examples one by one."""
+        return FiniteSum(self.objective.loss, *self.source.whole)
 
     @property
     def witness_size(self) -> int:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from risks.ranking import brute_force
 from stepless import L1, SOLVERS, ElasticNet, SquaredL2, Stopping
-from stepless.data import Source, source as data_source
+from stepless.data import Source, memory
 from stepless.minimization import minimize
 from stepless.risks.metrics import metric_of
 from stepless.risks.ranking import (
@@ -146,7 +146,7 @@ def test_rows_may_be_in_any_order_and_formats_agree():
 
 
 def test_threads_share_the_queries(monkeypatch):
-    monkeypatch.setattr(data_source, "_WORTH_A_BLOCK", 50)
+    monkeypatch.setattr(memory, "_WORTH_A_BLOCK", 50)
     X, y, qid = documents(2, queries=40, most=9)
     w = np.array([1.0, -1.0, 0.5])
     for loss in LOSSES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import barrier
-from stepless.compiled.light import light
+from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -153,12 +153,14 @@ class InteriorPoint:
         return solved
 
 
+@rowless
 def _distances(block: Block, corners: tuple[Array, Array], p: Array) -> tuple[float, int]:
     """Return the sum of |p − k|, and the number of terms."""
     k, _ = corners
     return float(np.abs(p - k).sum()), k.size
 
 
+@rowless
 def _central(block: Block, corners: tuple[Array, Array], p: Array, mu: float) -> tuple[Array, ...]:
     """Return β, α, γ with βα = (1 − β)γ = μ at t = p − k, and moves of 0."""
     t = p - corners[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled.light import light
+from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
@@ -44,11 +44,13 @@ class Piecewise:
         return Slopes(risk.source.column(unweighted, total, risk.m))
 
 
+@rowless
 def _corners(block: Block, loss: Loss, m: int) -> tuple[Array, Array]:
     _, k, rise = loss.corners(block.y)
     return np.ascontiguousarray(k), np.ascontiguousarray(block.s / m * rise)
 
 
+@rowless
 def _first_slopes(block: Block, loss: Loss, m: int) -> Array:
     return block.s / m * loss.corners(block.y)[0]
 

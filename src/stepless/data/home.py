@@ -1,0 +1,93 @@
+"""The place where the rows of a source are, and the rounds in which loops run there."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from stepless.arrays import Array
+from stepless.data.column import Column
+from stepless.data.cuts import sum_blocks
+from stepless.design import Design
+
+
+class Round(NamedTuple):
+    """A call of ``loop(block, [sum,] *columns, *shared)`` for each block of a source.
+
+    Parameters
+    ----------
+    loop
+        A function of a module: it may be pickled by its name.
+    shared
+        What all blocks get, or columns, of which each block gets its own part.
+    writes
+        Columns that the loop writes in place.
+    shape
+        Of an array, 0 at first, to which the loop adds; None for a loop that adds to none.
+    join
+        How such arrays of several blocks become one.
+    keeps
+        Whether the results stay where the blocks are, as the parts of a new column.
+    """
+
+    loop: Callable[..., Any]
+    shared: tuple[Any, ...] = ()
+    writes: tuple[Column, ...] = ()
+    shape: tuple[int, ...] | None = None
+    join: Callable[[list[Array]], Array] = sum_blocks
+    keeps: bool = False
+
+    @property
+    def light(self) -> bool:
+        """True if there is so little to do per row that few rows are not worth a thread."""
+        return getattr(self.loop, "light", False)
+
+    @property
+    def reads_rows(self) -> bool:
+        """False if targets, weights and columns are all that the loop reads."""
+        return not getattr(self.loop, "rowless", False)
+
+
+class Home(ABC):
+    """Rows in fixed blocks of consecutive ones: in memory, on a disk, or on a cluster.
+
+    The cuts between blocks depend on the data only, and sums are taken in the order of the blocks
+    (`TreeSum`), so that the answer depends on the cuts, never on who computed it where.
+    """
+
+    here: ClassVar[bool] = True  # whether this process can read any row at any time
+
+    shape: tuple[int, int]
+    nnz: int
+    cuts: list[tuple[int, int]]
+    rounds: int = 0  # so far, each with results that the next step needs
+
+    @abstractmethod
+    def bind(self, y: Column, s: Column) -> list[Any]:
+        """Return blocks of these targets and weights, as `run` takes them."""
+
+    @abstractmethod
+    def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
+        """Run a round; return the results of all blocks in order, and the sum of their arrays."""
+
+    def column(self, values: Array) -> Column:
+        """Return an array, with one entry per row along its first axis, in the blocks' parts."""
+        cuts = self.cuts
+        return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts], values)
+
+    def empty(self, before: tuple[int, ...], after: tuple[int, ...]) -> Column:
+        """Return a column to be written: entries, or arrays with the rows as one of their axes."""
+        return Column([np.empty((*before, hi - lo, *after)) for lo, hi in self.cuts])
+
+    def constant(self, value: float) -> Column:
+        """Return a column of the same number for all rows, which is not to be written."""
+        longest = np.full(max(hi - lo for lo, hi in self.cuts), value)
+        return Column([longest[: hi - lo] for lo, hi in self.cuts])
+
+    @property
+    def design(self) -> Design:
+        """All rows, for those who read them one by one."""
+        raise NotImplementedError(f"{type(self).__name__} has no rows here")
