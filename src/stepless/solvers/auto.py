@@ -111,7 +111,7 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
 def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """Return the solver for a loss of one output with the penalty l2, without a domain."""
     objective, loss = risk.objective, risk.objective.loss
-    products = risk.source.X.nnz**2 / risk.m  # in a Hessian
+    products = risk.source.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     turns: list[tuple[Solver, int]] = []
