@@ -34,9 +34,10 @@ def check_user_terms(risk: Risk) -> None:
     objective = risk.objective
     check_user_penalty(risk.d, objective.regularizer, objective.domain, outputs=objective.outputs)
     loss = getattr(objective, "loss", None)
-    y = getattr(getattr(risk, "source", risk), "y", None)  # a kernel risk has no source
-    if loss is not None and y is not None:
-        check_user_loss(loss, y)
+    if loss is not None and is_user_defined(loss):
+        y = getattr(getattr(risk, "source", risk), "y", None)  # a kernel risk has no source
+        if y is not None:
+            check_user_loss(loss, y)
     if isinstance(risk, OracleRisk) and is_user_defined(risk) and not risk.found_right:
         from stepless.checks.risk import check_risk_quickly
 

@@ -40,11 +40,24 @@ class Column:
             return self._whole
         return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
 
+    def blend(self, shares: Sequence[float], others: Sequence[Column]) -> Column:
+        """Return the sum of this column and others, each times its share."""
+        each = zip(self.parts, *(other.parts for other in others), strict=True)
+        return Column([blended(shares, parts) for parts in each])
+
     def __reduce__(self) -> Any:
         if self._whole is None:
             return _restored, (self.parts, None, self.round)
         sizes = [len(part) for part in self.parts]
         return _restored, (sizes, self._whole, self.round)
+
+
+def blended(shares: Sequence[float], arrays: Sequence[Array]) -> Array:
+    """Return the sum of arrays, each times its share."""
+    total = shares[0] * arrays[0]
+    for share, array in zip(shares[1:], arrays[1:], strict=True):
+        total += share * array
+    return total
 
 
 def _restored(parts: Sequence[Any], whole: Array | None, round_: int) -> Column:

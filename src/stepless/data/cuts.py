@@ -20,7 +20,7 @@ _MOST = 16  # blocks
 _BUSY = 4  # times `worth`: with less per block, calls cost too much for more than two blocks
 _WIDE = 20  # entries per weight in a block, or else adding up blocks costs as much as the blocks
 _LINE = 16  # numbers in two cache lines
-_NEIGHBOURS = 16  # sums that become one, on each level of a tree
+NEIGHBOURS = 16  # sums that become one, on each level of a tree
 
 
 def block_count(entries: int, width: int, worth: int) -> int:
@@ -45,9 +45,9 @@ def sum_blocks(parts: Sequence[Any]) -> Any:
     >>> sum_blocks([(1, 2.0), (3, 4.0)])
     (4, 6.0)
     """
-    while len(parts) > _NEIGHBOURS:
+    while len(parts) > NEIGHBOURS:
         parts = [
-            _sum_neighbours(parts[k : k + _NEIGHBOURS]) for k in range(0, len(parts), _NEIGHBOURS)
+            _sum_neighbours(parts[k : k + NEIGHBOURS]) for k in range(0, len(parts), NEIGHBOURS)
         ]
     return _sum_neighbours(parts)
 
@@ -123,9 +123,9 @@ class TreeSum:
             before = self._levels[level]
             part = part if before is None else self._join([before, part])
             self._levels[level] = part
-            if done % _NEIGHBOURS:
+            if done % NEIGHBOURS:
                 return
-            self._levels[level], done, level = None, done // _NEIGHBOURS, level + 1
+            self._levels[level], done, level = None, done // NEIGHBOURS, level + 1
 
 
 def _power_of_two(limit: int) -> int:

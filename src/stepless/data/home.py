@@ -64,6 +64,7 @@ class Home(ABC):
     nnz: int
     cuts: list[tuple[int, int]]
     rounds: int = 0  # so far, each with results that the next step needs
+    probes: int = 1  # shifts or step lengths that are tried in one round
 
     @abstractmethod
     def bind(self, y: Column, s: Column) -> list[Any]:
@@ -78,7 +79,11 @@ class Home(ABC):
         cuts = self.cuts
         return Column([values] if len(cuts) == 1 else [values[lo:hi] for lo, hi in cuts], values)
 
-    def empty(self, before: tuple[int, ...], after: tuple[int, ...]) -> Column:
+    def kept(self, parts: Any) -> Column:
+        """Return the column of results that stay where the blocks are."""
+        return Column(parts)
+
+    def empty(self, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Column:
         """Return a column to be written: entries, or arrays with the rows as one of their axes."""
         return Column([np.empty((*before, hi - lo, *after)) for lo, hi in self.cuts])
 

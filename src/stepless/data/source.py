@@ -172,7 +172,7 @@ class Source:
 
     def column(self, loop: Callable[..., Any], *shared: object) -> Column:
         """Return the column of the results of loop(block, *shared)."""
-        return Column(self._run(Round(loop, shared, keeps=True))[0])
+        return self.home.kept(self._run(Round(loop, shared, keeps=True))[0])
 
     def empty(self, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Column:
         """Return a column to be written, of entries or of arrays with a row as one axis."""
@@ -288,7 +288,7 @@ class Source:
     @cached_property
     def sizes(self) -> Array:
         """Root mean square of each feature."""
-        return np.sqrt(self.squares(self.s) / self.shape[0])
+        return np.sqrt(self.squares(self._s) / self.shape[0])
 
     def digests(self) -> tuple[int, ...]:
         """Return a checksum of the rows of each block."""

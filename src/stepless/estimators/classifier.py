@@ -21,6 +21,7 @@ from stepless.estimators import multiclass, optimum_bounds, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.dask_input import dask_examples, is_dask
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
@@ -141,19 +142,25 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y.
 
+        Both may be collections of Dask: arrays of dense or CSR blocks, or frames. They are read on
+        the cluster of the context's client, or by threads here; no `proof_` is stored of them.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        X, y, s, classes = validate_classification(self, X, y, sample_weight, problem.class_weight)
-        problem = problem.of_classes(len(classes), self.multi_class)
-        source, d = Source(X, np.ones(len(y)), s, run.threads), X.shape[1]
+        weights, labels = (sample_weight, problem.class_weight), None
+        if is_dask(X):
+            source, classes = dask_examples().classification(self, X, y, *weights, run.threads)
+        else:
+            X, labels, s, classes = validate_classification(self, X, y, *weights)
+            source = Source(X, np.ones(len(labels)), s, run.threads)
+        problem, d = problem.of_classes(len(classes), self.multi_class), source.shape[1]
         starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        tasks = multiclass.targets_per_run(y, classes, problem.loss)
-        problem = choose_strength(problem, (source.relabelled(y_run) for _, y_run in tasks), run)
-        for label, y_run in multiclass.targets_per_run(y, classes, problem.loss):
+        tasks = multiclass.sources_per_run(source, labels, classes, problem.loss)
+        problem = choose_strength(problem, (each for _, each in tasks), run)
+        for label, each in multiclass.sources_per_run(source, labels, classes, problem.loss):
             k = len(results)
-            risks.append(risk_of(problem.objective, source.relabelled(y_run)))
+            risks.append(risk_of(problem.objective, each))
             stopping = run.stopping(len(starts) - k, perf_counter() - began)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
@@ -162,8 +169,11 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         )
         constants, names = [r.at_constant for r in risks], multiclass.positive_class_names(classes)
         store_certificate(self, run, results, constants=constants, labels=names)
-        described = proof.describe_problem(problem.objective, problem.loss)
-        proof.store_proof(self, results, described, proof.class_data(source, y, classes, source.s))
+        self.__dict__.pop("proof_", None)
+        if labels is not None:
+            described = proof.describe_problem(problem.objective, problem.loss)
+            data = proof.class_data(source, labels, classes, source.s)
+            proof.store_proof(self, results, described, data)
         optimum_bounds.store_optimum_bounds(self, risks, results)
         self.__dict__.pop("_stream", None)
         return self
@@ -274,11 +284,17 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Return ⟨w, x⟩ + b for each example (one column per class for more than two)."""
+        if is_dask(X):
+            lazy: Array = dask_examples().scores(self, X, "decision_function")
+            return lazy
         z = linear_scores(self, X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X: MatrixLike) -> AnyArray:
         """Return the most plausible class of each example."""
+        if is_dask(X):
+            lazy: AnyArray = dask_examples().scores(self, X, "predict")
+            return lazy
         return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
     def settled(self, X: MatrixLike) -> Mask:

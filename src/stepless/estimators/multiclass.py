@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.arrays import AnyArray, Array, Indices
+from stepless.compiled.light import light
+from stepless.data import Block, Source
 from stepless.objective import Loss
 
 T = TypeVar("T", bound=np.generic)
@@ -38,6 +40,27 @@ def targets_per_run(y: AnyArray, classes: AnyArray, loss: Loss) -> Iterator[tupl
     for positive in positive_classes(classes):
         label = f"class {positive}: " if len(classes) > 2 else ""
         yield label, np.where(y == positive, 1.0, -1.0)
+
+
+def sources_per_run(
+    source: Source, y: AnyArray | None, classes: AnyArray, loss: Loss
+) -> Iterator[tuple[str, Source]]:
+    """Yield the label and the examples of each run; without y, their targets number the classes."""
+    if y is not None:
+        for label, targets in targets_per_run(y, classes, loss):
+            yield label, source.relabelled(targets)
+    elif loss.outputs() > 1:
+        yield "", source
+    else:
+        for code in positive_classes(np.arange(len(classes))).tolist():
+            label = f"class {classes[code]}: " if len(classes) > 2 else ""
+            yield label, source.relabelled(source.column(_against, float(code)))
+
+
+@light
+def _against(block: Block, code: float) -> Array:
+    """Return 1 for the examples of a class, −1 for the others."""
+    return np.where(block.y == code, 1.0, -1.0)
 
 
 def positive_class_names(classes: AnyArray) -> list[str]:

@@ -15,6 +15,8 @@ from stepless.arguments import brief
 from stepless.arrays import Array, MatrixLike, Weights
 from stepless.data import Source
 from stepless.estimators.classifier import LinearClassifier
+from stepless.estimators.dask_input import dask_examples, is_dask
+from stepless.estimators.multiclass import sources_per_run
 from stepless.estimators.regressor import LinearRegressor
 from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.interrupts import interruptible
@@ -69,7 +71,8 @@ def alpha_path(
     Parameters
     ----------
     X, y
-        Examples, and targets: two classes for a classifier's loss, numbers otherwise.
+        Examples, and targets: two classes for a classifier's loss, numbers otherwise. Both may be
+        collections of Dask.
     alphas
         Strengths, in any order.
     loss, sample_weight
@@ -129,12 +132,21 @@ def _source(
     run: Run,
 ) -> Source:
     """Return examples with numbers, or of two classes, the second one positive."""
+    given, labels = (model, X, y, sample_weight), None
     if isinstance(model, LinearRegressor):
-        return Source(*validate_regression(model, X, y, sample_weight, problem.loss), run.threads)
-    X, y, s, classes = validate_classification(model, X, y, sample_weight, problem.class_weight)
+        if is_dask(X):
+            examples: Source = dask_examples().regression(*given, problem.loss, run.threads)
+            return examples
+        return Source(*validate_regression(*given, problem.loss), run.threads)
+    if is_dask(X):
+        source, classes = dask_examples().classification(*given, problem.class_weight, run.threads)
+    else:
+        X, labels, s, classes = validate_classification(*given, problem.class_weight)
+        source = Source(X, np.ones(len(labels)), s, run.threads)
     if len(classes) > 2:
         raise ValueError(f"y holds {len(classes)} classes: a path needs two classes, or numbers")
-    return Source(X, np.where(y == classes[1], 1.0, -1.0), s, run.threads)
+    [(_, examples)] = sources_per_run(source, labels, classes, problem.loss)
+    return examples
 
 
 def _strengths(alphas: Sequence[float]) -> list[float]:

@@ -12,11 +12,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import Array, MatrixLike, Weights
-from stepless.data import Source
+from stepless.compiled.light import light
+from stepless.data import Block, Source
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.dask_input import dask_examples, is_dask
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
@@ -72,13 +74,16 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
     ) -> Self:
-        """Fit to examples X (m × d, dense or sparse) and targets y.
+        """Fit to examples X (m × d, dense or sparse) and targets y; Dask's as `LinearClassifier`.
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        X, y, s = validate_regression(self, X, y, sample_weight, problem.loss)
-        source = Source(X, y, s, run.threads)
+        given = self, X, y, sample_weight, problem.loss
+        if lazy := is_dask(X):
+            source = dask_examples().regression(*given, run.threads)
+        else:
+            source = Source(*validate_regression(*given), run.threads)
         start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
         began = perf_counter()
         problem = choose_strength(problem, [source], run)
@@ -87,10 +92,13 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         result = run.minimize(risk, start, stopping, resumable=False)
         self.coef_, self.intercept_ = result.w, result.b
         self.loss_, self.alpha_ = problem.loss, problem.strength
-        varied = bool(np.ptp(source.y))  # equal targets leave nothing else to learn
+        lowest, highest = zip(*source.map(_extremes), strict=True)
+        varied = min(lowest) < max(highest)  # equal targets leave nothing else to learn
         store_certificate(self, run, [result], constants=[risk.at_constant] if varied else [])
-        described = proof.describe_problem(problem.objective, problem.loss)
-        proof.store_proof(self, [result], described, _data(source))
+        self.__dict__.pop("proof_", None)
+        if not lazy:
+            described = proof.describe_problem(problem.objective, problem.loss)
+            proof.store_proof(self, [result], described, _data(source))
         store_optimum_bounds(self, [risk], [result])
         self.__dict__.pop("_stream", None)
         return self
@@ -154,10 +162,19 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
 
     def predict(self, X: MatrixLike) -> Array:
         """Return the prediction for each example; the expected count for Poisson."""
+        if is_dask(X):
+            lazy: Array = dask_examples().scores(self, X, "predict")
+            return lazy
         return self._means(linear_scores(self, X))
 
     def _means(self, z: Array) -> Array:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z
+
+
+@light
+def _extremes(block: Block) -> tuple[float, float]:
+    """Return the least and the greatest target."""
+    return float(block.y.min()), float(block.y.max())
 
 
 def _data(source: Source) -> proof.Data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,14 +49,19 @@ def validate_classification(
     if class_weight is not None:
         s = s * compute_sample_weight(class_weight, y)
     classes = np.unique(y if (s > 0).all() else y[s > 0])
+    refuse_few_classes(classes, all_count=bool((s > 0).all()))
+    return LabelledExamples(X, y, s, classes)
+
+
+def refuse_few_classes(classes: AnyArray, all_count: bool) -> None:
+    """Refuse examples of less than two classes; unless all of them count, some have no weight."""
     if not len(classes):
         raise ValueError("class_weight is zero for every example: nothing is left to learn")
     if len(classes) < 2:
-        weighted = "" if (s > 0).all() else "of any weight "
+        weighted = "" if all_count else "of any weight "
         raise ValueError(
             f"y holds one class only {weighted}({classes[0]}): a classifier needs two to tell apart"
         )
-    return LabelledExamples(X, y, s, classes)
 
 
 def validate_regression(
@@ -105,15 +110,13 @@ def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) 
             found = validate_data(estimator, *data, reset=reset, **_ACCEPTED | checks)
     except OverflowError as error:
         raise ValueError("X holds a number that is more than a double can hold") from error
-    _refuse_holes(found[0] if len(data) > 1 else found, estimator)
+    if (hole := first_bad_entry(found[0] if len(data) > 1 else found)) is not None:
+        refuse_hole(hole, estimator)
     return found
 
 
-def _refuse_holes(X: Matrix, estimator: BaseEstimator) -> None:
-    """Refuse and name the first entry that is not a finite number of reasonable size."""
-    hole = first_bad_entry(X)
-    if hole is None:
-        return
+def refuse_hole(hole: tuple[int, int, float], estimator: BaseEstimator) -> NoReturn:
+    """Refuse an entry, given its row and feature, that is no finite number of reasonable size."""
     i, j, value = hole
     names = getattr(estimator, "feature_names_in_", None)
     feature = f"feature {j}" if names is None else f"feature {names[j]!r}"

@@ -38,13 +38,8 @@ class Slopes:
     @classmethod
     def blend(cls, shares: Sequence[float], those: Sequence[Self]) -> Self:
         """Mix slopes: the mixture proves at least the mixture of their bounds."""
-        parts = []
-        for each in zip(*(one.slopes.parts for one in those), strict=True):
-            total = shares[0] * each[0]
-            for share, part in zip(shares[1:], each[1:], strict=True):
-                total += share * part
-            parts.append(total)
-        return cls(Column(parts))
+        first, *rest = (one.slopes for one in those)
+        return cls(first.blend(shares, rest))
 
     def witness(self) -> Self:
         """Return itself: other claims make their witness when it is asked for."""

@@ -19,6 +19,7 @@ from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
+from stepless.solvers.lacking import works_anywhere
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.kernel_pgs import KernelPGS
 from stepless.solvers.online.pgs import PGS
@@ -69,6 +70,14 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     |                                                  | up to 1500 features,               |
     |                                                  | interior-point                     |
 
+    Where the rows are not in this process, solvers must work by rounds over blocks, and few of
+    them: in place of dual-ascent, sgd-pd, emgd and adagrad there are
+
+    | a smooth loss, l2, more than 1500 features       | lbfgs                              |
+    | piecewise linear, l2                             | smoothed-newton, interior-point    |
+    | another penalty, and a smooth loss               | accelerated                        |
+    | … and a loss with corners                        | bundle                             |
+
     Of several, the next one takes over when the gap is not in sight. Dual ascent is left out for
     large mean ‖x‖²/(λm), and, for a gap below 1e-4, smoothed-newton if Hessians are cheap. If the
     table's solver lacks something for the objective, the first that does not takes its place, of
@@ -78,11 +87,16 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     if isinstance(risk, KernelRisk):
         curved = risk.gram.table is not None and KernelNewton().lacks(risk.objective) is None
         return KernelNewton() if curved else KernelPGS()
-    first = _first(risk, gap) if isinstance(risk, RowRisk) else _of_oracle(risk)
+    if isinstance(risk, RowRisk):
+        first = _first(risk, gap) if risk.source.home.here else _first_by_rounds(risk, gap)
+    else:
+        first = _of_oracle(risk)
     if first.lacks(risk.objective) is None:
         return first
     others: tuple[Maker, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
     suited = (solver for make in others if isinstance(risk, (solver := make()).needs))
+    if isinstance(risk, RowRisk) and not risk.source.home.here:
+        suited = (solver for solver in suited if works_anywhere(solver))
     return next((solver for solver in suited if solver.lacks(risk.objective) is None), first)
 
 
@@ -111,7 +125,7 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
 def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """Return the solver for a loss of one output with the penalty l2, without a domain."""
     objective, loss = risk.objective, risk.objective.loss
-    products = risk.source.X.nnz**2 / risk.m  # in a Hessian
+    products = risk.source.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     turns: list[tuple[Solver, int]] = []
@@ -130,6 +144,24 @@ def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if risk.d <= _MANY:
         turns.append((InteriorPoint(), 100))
     return SolverSequence(*turns)
+
+
+def _first_by_rounds(risk: RowRisk, gap: float) -> Solver | SolverSequence:
+    """Return the solver for a sum over examples that are not in this process."""
+    objective, loss = risk.objective, risk.objective.loss
+    if not objective.euclidean:
+        return Bundle() if Accelerated().lacks(objective) else Accelerated()
+    if not math.isinf(objective.radius):
+        return Bundle()
+    if loss.outputs() > 1:
+        return ProximalBundle()
+    if loss.offers("curvature"):
+        return Newton() if risk.d <= _MANY else LBFGS()
+    if not loss.offers("corners") or objective.strength == 0.0:
+        return ProximalBundle()
+    if risk.d > _MANY:
+        return SmoothedNewton(gap)
+    return SolverSequence((SmoothedNewton(gap), 60), (InteriorPoint(), 100))
 
 
 def _unpenalized(risk: RowRisk) -> Solver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stepless.proof import optimum_distance
 from stepless.risks.risk import Risk, RowRisk
 from stepless.solvers import SOLVERS, Solver
 
@@ -25,4 +26,24 @@ def lack_of(solver: Solver, risk: Risk) -> str | None:
     if not isinstance(risk, needed):
         names = ", ".join(map(repr, suited(type(risk))))
         return f"needs a risk that is {needed.kind}; use one of {names}"
-    return risk.lacks(needed) or solver.lacks(risk.objective)
+    return risk.lacks(needed) or _lack_of_rows(solver, risk) or solver.lacks(risk.objective)
+
+
+def works_anywhere(solver: Solver | type) -> bool:
+    """Return whether a solver can do without the rows in this process."""
+    return getattr(solver, "anywhere", False)
+
+
+def _lack_of_rows(solver: Solver, risk: Risk) -> str | None:
+    """Return what a solver misses of rows that are not in this process, or None."""
+    if not isinstance(risk, RowRisk) or risk.source.home.here:
+        return None
+    if not works_anywhere(solver):
+        names = ", ".join(repr(name) for name, kind in SOLVERS.items() if works_anywhere(kind))
+        return f"needs all rows in one memory, and these are in blocks of Dask; use one of {names}"
+    if optimum_distance.unbounded(risk.objective):
+        return (
+            "cannot certify an answer without a penalty from blocks of Dask; use penalty='l2', or "
+            "compute() the examples first"
+        )
+    return None

@@ -35,6 +35,9 @@ class Solver(Protocol):
     `start` makes a state at given weights; `step` passes once over the data, changes the state and
     returns a finding. A state is plain data: pickled and restored, it goes on identically. Each
     solver has its own type of state, and takes the kind of risk that it `needs`.
+
+    A solver that asks a source for nothing but rounds may say so by a class attribute, ``anywhere:
+    ClassVar[bool] = True``: the rows need not be in this process then.
     """
 
     @property

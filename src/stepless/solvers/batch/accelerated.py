@@ -60,6 +60,7 @@ class Accelerated:
 
     name: ClassVar[str] = "accelerated"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:

@@ -63,6 +63,7 @@ class Bundle:
 
     name: ClassVar[str] = "bundle"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = Risk
 
     def lacks(self, objective: Penalized) -> str | None:

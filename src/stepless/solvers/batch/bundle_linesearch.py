@@ -48,6 +48,7 @@ class BundleLinesearch:
 
     name: ClassVar[str] = "bundle-linesearch"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:

@@ -51,6 +51,7 @@ class Gradient:
 
     name: ClassVar[str] = "gradient"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:

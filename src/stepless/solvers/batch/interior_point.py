@@ -83,6 +83,7 @@ class InteriorPoint:
 
     name: ClassVar[str] = "interior-point"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:

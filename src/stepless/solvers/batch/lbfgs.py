@@ -76,6 +76,7 @@ class LBFGS:
 
     name: ClassVar[str] = "lbfgs"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def lacks(self, objective: Penalized) -> str | None:

@@ -64,6 +64,7 @@ class MirrorDescent:
 
     name: ClassVar[str] = "mirror-descent"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def __init__(self, mirror: MirrorName | None = None) -> None:

@@ -58,6 +58,7 @@ class MirrorProx:
 
     name: ClassVar[str] = "mirror-prox"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = WeightRisk
 
     def __init__(self, mirror: MirrorName | None = None) -> None:

@@ -73,6 +73,7 @@ class Newton:
 
     name: ClassVar[str] = "newton"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:

@@ -71,7 +71,7 @@ class NewtonSystem:
 
     def _some(self) -> Column:
         """Return the weights of the rows to factor: every n-th, with n times its weight, or all."""
-        (m, d), entries = self.source.shape, self.source.X.nnz
+        (m, d), entries = self.source.shape, self.source.nnz
         count = sum_blocks(self.source.map(apply_numpy, np.count_nonzero, self.c))
         # as many as cost no more than three products
         stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
@@ -254,7 +254,7 @@ def head_start_sample(risk: RowRisk) -> RowRisk | None:
     n examples cannot tell weights apart that a penalty of strength 1/n would not: the strength is
     at least a tenth of that, so that weights of rare features do not diverge.
     """
-    entries = max(risk.source.X.nnz, 1)
+    entries = max(risk.source.nnz, 1)
     n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)
     if n < _FEWEST or n < 4 * risk.d:
         return None

@@ -66,6 +66,7 @@ class ProximalBundle:
 
     name: ClassVar[str] = "proximal-bundle"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = Risk
 
     def lacks(self, objective: Penalized) -> str | None:

@@ -92,6 +92,7 @@ class SmoothedNewton:
 
     name: ClassVar[str] = "smoothed-newton"
     online: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = True
     needs: ClassVar[type] = RowRisk
 
     def __init__(self, aim: float = 1e-3) -> None:
