@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from stepless.arrays import Array, Indices, Mask
+from stepless.arrays import AnyArray, Array, Indices, Mask
 from stepless.compiled import dual_ascent as loops
 from stepless.compiled.shuffle import shuffle
-from stepless.data import Column
-from stepless.objective import FiniteSum
+from stepless.data import Block, Column
+from stepless.data.home import Spans
+from stepless.objective import FiniteSum, Loss
 from stepless.risks.risk import RowRisk
 
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
@@ -49,16 +51,14 @@ class DualAscentState:
         if risk.source.home.slow:
             self.work += 1.0
             for spans, block in risk.source.turns(rng):
-                top = max(top, self._turn(FiniteSum(risk.objective.loss, *block), spans, rng))
+                top = max(top, self._turn(risk.objective.loss, block, spans, rng))
         else:
             self.work += max(self.active / risk.m, _LEAST)
             order = self.order[: self.active]
             self.active, top = self._sweep(risk.problem, self.q, order, self.a, rng)
         return top
 
-    def _turn(
-        self, problem: FiniteSum, spans: list[tuple[int, int]], rng: np.random.Generator
-    ) -> float:
+    def _turn(self, loss: Loss, block: Block, spans: Spans, rng: np.random.Generator) -> float:
         """Sweep the active examples of these rows, several times if few; return how far they move.
 
         To read rows again costs more than to visit an example again: Yu, Hsieh, Chang, Lin, "Large
@@ -66,10 +66,11 @@ class DualAscentState:
         """
         q, a, resting = (_gathered(of, spans) for of in (self.q, self.a, self.resting))
         if np.isnan(q[0]):
-            given = problem.s, self.bias_square, self.strength * self.a.size
-            q = effects(loops.squares(problem[1:]), *given)
+            given = block.s, self.bias_square, self.strength * self.a.size
+            q = effects(loops.squares(block), *given)
             _scatter(q, self.q, spans)
-        order = np.flatnonzero((problem.s > 0.0) & ~resting).astype(np.uint32)
+        problem = FiniteSum(loss, *block)
+        order = np.flatnonzero((block.s > 0.0) & ~resting).astype(np.uint32)
         visits, top = order.size, 0.0
         for _ in range(_REPEATS):
             active, move = self._sweep(problem, q, order, a, rng)
@@ -107,11 +108,11 @@ def effects(squares: Array, s: Array, bias_square: float, scale: float) -> Array
     return np.maximum(q, _EMPTY * float(q.max()) or 1.0)
 
 
-def _gathered(values: Array, spans: list[tuple[int, int]]) -> Array:
+def _gathered(values: AnyArray, spans: Spans) -> Any:
     return np.concatenate([values[lo:hi] for lo, hi in spans])
 
 
-def _scatter(values: Array, into: Array, spans: list[tuple[int, int]]) -> None:
+def _scatter(values: AnyArray, into: AnyArray, spans: Spans) -> None:
     done = 0
     for lo, hi in spans:
         into[lo:hi] = values[done : done + hi - lo]
