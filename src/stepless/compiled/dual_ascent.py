@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from stepless.compiled.light import rowless
 from stepless.compiled.rows import AHEAD, square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
@@ -125,15 +126,24 @@ def recall(problem, q, order, active, slack, a, z):
     return active
 
 
-@compiled("block[m,d] a[m] w[d]", fastmath=FAST)
-def gather(block, a, loss, w, b, shares, kinds):
-    """Sums for a certificate, and the predictions z_i = ⟨w, x_i⟩ + b (0 where s_i is).
+@rowless
+@compiled("block[m,_] resting[m] z[m] a[m] q[m]", fastmath=FAST)
+def wake(block, resting, z, a, q, loss, shift, slack):
+    """Write `resting`: False for examples that may move at predictions z + shift."""
+    _, y, s = block
+    for i in range(s.size):
+        if resting[i] and s[i] > 0.0:
+            resting[i] = _rests(loss, z[i] + shift + q[i] * a[i], y[i], q[i], a[i], slack)
 
-    Return Σ s_i ℓ(z_i), Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others,
-    Σ s_i a_i x_i of both kinds together or of each, and z.
+
+@compiled("block[m,d] g[k,d] z[m] a[m] w[d]", fastmath=FAST)
+def gather(block, g, z, a, loss, w, b, shares):
+    """Add to g: Σ s_i a_i x_i of both signs of a_i, or of each. Write z: ⟨w, x_i⟩ + b; 0 if s_i is.
+
+    Return Σ s_i ℓ(z_i), and Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others.
     """
     X, y, s = block
-    g, z = np.zeros((kinds, w.size)), np.zeros(s.size)
+    z[:] = 0.0
     total = conjugates = 0.0
     for i in range(s.size):
         if s[i] > 0.0:
@@ -152,4 +162,4 @@ def gather(block, a, loss, w, b, shares, kinds):
             z[i] = p
             total += s[i] * loss.value(p, y[i])
             conjugates += s[i] * loss.conjugate(shares[kind] * a[i], y[i])
-    return total, conjugates, g, z
+    return total, conjugates

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.cuts import sum_blocks
 from stepless.design import Design
+
+
+Spans: TypeAlias = list[tuple[int, int]]  # ranges of rows
 
 
 class Round(NamedTuple):
@@ -59,6 +63,7 @@ class Home(ABC):
     """
 
     here: ClassVar[bool] = True  # whether this process can read any row at any time
+    slow: ClassVar[bool] = False  # whether to read a row costs more than to compute with it
 
     shape: tuple[int, int]
     nnz: int
@@ -91,6 +96,12 @@ class Home(ABC):
         """Return a column of the same number for all rows, which is not to be written."""
         longest = np.full(max(hi - lo for lo, hi in self.cuts), value)
         return Column([longest[: hi - lo] for lo, hi in self.cuts])
+
+    def turns(
+        self, y: Column, s: Column, rng: np.random.Generator
+    ) -> Iterator[tuple[Spans, Block]]:
+        """Yield rows to work on for a while, with their ranges: each row in one turn."""
+        raise NotImplementedError(f"{type(self).__name__} has no rows here")
 
     @property
     def design(self) -> Design:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from stepless.arrays import Array, Indices
 from stepless.data.block import Block
 from stepless.data.column import Column, block_arguments
 from stepless.data.cuts import TreeSum, block_count
-from stepless.data.home import Home, Round
+from stepless.data.home import Home, Round, Spans
 from stepless.data.threads import map_blocks
 from stepless.design import Design
 
@@ -54,6 +55,11 @@ class Memory(Home):
             return [Block(self.design, y.whole, s.whole)]
         rows = (self.design.part(lo, hi) for lo, hi in self.cuts)
         return [Block(*part) for part in zip(rows, y.parts, s.parts, strict=True)]
+
+    def turns(
+        self, y: Column, s: Column, rng: np.random.Generator
+    ) -> Iterator[tuple[Spans, Block]]:
+        yield [(0, self.shape[0])], Block(self.design, y.whole, s.whole)
 
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
         loop, shared = round_.loop, (*round_.writes, *round_.shared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from stepless.compiled.light import light
 from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.cuts import sum_blocks
-from stepless.data.home import Home, Round
+from stepless.data.home import Home, Round, Spans
 from stepless.data.memory import Memory
 from stepless.data.threads import available_cores
 from stepless.design import Dense, Design, Sparse
@@ -159,6 +159,14 @@ class Source:
     def blocks(self) -> list[Any]:
         """Return the rows in blocks, as their home keeps them: in memory, views of them."""
         return self._blocks
+
+    def turns(self, rng: np.random.Generator) -> Iterator[tuple[Spans, Block]]:
+        """Yield blocks to work on for a while, with their ranges of rows: each row in one turn.
+
+        In memory there is one turn. On a disk there are many, of rows from all over it, drawn anew
+        each time.
+        """
+        return self.home.turns(self._y, self._s, rng)
 
     def _run(self, round_: Round, threads: int | None = None) -> tuple[Any, Array | None]:
         for column in round_.writes:

@@ -75,8 +75,11 @@ class LinearRisk(RowRisk):
         return risk._at_zero()
 
     def _at_zero(self) -> float:
+        return self.cut_at_zero(0.0).value
+
+    def cut_at_zero(self, b: float) -> Cut:
         cut = partial(self._cut, self.source.column(zero_predictions, 1))
-        return bottom(cut, 0.0, smooth=self._smooth, free=self.objective.intercept).best.value
+        return bottom(cut, b, smooth=self._smooth, free=self.objective.intercept).best
 
     def tangent(self, w: Array, b: Intercept) -> Tangent:
         """Return the tangent plane at w; a free intercept is minimised out exactly, from b on.

@@ -13,7 +13,7 @@ from stepless.arrays import Array
 from stepless.cached import cached_property
 from stepless.certificates import Aggregate, Planes
 from stepless.data import Column, Source
-from stepless.intercept import Intercept
+from stepless.intercept import Cut, Intercept
 from stepless.objective import FiniteSum, Objective, Penalized
 from stepless.plane import Tangent
 from stepless.proof import Interval, optimum_distance
@@ -157,6 +157,10 @@ class RowRisk(WeightRisk):
     @abstractmethod
     def value_at(self, p: Array | Column) -> float:
         """Return R from predictions."""
+
+    @abstractmethod
+    def cut_at_zero(self, b: float) -> Cut:
+        """Return R(0, b) at the best intercept, searched from b on, for a loss of one output."""
 
     @abstractmethod
     def anchor(self, w: Array, b: float) -> Anchor:

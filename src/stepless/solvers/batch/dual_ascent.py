@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Array
 from stepless.compiled import dual_ascent as loops
-from stepless.compiled.shuffle import shuffle
 from stepless.data import Column, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.dual_variables import DualAscentState, effects
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
-_LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_BIAS = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
-_EMPTY = 1e-12  # of the largest q_i: for an example without features
-
-
-@dataclass
-class DualAscentState:
-    """Dual variables, the point they stand for, and which examples still move."""
-
-    a: Array
-    w: Array
-    motion: Array  # the intercept, and how far things move
-    q: Array  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm)
-    length: float  # Σ s_i‖x_i‖²/m
-    bias_square: float  # r²; 0 without an intercept
-    order: Indices  # the examples, active ones first
-    active: int
-    strength: float  # λ
-    tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
-    work: float = 0.0  # sweeps so far
-    before: tuple[Array, float] | None = None  # a at another strength, and log of that
-    resumed: bool = False  # then the first step is short
-    given: tuple[float, Array, float] | None = None  # J, w, b of a start not yet offered
 
 
 class DualAscent:
@@ -94,20 +72,23 @@ class DualAscent:
         return None
 
     def start(self, risk: RowRisk, w: Array, b: float) -> DualAscentState:
-        s, objective = risk.source.s, risk.objective
-        square = risk.source.column(loops.squares).whole
-        length = float(s @ square) / risk.m
-        bias_square = max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
-        q = s * (square + bias_square) / (objective.strength * risk.m)
-        q = np.maximum(q, _EMPTY * float(q.max()) or 1.0)
-        order = np.flatnonzero(s).astype(np.uint32)
-        motion = np.array([b, math.inf, 0.0])
-        point, strength = (np.zeros(risk.m), w.copy(), motion), objective.strength
-        state = DualAscentState(*point, q, length, bias_square, order, order.size, strength)
+        source, objective, m = risk.source, risk.objective, risk.m
+        slow, squares, strength = source.home.slow, np.full(m, math.nan), objective.strength
+        if slow and not w.any():  # the first walk finds them
+            length = float(risk.sizes @ risk.sizes)
+        else:
+            squares = source.column(loops.squares).whole
+            length = float(source.s @ squares) / m
+        bias_square = max(0.1 * length, 10.0 * strength) if objective.intercept else 0.0
+        q = effects(squares, source.s, bias_square, strength * m)
+        order = np.flatnonzero(source.s if not slow else ()).astype(np.uint32)
+        moving = order, order.size, np.zeros(m if slow else 0, dtype=bool)
+        point = np.zeros(m), w.copy(), np.array([b, math.inf, 0.0])
+        state = DualAscentState(*point, q, length, bias_square, *moving, strength)
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:
-            motion[loops.BIAS] = risk.tangent(w, b).b
+            state.motion[loops.BIAS] = risk.cut_at_zero(b).b
         return state
 
     def resume(self, risk: RowRisk, state: DualAscentState) -> DualAscentState:
@@ -148,6 +129,7 @@ class DualAscent:
             q=state.q * ratio,
             order=state.order.copy(),
             active=state.order.size,
+            resting=np.zeros_like(state.resting),
             strength=strength,
             before=(state.a, math.log(state.strength)) if ratio != 1.0 else None,
             tilt=math.inf,
@@ -165,20 +147,15 @@ class DualAscent:
         state.w = g.sum(axis=0) / -risk.objective.strength
 
     def step(self, risk: RowRisk, state: DualAscentState, rng: np.random.Generator) -> Finding:
-        scale = loops.Scale(1.0 / (risk.objective.strength * risk.m), state.bias_square)
         # A certificate costs about half a sweep. With √t sweeps between two of them, they cost
         # about as much as is swept in vain before the last one.
         least = 1.0 if state.resumed and not state.work else _SHORTEST
         until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
         moves = True
         while state.work < until and moves:
-            order = state.order[: state.active]
-            state.work += max(order.size / risk.m, _LEAST)
-            shuffle(order, rng.integers(2**64, dtype=np.uint64))
-            arrays = state.q, order, state.a, state.w, state.motion
-            state.active = int(loops.sweep(risk.problem, scale, *arrays))
-            moves = state.motion[loops.MOVE] > 0.0
-            state.motion[loops.SLACK] = _CAUTION * state.motion[loops.MOVE]
+            top = state.walk(risk, rng)
+            moves = top > 0.0
+            state.motion[loops.SLACK] = _CAUTION * top
         return self._certify(risk, state)
 
     def _certify(self, risk: RowRisk, state: DualAscentState) -> Finding:
@@ -188,9 +165,7 @@ class DualAscent:
         shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
         (total, conjugates), z, g = _gather(risk, state, shares)
         motion[loops.BIAS] += shift  # the centre is now where the intercept was
-        z += shift
-        given = state.q, state.order, state.active, motion[loops.SLACK], a, z
-        state.active = int(loops.recall(risk.problem, *given))
+        state.wake(risk, z, shift)
         state.w = g.sum(axis=0) / -objective.strength
 
         level = shares[0] * g[0] + shares[1] * g[1] if objective.intercept else g[0]
@@ -222,10 +197,11 @@ class DualAscent:
 
 def _gather(
     risk: RowRisk, state: DualAscentState, shares: tuple[float, float]
-) -> tuple[tuple[float, float], Array, Array]:
+) -> tuple[tuple[float, float], Column, Array]:
     """Return means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
-    given = risk.source.split(state.a), risk.objective.loss, state.w, b, shares, kinds
-    parts = risk.source.map(loops.gather, *given)
-    total, conjugates, g = (part / risk.m for part in sum_blocks([part[:-1] for part in parts]))
-    return (total, conjugates), Column([part[-1] for part in parts]).whole, g
+    z, given = risk.source.empty(), (risk.objective.loss, state.w, b, shares)
+    a, shape = risk.source.split(state.a), (kinds, risk.d)
+    parts, g = risk.source.survey((z,), loops.gather, shape, a, *given)
+    total, conjugates = (part / risk.m for part in sum_blocks(parts))
+    return (total, conjugates), z, g / risk.m

@@ -1,0 +1,119 @@
+"""The state of dual coordinate ascent, and the walks that change it: of all rows, or in turns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepless.arrays import AnyArray, Array, Indices, Mask
+from stepless.compiled import dual_ascent as loops
+from stepless.compiled.shuffle import shuffle
+from stepless.data import Block, Column
+from stepless.data.home import Spans
+from stepless.objective import FiniteSum, Loss
+from stepless.risks.risk import RowRisk
+
+_LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
+_EMPTY = 1e-12  # of the largest q_i: for an example without features
+_REPEATS = 3  # sweeps over the rows of a turn, while they visit no more examples than it has
+
+
+@dataclass
+class DualAscentState:
+    """Dual variables, the point they stand for, and which examples still move."""
+
+    a: Array
+    w: Array
+    motion: Array  # the intercept, and how far things move
+    q: Array  # what a unit of a_i takes off prediction i: s_i(‖x_i‖² + r²)/(λm); NaN if not known
+    length: float  # Σ s_i‖x_i‖²/m
+    bias_square: float  # r²; 0 without an intercept
+    order: Indices  # the examples, active ones first; none if rows come in turns
+    active: int
+    resting: Mask  # of rows that come in turns, those that are not active
+    strength: float  # λ
+    tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
+    work: float = 0.0  # sweeps so far; walks over the rows, if these come in turns
+    before: tuple[Array, float] | None = None  # a at another strength, and log of that
+    resumed: bool = False  # then the first step is short
+    given: tuple[float, Array, float] | None = None  # J, w, b of a start not yet offered
+
+    @property
+    def scale(self) -> loops.Scale:
+        return loops.Scale(1.0 / (self.strength * self.a.size), self.bias_square)
+
+    def walk(self, risk: RowRisk, rng: np.random.Generator) -> float:
+        """Sweep the active examples; return the largest move of a prediction by its own step."""
+        top = 0.0
+        if risk.source.home.slow:
+            self.work += 1.0
+            for spans, block in risk.source.turns(rng):
+                top = max(top, self._turn(risk.objective.loss, block, spans, rng))
+        else:
+            self.work += max(self.active / risk.m, _LEAST)
+            order = self.order[: self.active]
+            self.active, top = self._sweep(risk.problem, self.q, order, self.a, rng)
+        return top
+
+    def _turn(self, loss: Loss, block: Block, spans: Spans, rng: np.random.Generator) -> float:
+        """Sweep the active examples of these rows, several times if few; return how far they move.
+
+        To read rows again costs more than to visit an example again: Yu, Hsieh, Chang, Lin, "Large
+        linear classification when data cannot fit in memory" (2010), Alg. 2.
+        """
+        q, a, resting = (_gathered(of, spans) for of in (self.q, self.a, self.resting))
+        if np.isnan(q[0]):
+            given = block.s, self.bias_square, self.strength * self.a.size
+            q = effects(loops.squares(block), *given)
+            _scatter(q, self.q, spans)
+        problem = FiniteSum(loss, *block)
+        order = np.flatnonzero((block.s > 0.0) & ~resting).astype(np.uint32)
+        visits, top = order.size, 0.0
+        for _ in range(_REPEATS):
+            active, move = self._sweep(problem, q, order, a, rng)
+            resting[order[active:]] = True
+            order, top = order[:active], max(top, move)
+            visits += active
+            if active == 0 or visits > a.size:
+                break
+        _scatter(a, self.a, spans)
+        _scatter(resting, self.resting, spans)
+        return top
+
+    def _sweep(
+        self, problem: FiniteSum, q: Array, order: Indices, a: Array, rng: np.random.Generator
+    ) -> tuple[int, float]:
+        """Visit the examples in a new order; return how many stay active, and how far they move."""
+        shuffle(order, rng.integers(2**64, dtype=np.uint64))
+        active = loops.sweep(problem, self.scale, q, order, a, self.w, self.motion)
+        return int(active), float(self.motion[loops.MOVE])
+
+    def wake(self, risk: RowRisk, z: Column, shift: float) -> None:
+        """Reactivate examples that may move at predictions z + shift."""
+        slack, split = self.motion[loops.SLACK], risk.source.split
+        if risk.source.home.slow:
+            given = z, split(self.a), split(self.q), risk.objective.loss, shift, slack
+            risk.source.update(split(self.resting), loops.wake, *given)
+        else:
+            given = self.q, self.order, self.active, slack, self.a, z.whole + shift
+            self.active = int(loops.recall(risk.problem, *given))
+
+
+def effects(squares: Array, s: Array, bias_square: float, scale: float) -> Array:
+    """Return q_i = s_i(‖x_i‖² + r²)/(λm) for examples with these ‖x_i‖²; `scale` is λm."""
+    q = s * (squares + bias_square) / scale
+    return np.maximum(q, _EMPTY * float(q.max()) or 1.0)
+
+
+def _gathered(values: AnyArray, spans: Spans) -> Any:
+    return np.concatenate([values[lo:hi] for lo, hi in spans])
+
+
+def _scatter(values: AnyArray, into: AnyArray, spans: Spans) -> None:
+    done = 0
+    for lo, hi in spans:
+        into[lo:hi] = values[done : done + hi - lo]
+        done += hi - lo

@@ -1,0 +1,36 @@
+"""Rows in memory that come in turns, as those of a disk do; passes over them are counted."""
+
+import numpy as np
+
+from stepless.data.block import Block
+from stepless.data.memory import Memory
+
+
+class Turning(Memory):
+    """Turns of `count` spans of `size` rows each, drawn from all over in a new order each walk."""
+
+    slow = True
+    size = 10
+    count = 3
+    walks = 0  # so far, in turns
+    passes = 0  # over rows, walks included
+
+    @classmethod
+    def cut(cls, design, size, count):
+        home = cls.of(design)
+        home.size, home.count = size, count
+        return home
+
+    def turns(self, y, s, rng):
+        m = self.shape[0]
+        starts = rng.permutation(np.arange(0, m, self.size))
+        self.walks += 1
+        self.passes += 1
+        for k in range(0, starts.size, self.count):
+            spans = [(lo, min(lo + self.size, m)) for lo in starts[k : k + self.count].tolist()]
+            rows = np.concatenate([np.arange(*span) for span in spans])
+            yield spans, Block(self.design.take(rows), y.whole[rows], s.whole[rows])
+
+    def run(self, blocks, round_, threads):
+        self.passes += round_.reads_rows
+        return super().run(blocks, round_, threads)
