@@ -10,13 +10,18 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import smooth
-from stepless.compiled.light import light
-from stepless.data import Block, Column, apply_numpy, sum_blocks
-from stepless.objective import Objective
+from stepless.compiled.light import rowless
+from stepless.data import Block, Column, sum_blocks
+from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step, orthogonal
-from stepless.solvers.batch.newton_step import Predictions, level_intercept, unweighted
+from stepless.solvers.batch.newton_step import (
+    Predictions,
+    largest,
+    level_intercept,
+    unweighted,
+)
 from stepless.solvers.batch.orthogonal import AnySystem, raised_curvatures
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
@@ -110,24 +115,9 @@ class Newton:
 
     def _certify(self, risk: RowRisk, state: NewtonState, solved: AnySystem | None) -> Finding:
         """Return the finding at the predictions; keep gradient and curvatures."""
-        source, loss, p = risk.source, risk.objective.loss, state.kept.p
-        sums = [0.0, 0.0, 0.0]
-
-        def survey(shift: float) -> tuple[float, float]:
-            parts = source.update((state.slopes, state.c), smooth.survey, loss, p, shift)
-            sums[:] = [part / risk.m for part in sum_blocks(parts)]
-            return sums[1], sums[2]
-
-        here = survey(0.0)
-        if risk.objective.intercept:
-            size = sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
-            shift = level_intercept(lambda shift: survey(shift) if shift else here, _LEVEL * size)
-            state.kept.shift(source, shift)
-            state.b += shift
-            state.tilt = sums[1]
+        source = risk.source
+        objective = _survey(risk, state) + risk.objective.penalty(state.w)
         state.g = source.combination(state.slopes) / risk.m
-        objective = sums[0] + risk.objective.penalty(state.w)
-        source.update(state.c, _divide, risk.m)
         if risk.objective.strength == 0.0:
             # only where the last step's model has kept its promise it says how much is left
             gained, state.height = state.height - objective, min(objective, state.height)
@@ -157,18 +147,67 @@ class Newton:
         turn, turn_b, move = newton_step.step_of(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
-        def derivatives(t: float) -> tuple[float, float]:
-            sums = sum_blocks(source.map(smooth.along, loss, p, move, t))
-            first, second = (part / risk.m for part in sums)
-            return first + along + t * bend, second + bend
+        def derivatives(lengths: list[float]) -> Array:
+            sums: Array = sum_blocks(source.map(_along, loss, p, move, lengths)) / risk.m
+            sums[:, 0] += along + np.array(lengths) * bend
+            sums[:, 1] += bend
+            return sums
 
-        t = newton_step.line_search(slope, derivatives)
+        t = newton_step.line_search(slope, derivatives, source.home.probes)
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.kept.follow(source, move, t, state.w, state.b)
+        state.kept.follow(source, move, t)
         return solved
 
 
-@light
-def _divide(block: Block, c: Array, m: int) -> None:
+def _survey(risk: RowRisk, state: NewtonState) -> float:
+    """Compute slopes and curvatures at the predictions; return the risk there.
+
+    A free intercept is moved to its best first.
+    """
+    source, loss, kept, columns = risk.source, risk.objective.loss, state.kept, (state.slopes, state.c)
+    sums = np.empty((0, 4))
+
+    def survey(shifts: list[float]) -> Array:
+        nonlocal sums
+        parts = source.update(columns, _surveys, loss, kept.p, shifts, risk.m)
+        if kept.drifted([reach for _, reach in parts]):
+            kept.renew(source, state.w, state.b)
+            return survey(shifts)
+        sums = sum_blocks([part for part, _ in parts]) / risk.m
+        return np.column_stack((sums[:, 1], sums[:, 2], _LEVEL * sums[:, 3]))
+
+    if not risk.objective.intercept:
+        survey([0.0])
+        return float(sums[0, 0])
+    shift, place = level_intercept(survey, source.home.probes)
+    if place > 0:
+        source.update(columns, _settle, loss, kept.p, shift, risk.m)
+    kept.shift(source, shift)
+    state.b += shift
+    value, state.tilt, *_ = sums[place].tolist()
+    return value
+
+
+@rowless
+def _surveys(
+    block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shifts: list[float], m: int
+) -> tuple[Array, float]:
+    """Write slopes and curvatures/m at the first shift; return sums at each, and the largest |p_i|."""
+    sums = [smooth.survey(block, slopes, c, loss, p, shift) for shift in reversed(shifts)]
     c /= m
+    return np.array(sums[::-1]), largest(block, p)
+
+
+@rowless
+def _settle(
+    block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: float, m: int
+) -> None:
+    """Write slopes and curvatures/m at a shift that has been surveyed."""
+    _surveys(block, slopes, c, loss, p, [shift], m)
+
+
+@rowless
+def _along(block: Block, loss: Loss, p: Array, move: Array, lengths: list[float]) -> Array:
+    """Return the first two derivatives of Σ s_i ℓ along `move`, at each length."""
+    return np.array([smooth.along(block, loss, p, move, t) for t in lengths])
