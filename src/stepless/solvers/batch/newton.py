@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import smooth
+from stepless.compiled import products, smooth
 from stepless.compiled.light import rowless
 from stepless.data import Block, Column, sum_blocks
 from stepless.objective import Loss, Objective
@@ -33,6 +33,7 @@ _KEPT = 0.1  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
 _LEVEL = 1e-9  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them
+_NEAR = 1e-3  # and of the slope at which the last step's promise is to be gained in b
 
 
 @dataclass
@@ -45,7 +46,8 @@ class NewtonState:
     g: Array  # gradient of the risk
     slopes: Column  # s_i ℓ'_i
     c: Column  # curvatures s_i ℓ''_i/m
-    tilt: float = 0.0  # slope in b
+    tilt: float = 0.0  # slope and curvature in b
+    bend: float = 0.0
     decrease: float = math.inf  # that the last step's model promised
     height: float = math.inf  # the lowest objective
     stale: int = 0  # steps since then
@@ -117,7 +119,6 @@ class Newton:
         """Return the finding at the predictions; keep gradient and curvatures."""
         source = risk.source
         objective = _survey(risk, state) + risk.objective.penalty(state.w)
-        state.g = source.combination(state.slopes) / risk.m
         if risk.objective.strength == 0.0:
             # only where the last step's model has kept its promise it says how much is left
             gained, state.height = state.height - objective, min(objective, state.height)
@@ -127,7 +128,8 @@ class Newton:
             bound = orthogonal.unpenalized_bound(objective, 0.0, gradient, solved if kept else None)
         else:
             residual = risk.objective.strength * state.w + state.g
-            bound = newton_step.fenchel_bound(risk.objective, objective, 0.0, residual)
+            spread = state.tilt**2 / max(state.bend, _LEAST)  # to a level plane
+            bound = newton_step.fenchel_bound(risk.objective, objective, spread, residual)
         claim, spent = Slopes(source.column(unweighted, state.slopes)), state.stale >= _STALE
         return Finding(state.w, state.b, objective, lower_bound=bound, claim=claim, spent=spent)
 
@@ -161,50 +163,64 @@ class Newton:
 
 
 def _survey(risk: RowRisk, state: NewtonState) -> float:
-    """Compute slopes and curvatures at the predictions; return the risk there.
+    """Compute slopes, curvatures and gradient at the predictions; return the risk.
 
     A free intercept is moved to its best first.
     """
-    source, loss, kept, columns = risk.source, risk.objective.loss, state.kept, (state.slopes, state.c)
-    sums = np.empty((0, 4))
+    source, loss, kept = risk.source, risk.objective.loss, state.kept
+    columns, sums = (state.slopes, state.c), np.empty((0, 4))
 
     def survey(shifts: list[float]) -> Array:
         nonlocal sums
-        parts = source.update(columns, _surveys, loss, kept.p, shifts, risk.m)
-        if kept.drifted([reach for _, reach in parts]):
-            kept.renew(source, state.w, state.b)
-            return survey(shifts)
-        sums = sum_blocks([part for part, _ in parts]) / risk.m
-        return np.column_stack((sums[:, 1], sums[:, 2], _LEVEL * sums[:, 3]))
+        sums = sum_blocks(source.update(columns, _surveys, loss, kept.p, shifts, risk.m)) / risk.m
+        value, tilt, bend, size = sums.T
+        enough = _LEVEL * size
+        if risk.objective.strength > 0.0:  # as near as the steps are by now
+            promised = np.minimum(value, state.decrease)
+            enough = np.maximum(enough, _NEAR * np.sqrt(bend * promised))
+        return np.column_stack((tilt, bend, enough))
 
-    if not risk.objective.intercept:
-        survey([0.0])
-        return float(sums[0, 0])
-    shift, place = level_intercept(survey, source.home.probes)
-    if place > 0:
-        source.update(columns, _settle, loss, kept.p, shift, risk.m)
-    kept.shift(source, shift)
-    state.b += shift
-    value, state.tilt, *_ = sums[place].tolist()
-    return value
+    written = False
+    if risk.objective.intercept:
+        shift, place = level_intercept(survey, source.home.probes)
+        written, sums = place == 0, sums[place]
+        kept.shift(source, shift)
+        state.b += shift
+    given = loss, kept.p, (written, risk.m)
+    parts, g = source.survey(columns, _advance, (risk.d,), *given)
+    if kept.drifted([reach for _, reach in parts]):
+        kept.renew(source, state.w, state.b)
+        return _survey(risk, state)
+    if not written:
+        sums = sum_blocks([part for part, _ in parts]) / risk.m
+    value, tilt, bend, _ = sums.tolist()
+    if risk.objective.intercept:
+        state.tilt, state.bend = tilt, bend
+    state.g = g / risk.m
+    return float(value)
 
 
 @rowless
 def _surveys(
     block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shifts: list[float], m: int
-) -> tuple[Array, float]:
-    """Write slopes and curvatures/m at the first shift; return sums at each, and the largest |p_i|."""
+) -> Array:
+    """Write slopes and curvatures/m at the first of several shifts; return sums at each."""
     sums = [smooth.survey(block, slopes, c, loss, p, shift) for shift in reversed(shifts)]
     c /= m
-    return np.array(sums[::-1]), largest(block, p)
+    return np.array(sums[::-1])
 
 
-@rowless
-def _settle(
-    block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: float, m: int
-) -> None:
-    """Write slopes and curvatures/m at a shift that has been surveyed."""
-    _surveys(block, slopes, c, loss, p, [shift], m)
+def _advance(
+    block: Block, g: Array, slopes: Array, c: Array, loss: Loss, p: Array, how: tuple[bool, int]
+) -> tuple[Array, float]:
+    """Write slopes and curvatures/m, unless they are written; add slopes times rows to g.
+
+    Return the sums that are not known, and the largest |p_i|.
+    """
+    written, m = how
+    sums = np.zeros(0) if written else _surveys(block, slopes, c, loss, p, [0.0], m)[0]
+    products.combination(block, g, slopes)
+    return sums, largest(block, p)
 
 
 @rowless
