@@ -16,12 +16,7 @@ from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step, orthogonal
-from stepless.solvers.batch.newton_step import (
-    Predictions,
-    largest,
-    level_intercept,
-    unweighted,
-)
+from stepless.solvers.batch.newton_step import Predictions, largest, unweighted
 from stepless.solvers.batch.orthogonal import AnySystem, raised_curvatures
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
@@ -167,36 +162,36 @@ def _survey(risk: RowRisk, state: NewtonState) -> float:
 
     A free intercept is moved to its best first.
     """
-    source, loss, kept = risk.source, risk.objective.loss, state.kept
-    columns, sums = (state.slopes, state.c), np.empty((0, 4))
+    source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
+    columns, reaches = (state.slopes, state.c), list[float]()
 
     def survey(shifts: list[float]) -> Array:
-        nonlocal sums
-        sums = sum_blocks(source.update(columns, _surveys, loss, kept.p, shifts, risk.m)) / risk.m
+        return rows(sum_blocks(source.update(columns, _surveys, loss, kept.p, shifts, m)) / m)
+
+    def advance(shifts: list[float]) -> Array:
+        nonlocal reaches
+        parts, g = source.survey(columns, _advance, (risk.d,), loss, kept.p, (shifts, m))
+        reaches, state.g = [reach for _, reach in parts], g / m
+        return rows(sum_blocks([part for part, _ in parts]) / m)
+
+    def rows(sums: Array) -> Array:
         value, tilt, bend, size = sums.T
         enough = _LEVEL * size
         if risk.objective.strength > 0.0:  # as near as the steps are by now
             promised = np.minimum(value, state.decrease)
             enough = np.maximum(enough, _NEAR * np.sqrt(bend * promised))
-        return np.column_stack((tilt, bend, enough))
+        return np.column_stack((tilt, bend, enough, value))
 
-    written = False
-    if risk.objective.intercept:
-        shift, place = level_intercept(survey, source.home.probes)
-        written, sums = place == 0, sums[place]
-        kept.shift(source, shift)
-        state.b += shift
-    given = loss, kept.p, (written, risk.m)
-    parts, g = source.survey(columns, _advance, (risk.d,), *given)
-    if kept.drifted([reach for _, reach in parts]):
+    free = risk.objective.intercept
+    shift, found = newton_step.advanced(survey, advance, source.home.probes, free)
+    if kept.drifted(reaches):
         kept.renew(source, state.w, state.b)
         return _survey(risk, state)
-    if not written:
-        sums = sum_blocks([part for part, _ in parts]) / risk.m
-    value, tilt, bend, _ = sums.tolist()
-    if risk.objective.intercept:
+    kept.shift(source, shift)
+    state.b += shift
+    tilt, bend, _, value = found.tolist()
+    if free:
         state.tilt, state.bend = tilt, bend
-    state.g = g / risk.m
     return float(value)
 
 
@@ -211,14 +206,20 @@ def _surveys(
 
 
 def _advance(
-    block: Block, g: Array, slopes: Array, c: Array, loss: Loss, p: Array, how: tuple[bool, int]
+    block: Block,
+    g: Array,
+    slopes: Array,
+    c: Array,
+    loss: Loss,
+    p: Array,
+    given: tuple[list[float], int],
 ) -> tuple[Array, float]:
-    """Write slopes and curvatures/m, unless they are written; add slopes times rows to g.
+    """Do as `_surveys` at given shifts, unless there are none; add slopes times rows to g.
 
-    Return the sums that are not known, and the largest |p_i|.
+    Return sums at each shift, and the largest |p_i|.
     """
-    written, m = how
-    sums = np.zeros(0) if written else _surveys(block, slopes, c, loss, p, [0.0], m)[0]
+    shifts, m = given
+    sums = _surveys(block, slopes, c, loss, p, shifts, m) if shifts else np.empty((0, 4))
     products.combination(block, g, slopes)
     return sums, largest(block, p)
 

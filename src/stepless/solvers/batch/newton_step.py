@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -34,6 +35,8 @@ _DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan's distances: any decent leng
 _SHARE = 8  # one example in eight is in the sample for a head start
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
+
+Survey = Callable[[list[float]], Array]
 
 
 class NewtonSystem:
@@ -129,7 +132,7 @@ def ridge_diagonal(risk: RowRisk) -> Array:
 
 
 def line_search(
-    slope: float, derivatives: Callable[[list[float]], Sequence[Sequence[float]]], probes: int = 1
+    slope: float, derivatives: Callable[[list[float]], Any], probes: int = 1
 ) -> float:
     """Return the length at which a convex function's derivative has fallen to a tenth of `slope`.
 
@@ -151,23 +154,23 @@ def line_search(
     return t
 
 
-def level_intercept(
-    tilts: Callable[[list[float]], Sequence[Sequence[float]]], probes: int = 1
-) -> tuple[float, int]:
+def level_intercept(tilts: Survey, probes: int = 1) -> tuple[float, Array]:
     """Return the shift of the intercept at which a convex risk's slope in it is about 0.
 
-    `tilts` gives slope, curvature, and how near 0 the slope must be, at each of the shifts that it
-    is asked for, as many as `probes` at once. The shift returned is one of the last, with its place
-    among them.
+    `tilts` gives a row at each of the shifts that it is asked for, as many as `probes` at once:
+    slope, curvature, how near 0 the slope must be, and more. The shift returned is one of the last;
+    its row is returned too.
     """
     low, high, reach = -math.inf, math.inf, 1.0
     trials = fan(0.0, -reach, reach, probes, _SPARSELY)
     for _ in range(_TRIALS):
         found = list(zip(trials, tilts(trials), strict=True))
-        here, (tilt, bend, enough, *_) = min(found, key=_height)
-        if abs(tilt) <= enough:
+        near = [one for one in found if abs(one[1][0]) <= one[1][2]]
+        here, row = near[0] if near else min(found, key=_height)
+        if near:
             break
         low, high = narrowed(low, high, ((at, rise) for at, (rise, *_) in found))
+        tilt, bend = row[:2].tolist()
         # a curvature of next to nothing would lead anywhere: steps grow by a factor only
         move = min(abs(tilt) / bend, reach) if bend > 0.0 else reach
         shift = here - math.copysign(move, tilt)
@@ -178,10 +181,33 @@ def level_intercept(
                 break
         ends = max(low, shift - reach), min(high, shift + reach)
         trials = fan(shift, *ends, probes, _SPARSELY)
-    return here, trials.index(here)
+    return here, row
 
 
-def _height(found: tuple[float, Sequence[float]]) -> float:
+def advanced(survey: Survey, advance: Survey, probes: int, free: bool) -> tuple[float, Array]:
+    """Advance to the best intercept if it is `free`; return the shift, and the row found there.
+
+    `survey` returns rows as for `level_intercept`, and writes columns at the first shift. `advance`
+    does so too, and computes the gradient there; if no shifts are given, at the columns as written.
+    The first guess is most often good enough: it and all after it advance.
+    """
+    if not free:
+        return 0.0, advance([0.0])[0]
+    written = list[float]()
+
+    def tilts(shifts: list[float]) -> Array:
+        written.append(shifts[0])
+        return (advance if len(written) > 1 else survey)(shifts)
+
+    shift, row = level_intercept(tilts, probes)
+    if shift != written[-1]:
+        advance([shift])
+    elif len(written) == 1:
+        advance([])
+    return shift, row
+
+
+def _height(found: tuple[float, Any]) -> float:
     height = abs(found[1][0])
     return math.inf if math.isnan(height) else height
 

@@ -195,34 +195,35 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, level: bool) -> float:
 
     To `level` them, a free intercept is moved to its best first.
     """
-    source, terms, kept = risk.source, state.terms, state.kept
-    before, slopes, read = state.slopes, state.fresh, (*state.rounded[:2], kept.p)
-    sums = np.empty((0, 3))
+    source, terms, kept, loss = risk.source, state.terms, state.kept, risk.objective.loss
+    read, value, size, reaches = (*state.rounded[:2], kept.p), 0.0, 0.0, list[float]()
 
     def survey(shifts: list[float]) -> Array:
-        nonlocal sums
-        parts = source.update((slopes, state.c), _surveys, *read, (state.width, shifts))
-        sums = sum_blocks(parts) + [terms.tilt, 0.0, 0.0]
-        near = _NEAR * sums[:, 2] / state.depth  # as near 0 as the smoothing is by now
-        return np.column_stack((sums[:, :2], np.maximum(near, _LEVEL * terms.mass)))
+        columns = state.fresh, state.c
+        return rows(sum_blocks(source.update(columns, _surveys, *read, (state.width, shifts))))
 
-    written = False
-    if level:
-        shift, place = newton_step.level_intercept(survey, source.home.probes)
-        written, sums = place == 0, sums[place]
-        kept.shift(source, shift)
-        state.b += shift
-    given = terms.first, *read, (state.width, risk.objective.loss, written)
-    parts, change = source.survey((before, slopes, state.c), _advance, (risk.d,), *given)
-    state.g, state.slopes, state.fresh = state.g + change, slopes, before
-    if kept.drifted([reach for _, reach in parts]):
+    def advance(shifts: list[float]) -> Array:
+        nonlocal value, size, reaches
+        columns, given = (state.slopes, state.fresh, state.c), (state.width, loss, shifts)
+        parts, change = source.survey(columns, _advance, (risk.d,), terms.first, *read, given)
+        state.g, state.slopes, state.fresh = state.g + change, state.fresh, state.slopes
+        sums, value, size = sum_blocks([part[:3] for part in parts])
+        reaches = [part[3] for part in parts]
+        return rows(sums)
+
+    def rows(sums: Array) -> Array:
+        near = _NEAR * sums[:, 2] / state.depth  # as near 0 as the smoothing is by now
+        enough = np.maximum(near, _LEVEL * terms.mass)
+        return np.column_stack((sums[:, 0] + terms.tilt, sums[:, 1], enough, sums[:, 2]))
+
+    shift, found = newton_step.advanced(survey, advance, source.home.probes, level)
+    if kept.drifted(reaches):
         kept.renew(source, state.w, state.b)
         return _survey(risk, state, level)
-    value, size, *fresh = sum_blocks([part for part, _ in parts])
-    if not written:
-        sums = np.array(fresh) + [terms.tilt, 0.0, 0.0]
+    kept.shift(source, shift)
+    state.b += shift
     state.depth = value / risk.m / max(size, _LEAST_SIZE)
-    tilt, _, state.cost = sums.tolist()
+    tilt, *_, state.cost = found.tolist()
     if risk.objective.intercept:
         state.tilt = tilt
     return value / risk.m
@@ -242,7 +243,8 @@ def _fit_width(
     cheap, dear = 0.0, math.inf
     while True:
         trials = [max(min(trial, _WIDEST), _NARROWEST) for trial in trials]
-        costs, value = sum_blocks(source.update(columns, _costs, *given, (risk.objective.loss, trials)))
+        asked = risk.objective.loss, trials
+        costs, value = sum_blocks(source.update(columns, _costs, *given, asked))
         most = target(value / risk.m)
         for trial, cost in zip(trials, costs.tolist(), strict=True):
             cheap, dear = (max(cheap, trial), dear) if cost <= most else (cheap, min(dear, trial))
@@ -285,23 +287,24 @@ def _surveys(
     """Write slopes and curvatures at the first of several shifts; return sums at each."""
     width, shifts = numbers
     given = slopes, c, terms, centre, p
-    return np.array([smoothing.survey(block, *given, (width, at)) for at in shifts[::-1]])[::-1]
+    sums = [smoothing.survey(block, *given, (width, at)) for at in reversed(shifts)]
+    return np.array(sums[::-1]).reshape(-1, 3)
 
 
 def _advance(
     block: Block, change: Array, before: Array, slopes: Array, c: Array, first: Array, *read: Any
-) -> tuple[tuple[float, ...], float]:
-    """Write slopes and curvatures, unless they are written; overwrite `before` by what changed.
+) -> tuple[Array, float, float, float]:
+    """Do as `_surveys` at given shifts; overwrite `before` by how the slopes differ from it.
 
-    Add the change, times rows, to `change`. Return the exact risk, the sum of |slopes|, sums as
-    `smoothing.survey` does, and the largest |p_i|.
+    Add that, times rows, to `change`. Return sums at each shift; of the first one, or where slopes
+    were written before, the exact risk and the sum of |slopes|; and the largest |p_i|.
     """
-    terms, centre, p, (width, loss, written) = read
-    sums = () if written else smoothing.survey(block, slopes, c, terms, centre, p, (width, 0.0))
+    terms, centre, p, (width, loss, shifts) = read
+    sums = _surveys(block, slopes, c, terms, centre, p, (width, shifts))
     np.subtract(slopes, before, out=before)
     products.combination(block, change, before)
-    value, size = oracle.value_at(block, loss, p), float(np.abs(first + slopes).sum())
-    return (value, size, *sums), largest(block, p)
+    value = oracle.value_at(block, loss, p + shifts[0] if any(shifts[:1]) else p)
+    return sums, value, float(np.abs(first + slopes).sum()), largest(block, p)
 
 
 @light
