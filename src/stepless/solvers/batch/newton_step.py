@@ -29,9 +29,8 @@ _MOST_PRODUCTS = 100
 _WAY = 18.0  # times the largest prediction: after moves of this size they are computed anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
-_FAR = 4.0  # times a length is the farthest that is tried beside it
-_DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan's distances: any decent length will do, but
-#                                   shifts are of any size, and found to many digits
+_SHORT, _FAR = 0.03, 4.0  # times a length are the extremes that are tried beside it
+_DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan: for a decent length, and for exact shifts
 _SHARE = 8  # one example in eight is in the sample for a head start
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
@@ -140,8 +139,10 @@ def line_search(
     quadratic function, whose derivative is piecewise linear. `derivatives` gives the first two at
     each of the lengths that it is asked for, as many as `probes` at once.
     """
-    low, high, trials = 0.0, math.inf, fan(1.0, 0.0, _FAR, probes, _DENSELY)
+    low, high, t = 0.0, math.inf, 1.0
     for _ in range(_TRIALS):
+        ends = math.log(max(low / t, _SHORT)), math.log(min(high / t, _FAR))
+        trials = [t * math.exp(log) for log in fan(0.0, *ends, probes, _DENSELY)]
         found = list(zip(trials, derivatives(trials), strict=True))
         t, (first, second) = min(found, key=_height)
         if abs(first) <= _SEARCH * abs(slope):
@@ -150,7 +151,6 @@ def line_search(
         t = t - first / second if second > 0.0 else math.nan
         if not low < t < high:
             t = 2.0 * low if math.isinf(high) else 0.5 * (low + high)
-        trials = fan(t, low, min(high, _FAR * t), probes, _DENSELY)
     return t
 
 
