@@ -36,6 +36,22 @@ def curved(block, g, c, v):
             add(X, i, c[i] * product(X, i, v), g)
 
 
+@compiled("block[m,d] q[d|d+1] c[m] v[d|d+1]", fastmath=FAST)
+def hessian_product(block, q, c, v, d):
+    """Add to q: Σ c_i ⟨x_i, v⟩ x_i, of d features; one more is 1 in each row."""
+    X, _, _ = block
+    free = v.size > d
+    b = v[d] if free else 0.0
+    tilt = 0.0
+    for i in range(c.size):
+        if c[i] != 0.0:
+            pull = c[i] * (product(X, i, v) + b)
+            add(X, i, pull, q)
+            tilt += pull
+    if free:
+        q[d] += tilt
+
+
 @compiled("block[m,d] H[d|d+1,d|d+1] c[m]", fastmath=FAST)
 def gram(block, H, c, d):
     """Add to the lower triangle of H: Σ c_i x_i x_iᵀ, of d features; one more is 1 in each row."""

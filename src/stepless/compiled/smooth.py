@@ -11,10 +11,10 @@ from stepless.jit import FAST, compiled
 def survey(block, slopes, c, loss, p, shift):
     """Write slopes, c: s_i ℓ'(p_i + shift) and s_i ℓ''(p_i + shift).
 
-    Return the sums of s_i ℓ, s_i ℓ' and s_i ℓ''.
+    Return the sums of s_i ℓ, s_i ℓ', s_i ℓ'' and s_i |ℓ'|.
     """
     _, y, s = block
-    total = tilt = bend = 0.0
+    total = tilt = bend = size = 0.0
     for i in range(s.size):
         z = p[i] + shift
         total += s[i] * loss.value(z, y[i])
@@ -24,7 +24,8 @@ def survey(block, slopes, c, loss, p, shift):
         c[i] = curvature
         tilt += a
         bend += curvature
-    return total, tilt, bend
+        size += abs(a)
+    return total, tilt, bend, size
 
 
 @rowless

@@ -68,8 +68,9 @@ class Home(ABC):
     shape: tuple[int, int]
     nnz: int
     cuts: list[tuple[int, int]]
+    probes: int = 1  # points that a search tries per round: many, where a round costs a journey
     rounds: int = 0  # so far, each with results that the next step needs
-    probes: int = 1  # shifts or step lengths that are tried in one round
+    passes: int = 0  # so far, over the rows
 
     @abstractmethod
     def bind(self, y: Column, s: Column) -> list[Any]:
@@ -78,6 +79,12 @@ class Home(ABC):
     @abstractmethod
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
         """Run a round; return the results of all blocks in order, and the sum of their arrays."""
+
+    def count(self, round_: Round, results: list[Any]) -> None:
+        """Count a round that ran here, if anybody waits for its results, and its pass."""
+        awaited = round_.shape is not None or any(found is not None for found in results)
+        self.rounds += awaited and not round_.keeps
+        self.passes += round_.reads_rows
 
     def column(self, values: Array) -> Column:
         """Return an array, with one entry per row along its first axis, in the blocks' parts."""

@@ -78,4 +78,5 @@ class Memory(Home):
         else:
             alone = self.shape[0] < _MANY and round_.light
             results = map_blocks(work, len(blocks), 1 if alone else threads)
+        self.count(round_, results)
         return results, None if total is None else total.whole

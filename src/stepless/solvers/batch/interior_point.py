@@ -14,7 +14,7 @@ from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch.newton_step import Predictions, fenchel_bound, step_of
+from stepless.solvers.batch.newton_step import Predictions, fenchel_bound, largest, step_of
 from stepless.solvers.batch.orthogonal import AnySystem, newton_system, unpenalized_bound
 from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
@@ -150,7 +150,9 @@ class InteriorPoint:
         state.steps = r, t
         state.w = state.w + t * direction.turn
         state.b += t * direction.turn_b
-        state.kept.follow(risk.source, direction.move, t, state.w, state.b)
+        state.kept.follow(risk.source, direction.move, t)
+        if state.kept.drifted(risk.source.map(largest, state.kept.p)):
+            state.kept.renew(risk.source, state.w, state.b)
         return solved
 
 

@@ -99,11 +99,11 @@ class KernelNewton:
         bend = strength * float(turn @ across)
         z, move = state.f + state.b, across + turn_b
 
-        def derivatives(t: float) -> tuple[float, float]:
-            first, second = smooth.along(block, loss, z, move, t)
-            return first / m + along + t * bend, second / m + bend
+        def derivatives(lengths: list[float]) -> list[tuple[float, float]]:
+            found = ((t, *smooth.along(block, loss, z, move, t)) for t in lengths)
+            return [(first / m + along + t * bend, second / m + bend) for t, first, second in found]
 
-        slope = derivatives(0.0)[0]
+        slope = derivatives([0.0])[0][0]
         t = line_search(slope, derivatives)
         state.spent = -slope <= _DECREASE * (total / m + strength * float(state.f @ target))
         state.coefficients = state.coefficients + t * turn

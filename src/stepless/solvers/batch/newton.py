@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import smooth
-from stepless.compiled.light import light
-from stepless.data import Block, Column, apply_numpy, sum_blocks
-from stepless.objective import Objective
+from stepless.compiled import products, smooth
+from stepless.compiled.light import rowless
+from stepless.data import Block, Column, sum_blocks
+from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step, orthogonal
-from stepless.solvers.batch.newton_step import Predictions, level_intercept, unweighted
+from stepless.solvers.batch.newton_step import Predictions, largest, unweighted
 from stepless.solvers.batch.orthogonal import AnySystem, raised_curvatures
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_free
 
@@ -28,6 +28,7 @@ _KEPT = 0.1  # of a promised decrease: by how much it may be missed
 _ROUNDED = 1e-12  # of the objective
 _LEAST = 1e-300
 _LEVEL = 1e-9  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them
+_NEAR = 1e-3  # and of the slope at which the last step's promise is to be gained in b
 
 
 @dataclass
@@ -40,7 +41,8 @@ class NewtonState:
     g: Array  # gradient of the risk
     slopes: Column  # s_i ℓ'_i
     c: Column  # curvatures s_i ℓ''_i/m
-    tilt: float = 0.0  # slope in b
+    tilt: float = 0.0  # slope and curvature in b
+    bend: float = 0.0
     decrease: float = math.inf  # that the last step's model promised
     height: float = math.inf  # the lowest objective
     stale: int = 0  # steps since then
@@ -111,24 +113,8 @@ class Newton:
 
     def _certify(self, risk: RowRisk, state: NewtonState, solved: AnySystem | None) -> Finding:
         """Return the finding at the predictions; keep gradient and curvatures."""
-        source, loss, p = risk.source, risk.objective.loss, state.kept.p
-        sums = [0.0, 0.0, 0.0]
-
-        def survey(shift: float) -> tuple[float, float]:
-            parts = source.update((state.slopes, state.c), smooth.survey, loss, p, shift)
-            sums[:] = [part / risk.m for part in sum_blocks(parts)]
-            return sums[1], sums[2]
-
-        here = survey(0.0)
-        if risk.objective.intercept:
-            size = sum_blocks(source.map(apply_numpy, np.linalg.norm, state.slopes, 1)) / risk.m
-            shift = level_intercept(lambda shift: survey(shift) if shift else here, _LEVEL * size)
-            state.kept.shift(source, shift)
-            state.b += shift
-            state.tilt = sums[1]
-        state.g = source.combination(state.slopes) / risk.m
-        objective = sums[0] + risk.objective.penalty(state.w)
-        source.update(state.c, _divide, risk.m)
+        source = risk.source
+        objective = _survey(risk, state) + risk.objective.penalty(state.w)
         if risk.objective.strength == 0.0:
             # only where the last step's model has kept its promise it says how much is left
             gained, state.height = state.height - objective, min(objective, state.height)
@@ -138,7 +124,8 @@ class Newton:
             bound = orthogonal.unpenalized_bound(objective, 0.0, gradient, solved if kept else None)
         else:
             residual = risk.objective.strength * state.w + state.g
-            bound = newton_step.fenchel_bound(risk.objective, objective, 0.0, residual)
+            spread = state.tilt**2 / max(state.bend, _LEAST)  # to a level plane
+            bound = newton_step.fenchel_bound(risk.objective, objective, spread, residual)
         claim, spent = Slopes(source.column(unweighted, state.slopes)), state.stale >= _STALE
         return Finding(state.w, state.b, objective, lower_bound=bound, claim=claim, spent=spent)
 
@@ -158,18 +145,87 @@ class Newton:
         turn, turn_b, move = newton_step.step_of(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
-        def derivatives(t: float) -> tuple[float, float]:
-            sums = sum_blocks(source.map(smooth.along, loss, p, move, t))
-            first, second = (part / risk.m for part in sums)
-            return first + along + t * bend, second + bend
+        def derivatives(lengths: list[float]) -> Array:
+            sums: Array = sum_blocks(source.map(_along, loss, p, move, lengths)) / risk.m
+            sums[:, 0] += along + np.array(lengths) * bend
+            sums[:, 1] += bend
+            return sums
 
-        t = newton_step.line_search(slope, derivatives)
+        t = newton_step.line_search(slope, derivatives, source.home.probes)
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.kept.follow(source, move, t, state.w, state.b)
+        state.kept.follow(source, move, t)
         return solved
 
 
-@light
-def _divide(block: Block, c: Array, m: int) -> None:
+def _survey(risk: RowRisk, state: NewtonState) -> float:
+    """Compute slopes, curvatures and gradient at the predictions; return the risk.
+
+    A free intercept is moved to its best first.
+    """
+    source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
+    columns, reaches = (state.slopes, state.c), list[float]()
+
+    def survey(shifts: list[float]) -> Array:
+        return rows(sum_blocks(source.update(columns, _surveys, loss, kept.p, shifts, m)) / m)
+
+    def advance(shifts: list[float]) -> Array:
+        nonlocal reaches
+        parts, g = source.survey(columns, _advance, (risk.d,), loss, kept.p, (shifts, m))
+        reaches, state.g = [reach for _, reach in parts], g / m
+        return rows(sum_blocks([part for part, _ in parts]) / m)
+
+    def rows(sums: Array) -> Array:
+        value, tilt, bend, size = sums.T
+        enough = _LEVEL * size
+        if risk.objective.strength > 0.0:  # as near as the steps are by now
+            promised = np.minimum(value, state.decrease)
+            enough = np.maximum(enough, _NEAR * np.sqrt(bend * promised))
+        return np.column_stack((tilt, bend, enough, value))
+
+    free = risk.objective.intercept
+    shift, found = newton_step.advanced(survey, advance, source.home.probes, free)
+    if kept.drifted(reaches):
+        kept.renew(source, state.w, state.b)
+        return _survey(risk, state)
+    kept.shift(source, shift)
+    state.b += shift
+    tilt, bend, _, value = found.tolist()
+    if free:
+        state.tilt, state.bend = tilt, bend
+    return float(value)
+
+
+@rowless
+def _surveys(
+    block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shifts: list[float], m: int
+) -> Array:
+    """Write slopes and curvatures/m at the first of several shifts; return sums at each."""
+    sums = [smooth.survey(block, slopes, c, loss, p, shift) for shift in reversed(shifts)]
     c /= m
+    return np.array(sums[::-1])
+
+
+def _advance(
+    block: Block,
+    g: Array,
+    slopes: Array,
+    c: Array,
+    loss: Loss,
+    p: Array,
+    given: tuple[list[float], int],
+) -> tuple[Array, float]:
+    """Do as `_surveys` at given shifts, unless there are none; add slopes times rows to g.
+
+    Return sums at each shift, and the largest |p_i|.
+    """
+    shifts, m = given
+    sums = _surveys(block, slopes, c, loss, p, shifts, m) if shifts else np.empty((0, 4))
+    products.combination(block, g, slopes)
+    return sums, largest(block, p)
+
+
+@rowless
+def _along(block: Block, loss: Loss, p: Array, move: Array, lengths: list[float]) -> Array:
+    """Return the first two derivatives of Σ s_i ℓ along `move`, at each length."""
+    return np.array([smooth.along(block, loss, p, move, t) for t in lengths])

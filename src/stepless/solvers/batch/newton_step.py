@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from stepless.arrays import Array
-from stepless.compiled import oracle
+from stepless.compiled import oracle, products
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
+from stepless.fan import fan, narrowed
 from stepless.objective import Objective, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
@@ -27,9 +29,13 @@ _MOST_PRODUCTS = 100
 _WAY = 18.0  # times the largest prediction: after moves of this size they are computed anew
 _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
+_SHORT, _FAR = 0.03, 4.0  # times a length are the extremes that are tried beside it
+_DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan: for a decent length, and for exact shifts
 _SHARE = 8  # one example in eight is in the sample for a head start
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
+
+Survey = Callable[[list[float]], Array]
 
 
 class NewtonSystem:
@@ -53,10 +59,9 @@ class NewtonSystem:
             self.exact = some is c
             self.factor = self._factored(some)
         else:
-            diagonal = source.squares(c)
+            diagonal = source.total(_squares, damping.shape, c)
             if ones:
-                mass = sum_blocks(source.map(apply_numpy, np.add.reduce, c))
-                diagonal = np.append(diagonal, max(mass, _LEAST))
+                diagonal[-1] = max(diagonal[-1], _LEAST)
             self.diagonal = diagonal + damping
 
     def solve(self, right: Array) -> Array:
@@ -72,10 +77,12 @@ class NewtonSystem:
     def _some(self) -> Column:
         """Return the weights of the rows to factor: every n-th, with n times its weight, or all."""
         (m, d), entries = self.source.shape, self.source.nnz
-        count = sum_blocks(self.source.map(apply_numpy, np.count_nonzero, self.c))
         # as many as cost no more than three products
-        stride = int(count // max(_ENOUGH * d, 12 * m * m / max(entries, 1)))
-        if stride < 2 or entries < _LONG * m:
+        most = max(_ENOUGH * d, 12 * m * m / max(entries, 1))
+        if entries < _LONG * m or m < 2 * most:
+            return self.c
+        count = sum_blocks(self.source.map(apply_numpy, np.count_nonzero, self.c))
+        if (stride := int(count // most)) < 2:
             return self.c
         return self.source.column(_thinned, self.c, stride)
 
@@ -96,13 +103,8 @@ class NewtonSystem:
             extra *= 10.0
 
     def _product(self, v: Array) -> Array:
-        if not self.ones:
-            return self.source.curved(self.c, v) + self.damping * v
         d = self.source.shape[1]
-        turn = np.ascontiguousarray(v[:d]), float(v[d])
-        pull = self.source.column(_weighted, self.c, *turn)
-        tilt = sum_blocks(self.source.map(apply_numpy, np.add.reduce, pull))
-        return np.append(self.source.combination(pull), tilt) + self.damping * v
+        return self.source.total(products.hessian_product, v.shape, self.c, v, d) + self.damping * v
 
     def _conjugate(self, right: Array) -> Array:
         x, r = np.zeros_like(right), right
@@ -128,35 +130,47 @@ def ridge_diagonal(risk: RowRisk) -> Array:
     return diagonal
 
 
-def line_search(slope: float, derivatives: Callable[[float], tuple[float, float]]) -> float:
+def line_search(
+    slope: float, derivatives: Callable[[list[float]], Any], probes: int = 1
+) -> float:
     """Return the length at which a convex function's derivative has fallen to a tenth of `slope`.
 
     Newton's method on the derivative, kept inside a bracket; exact in the end for a piecewise
-    quadratic function, whose derivative is piecewise linear.
+    quadratic function, whose derivative is piecewise linear. `derivatives` gives the first two at
+    each of the lengths that it is asked for, as many as `probes` at once.
     """
     low, high, t = 0.0, math.inf, 1.0
     for _ in range(_TRIALS):
-        first, second = derivatives(t)
+        ends = math.log(max(low / t, _SHORT)), math.log(min(high / t, _FAR))
+        trials = [t * math.exp(log) for log in fan(0.0, *ends, probes, _DENSELY)]
+        found = list(zip(trials, derivatives(trials), strict=True))
+        t, (first, second) = min(found, key=_height)
         if abs(first) <= _SEARCH * abs(slope):
             break
-        low, high = (low, t) if first > 0.0 else (t, high)
+        low, high = narrowed(low, high, ((at, rise) for at, (rise, _) in found))
         t = t - first / second if second > 0.0 else math.nan
         if not low < t < high:
             t = 2.0 * low if math.isinf(high) else 0.5 * (low + high)
     return t
 
 
-def level_intercept(tilt_at: Callable[[float], tuple[float, float]], tiny: float) -> float:
+def level_intercept(tilts: Survey, probes: int = 1) -> tuple[float, Array]:
     """Return the shift of the intercept at which a convex risk's slope in it is about 0.
 
-    `tilt_at` gives slope and curvature at a shift; the shift returned is the last it was asked for.
+    `tilts` gives a row at each of the shifts that it is asked for, as many as `probes` at once:
+    slope, curvature, how near 0 the slope must be, and more. The shift returned is one of the last;
+    its row is returned too.
     """
-    low, high, shift, reach = -math.inf, math.inf, 0.0, 1.0
+    low, high, reach = -math.inf, math.inf, 1.0
+    trials = fan(0.0, -reach, reach, probes, _SPARSELY)
     for _ in range(_TRIALS):
-        here, (tilt, bend) = shift, tilt_at(shift)
-        if abs(tilt) <= tiny:
+        found = list(zip(trials, tilts(trials), strict=True))
+        near = [one for one in found if abs(one[1][0]) <= one[1][2]]
+        here, row = near[0] if near else min(found, key=_height)
+        if near:
             break
-        low, high = (low, here) if tilt > 0.0 else (here, high)
+        low, high = narrowed(low, high, ((at, rise) for at, (rise, *_) in found))
+        tilt, bend = row[:2].tolist()
         # a curvature of next to nothing would lead anywhere: steps grow by a factor only
         move = min(abs(tilt) / bend, reach) if bend > 0.0 else reach
         shift = here - math.copysign(move, tilt)
@@ -165,7 +179,37 @@ def level_intercept(tilt_at: Callable[[float], tuple[float, float]], tiny: float
             shift = 0.5 * (low + high)
             if not low < shift < high:
                 break
-    return here
+        ends = max(low, shift - reach), min(high, shift + reach)
+        trials = fan(shift, *ends, probes, _SPARSELY)
+    return here, row
+
+
+def advanced(survey: Survey, advance: Survey, probes: int, free: bool) -> tuple[float, Array]:
+    """Advance to the best intercept if it is `free`; return the shift, and the row found there.
+
+    `survey` returns rows as for `level_intercept`, and writes columns at the first shift. `advance`
+    does so too, and computes the gradient there; if no shifts are given, at the columns as written.
+    The first guess is most often good enough: it and all after it advance.
+    """
+    if not free:
+        return 0.0, advance([0.0])[0]
+    written = list[float]()
+
+    def tilts(shifts: list[float]) -> Array:
+        written.append(shifts[0])
+        return (advance if len(written) > 1 else survey)(shifts)
+
+    shift, row = level_intercept(tilts, probes)
+    if shift != written[-1]:
+        advance([shift])
+    elif len(written) == 1:
+        advance([])
+    return shift, row
+
+
+def _height(found: tuple[float, Any]) -> float:
+    height = abs(found[1][0])
+    return math.inf if math.isnan(height) else height
 
 
 @dataclass
@@ -173,28 +217,33 @@ class Predictions:
     """p = Xw + b, updated with w, and the sum of their moves."""
 
     p: Column
-    reach: float  # the largest |p_i|
+    reach: float = 0.0  # the largest |p_i|, where it was last measured
     way: float = 0.0  # the sum of that before and after each move
+    moved: bool = False  # since then
 
     @classmethod
     def of(cls, source: Source, w: Array, b: float) -> Predictions:
-        p = source.column(oracle.predictions, w, b)
-        return cls(p, float(np.max(source.map(_largest, p))))
+        return cls(source.column(oracle.predictions, w, b))
 
     def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
-        self._measure(source.update(self.p, _follow, 1.0, b))
+        self.follow(source, 1.0, b)
 
-    def follow(self, source: Source, move: Column, t: float, w: Array, b: float) -> None:
-        """Follow t times a move to w and b; compute them anew when rounding may have added up."""
-        self._measure(source.update(self.p, _follow, move, t))
-        if self.way > _WAY * self.reach:
-            fresh = self.of(source, w, b)
-            self.p, self.reach, self.way = fresh.p, fresh.reach, 0.0
+    def follow(self, source: Source, move: Column | float, t: float) -> None:
+        """Follow t times a move."""
+        source.update(self.p, _follow, move, t)
+        self.moved = True
 
-    def _measure(self, reaches: list[float]) -> None:
+    def drifted(self, reaches: list[float]) -> bool:
+        """Note the largest |p_i| of blocks; return whether rounding may have added up by now."""
         before, self.reach = self.reach, float(np.max(reaches))  # of which NaN is the highest
-        self.way += before + self.reach
+        if self.moved:
+            self.way, self.moved = self.way + before + self.reach, False
+        return self.way > _WAY * self.reach
+
+    def renew(self, source: Source, w: Array, b: float) -> None:
+        """Compute them from w and b."""
+        self.p, self.way, self.moved = source.column(oracle.predictions, w, b), 0.0, False
 
 
 def step_of(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:
@@ -222,15 +271,22 @@ def unweighted(block: Block, slopes: Array, scale: float = 1.0) -> Array:
 
 
 @light
-def _largest(block: Block, p: Array) -> float:
+def largest(block: Block, p: Array) -> float:
+    """Return the largest |p_i|."""
     return float(np.abs(p).max(initial=0.0))
 
 
 @light
-def _follow(block: Block, p: Array, move: Array | float, t: float) -> float:
-    """Add to p: t times a move, of each or of all; return the largest |p_i|."""
+def _follow(block: Block, p: Array, move: Array | float, t: float) -> None:
+    """Add to p: t times a move, of each or of all."""
     p += t * move
-    return _largest(block, p)
+
+
+def _squares(block: Block, diagonal: Array, c: Array) -> None:
+    """Add to each feature's place Σ c_i x_ij²; to one more place, if there is one, Σ c_i."""
+    d = block.shape[1]
+    products.squares(block, diagonal[:d], c)
+    diagonal[d:] += c.sum()
 
 
 @light
@@ -240,12 +296,6 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
     some = np.zeros(c.size)
     some[rows] = stride * c[rows]
     return some
-
-
-def _weighted(block: Block, c: Array, w: Array, b: float) -> Array:
-    """Return c_i(⟨w, x_i⟩ + b)."""
-    z: Array = oracle.predictions(block, w, b)
-    return c * z
 
 
 def head_start_sample(risk: RowRisk) -> RowRisk | None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.compiled import products
 from stepless.compiled.light import light, rowless
-from stepless.data import Block, Column, apply_numpy, sum_blocks
+from stepless.data import Block, Column, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -35,13 +36,12 @@ class Piecewise:
         """Decompose a risk whose loss offers `corners`."""
         source, given = risk.source, (risk.objective.loss, risk.m)
         corners, first = source.column(_corners, *given), source.column(_first_slopes, *given)
-        tilt, mass = sum_blocks(source.map(_extent, corners, first))
-        return cls(corners, first, source.combination(first), tilt, mass)
+        parts, base = source.survey((), _extent, (risk.d,), corners, first)
+        return cls(corners, first, base, *sum_blocks(parts))
 
     def claim(self, risk: RowRisk, slopes: Column) -> Slopes:
         """Return the witness of a bound that was computed from each example's Σσβ."""
-        total = risk.source.column(apply_numpy, np.add, self.first, slopes)
-        return Slopes(risk.source.column(unweighted, total, risk.m))
+        return Slopes(risk.source.column(_claimed, self.first, slopes, risk.m))
 
 
 @rowless
@@ -56,8 +56,15 @@ def _first_slopes(block: Block, loss: Loss, m: int) -> Array:
 
 
 @light
-def _extent(block: Block, corners: tuple[Array, Array], first: Array) -> tuple[float, float]:
-    """Return the sums of slopes below all corners and of σ."""
+def _claimed(block: Block, first: Array, slopes: Array, m: int) -> Array:
+    return unweighted(block, first + slopes, m)
+
+
+def _extent(
+    block: Block, base: Array, corners: tuple[Array, Array], first: Array
+) -> tuple[float, float]:
+    """Add slopes below all corners, times rows, to `base`; return the sums of these and of σ."""
+    products.combination(block, base, first)
     return float(first.sum()), float(corners[1].sum())
 
 

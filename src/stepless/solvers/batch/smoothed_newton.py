@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import smoothing
+from stepless.compiled import oracle, products, smoothing
 from stepless.compiled.light import light
 from stepless.data import Block, Column, apply_numpy, sum_blocks
-from stepless.objective import Objective
+from stepless.objective import Loss, Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
-from stepless.solvers.batch.newton_step import NewtonSystem, Predictions
+from stepless.solvers.batch.newton_step import NewtonSystem, Predictions, largest
 from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
@@ -26,6 +27,9 @@ _SETTLED = 0.25  # of the smoothing's cost: it is made finer when a step promise
 _ROUGH = 0.01  # relative gap for which a sample is smoothed
 _SAMPLED = 20  # steps on a sample at most
 _LEAST_AIM = 1e-12
+_LEVEL = 1e-15  # of Σσ: how far the slopes' sum may be from 0,
+_NEAR = 0.01  # and of the smoothing's cost: what that may take from a bound
+_LEAST_SIZE = 1e-300
 _DAMPED = 0.1  # the first damping; it adapts
 _LEAST_DAMPING = 1e-6
 _STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model, or not
@@ -49,6 +53,7 @@ class SmoothedNewtonState:
     tilt: float = 0.0
     damping: float = _DAMPED
     cost: float = math.inf  # the smoothing's part of the gap
+    depth: float = math.inf  # risk per slope: what a bound loses for a tilt
     decrease: float = math.inf  # that the last step's model promised
     moving: bool = False  # the first step only evaluates
 
@@ -106,15 +111,15 @@ class SmoothedNewton:
     def start(self, risk: RowRisk, w: Array, b: float) -> SmoothedNewtonState:
         if w.any():
             state = self._at(risk, w, b, _WIDEST)
-            _fit_width(risk, state, 10.0 * state.aim * risk.value_at(state.kept.p))
+            _fit_width(risk, state, lambda value: 10.0 * state.aim * value)
             return state
         sample = newton_step.head_start_sample(risk)
         if sample is None:
             return self._at(risk, w, b, _WIDEST)
         own, promised = self._sampled(sample, w, b)
         state = self._at(risk, own.w, own.b, own.width)
-        value = risk.value_at(state.kept.p)
-        _fit_width(risk, state, max(0.25 * (value - promised), 0.5 * state.aim * value))
+        aim = 0.5 * state.aim
+        _fit_width(risk, state, lambda value: max(0.25 * (value - promised), aim * value))
         return state
 
     def _at(self, risk: RowRisk, w: Array, b: float, width: float) -> SmoothedNewtonState:
@@ -144,11 +149,11 @@ class SmoothedNewton:
     def _certify(self, risk: RowRisk, state: SmoothedNewtonState) -> Finding:
         """Return objective and certificate at the predictions; make the smoothing finer if due."""
         w, free = state.w, risk.objective.intercept
-        state.cost = _survey(risk, state, free)
-        value = risk.value_at(state.kept.p)
+        value = _survey(risk, state, level=free)
         objective = value + risk.objective.penalty(w)
         residual = risk.objective.strength * w + state.g
-        bound = newton_step.fenchel_bound(risk.objective, objective, state.cost, residual)
+        cost = state.cost + state.depth * abs(state.tilt)
+        bound = newton_step.fenchel_bound(risk.objective, objective, cost, residual)
         claim, plane = state.terms.claim(risk, state.slopes), None
         if not free:  # with an intercept it would have a tilt of rounding's size
             plane = Plane(state.g, value - float(state.g @ w) - state.cost, witness=claim)
@@ -170,58 +175,87 @@ class SmoothedNewton:
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
-        def derivatives(t: float) -> tuple[float, float]:
-            first, second = sum_blocks(source.map(smoothing.along, *rounded, p, move, t))
-            return first + along + t * bend, second + bend
+        def derivatives(lengths: list[float]) -> Array:
+            sums: Array = sum_blocks(source.map(_along, *rounded, p, move, lengths))
+            sums[:, 0] += along + np.array(lengths) * bend
+            sums[:, 1] += bend
+            return sums
 
-        t = newton_step.line_search(slope, derivatives)
+        t = newton_step.line_search(slope, derivatives, source.home.probes)
         if t < 0.25:
             state.damping = _STIFFER * max(state.damping, _LEAST_DAMPING)
         elif t > 0.5:
             state.damping /= _LOOSER
         state.w = state.w + t * turn
         state.b += t * turn_b
-        state.kept.follow(source, move, t, state.w, state.b)
+        state.kept.follow(source, move, t)
 
 
-def _survey(risk: RowRisk, state: SmoothedNewtonState, free: bool) -> float:
-    """Compute slopes, curvatures and gradient at the predictions; return the smoothing's cost.
+def _survey(risk: RowRisk, state: SmoothedNewtonState, level: bool) -> float:
+    """Compute slopes, curvatures, gradient and the smoothing's cost; return the exact risk.
 
-    With `free`, the intercept is moved to its best first.
+    To `level` them, a free intercept is moved to its best first.
     """
-    source, p, terms = risk.source, state.kept.p, state.terms
-    before, slopes, (corners, centre, width) = state.slopes, state.fresh, state.rounded
-    sums = [0.0, 0.0, 0.0]
+    source, terms, kept, loss = risk.source, state.terms, state.kept, risk.objective.loss
+    read, value, size, reaches = (*state.rounded[:2], kept.p), 0.0, 0.0, list[float]()
 
-    def survey(shift: float) -> tuple[float, float]:
-        read = corners, centre, p, (width, shift)
-        sums[:] = sum_blocks(source.update((slopes, state.c), smoothing.survey, *read))
-        return sums[0] + terms.tilt, sums[1]
+    def survey(shifts: list[float]) -> Array:
+        columns = state.fresh, state.c
+        return rows(sum_blocks(source.update(columns, _surveys, *read, (state.width, shifts))))
 
-    if free:
-        shift = newton_step.level_intercept(survey, 1e-15 * terms.mass)
-        state.kept.shift(source, shift)
-        state.b += shift
-    else:
-        survey(0.0)
-    # most slopes stay at an end of their range: only those that changed are gone over
-    source.update(before, _subtract_from, slopes)
-    state.g = state.g + source.combination(before)
-    state.slopes, state.fresh = slopes, before
-    state.tilt = sums[0] + terms.tilt if risk.objective.intercept else 0.0
-    return sums[2]
+    def advance(shifts: list[float]) -> Array:
+        nonlocal value, size, reaches
+        columns, given = (state.slopes, state.fresh, state.c), (state.width, loss, shifts)
+        parts, change = source.survey(columns, _advance, (risk.d,), terms.first, *read, given)
+        state.g, state.slopes, state.fresh = state.g + change, state.fresh, state.slopes
+        sums, value, size = sum_blocks([part[:3] for part in parts])
+        reaches = [part[3] for part in parts]
+        return rows(sums)
+
+    def rows(sums: Array) -> Array:
+        near = _NEAR * sums[:, 2] / state.depth  # as near 0 as the smoothing is by now
+        enough = np.maximum(near, _LEVEL * terms.mass)
+        return np.column_stack((sums[:, 0] + terms.tilt, sums[:, 1], enough, sums[:, 2]))
+
+    shift, found = newton_step.advanced(survey, advance, source.home.probes, level)
+    if kept.drifted(reaches):
+        kept.renew(source, state.w, state.b)
+        return _survey(risk, state, level)
+    kept.shift(source, shift)
+    state.b += shift
+    state.depth = value / risk.m / max(size, _LEAST_SIZE)
+    tilt, *_, state.cost = found.tolist()
+    if risk.objective.intercept:
+        state.tilt = tilt
+    return value / risk.m
 
 
-def _fit_width(risk: RowRisk, state: SmoothedNewtonState, cost: float) -> None:
-    """Choose the width at which smoothing costs about this much.
+def _fit_width(
+    risk: RowRisk, state: SmoothedNewtonState, target: Callable[[float], float]
+) -> None:
+    """Choose the widest smoothing that costs no more than a `target`, given the exact risk.
 
     Given weights need a narrow one; but if a sample's weights are worse on all examples than on the
     sample, its width is too narrow for the distance that is left.
     """
-    while state.width < _WIDEST and _survey(risk, state, False) < cost:
-        state.width *= 2.0
-    while state.width > _NARROWEST and _survey(risk, state, False) > cost:
-        state.width /= 2.0
+    source, n, p = risk.source, risk.source.home.probes, state.kept.p
+    columns, given = (state.fresh, state.c), (*state.rounded[:2], p)
+    trials = [state.width * 2.0**k for k in range(-((n - 1) // 2), n // 2 + 1)]
+    cheap, dear = 0.0, math.inf
+    while True:
+        trials = [max(min(trial, _WIDEST), _NARROWEST) for trial in trials]
+        asked = risk.objective.loss, trials
+        costs, value = sum_blocks(source.update(columns, _costs, *given, asked))
+        most = target(value / risk.m)
+        for trial, cost in zip(trials, costs.tolist(), strict=True):
+            cheap, dear = (max(cheap, trial), dear) if cost <= most else (cheap, min(dear, trial))
+        if cheap == 0.0 and dear > _NARROWEST:
+            trials = [dear * 2.0**-k for k in range(1, n + 1)]
+        elif math.isinf(dear) and cheap < _WIDEST:
+            trials = [cheap * 2.0**k for k in range(1, n + 1)]
+        else:
+            break
+    state.width = cheap or _NARROWEST
 
 
 def _sharpen(risk: RowRisk, state: SmoothedNewtonState, objective: float, gap: float) -> None:
@@ -233,7 +267,7 @@ def _sharpen(risk: RowRisk, state: SmoothedNewtonState, objective: float, gap: f
         risk.source.update(centre, smoothing.recentre, corners, width, state.kept.p)
         state.width /= 2.0
         state.decrease = math.inf
-        _survey(risk, state, False)
+        _survey(risk, state, level=False)
 
 
 @light
@@ -242,5 +276,70 @@ def _middle(block: Block, corners: tuple[Array, Array]) -> Array:
 
 
 @light
-def _subtract_from(block: Block, before: Array, slopes: Array) -> None:
+def _surveys(
+    block: Block,
+    slopes: Array,
+    c: Array,
+    terms: tuple[Array, Array],
+    centre: Array,
+    p: Array,
+    numbers: tuple[float, list[float]],
+) -> Array:
+    """Write slopes and curvatures at the first of several shifts; return sums at each."""
+    width, shifts = numbers
+    given = slopes, c, terms, centre, p
+    sums = [smoothing.survey(block, *given, (width, at)) for at in reversed(shifts)]
+    return np.array(sums[::-1]).reshape(-1, 3)
+
+
+def _advance(
+    block: Block, change: Array, before: Array, slopes: Array, c: Array, first: Array, *read: Any
+) -> tuple[Array, float, float, float]:
+    """Do as `_surveys` at given shifts; overwrite `before` by how the slopes differ from it.
+
+    Add that, times rows, to `change`. Return sums at each shift; of the first one, or where slopes
+    were written before, the exact risk and the sum of |slopes|; and the largest |p_i|.
+    """
+    terms, centre, p, (width, loss, shifts) = read
+    sums = _surveys(block, slopes, c, terms, centre, p, (width, shifts))
     np.subtract(slopes, before, out=before)
+    products.combination(block, change, before)
+    value = oracle.value_at(block, loss, p + shifts[0] if any(shifts[:1]) else p)
+    return sums, value, float(np.abs(first + slopes).sum()), largest(block, p)
+
+
+@light
+def _costs(
+    block: Block,
+    slopes: Array,
+    c: Array,
+    terms: tuple[Array, Array],
+    centre: Array,
+    p: Array,
+    numbers: tuple[Loss, list[float]],
+) -> tuple[Array, float]:
+    """Return the smoothing's cost at each of several widths, and the exact risk."""
+    loss, widths = numbers
+    given = slopes, c, terms, centre, p
+    costs = np.array([smoothing.survey(block, *given, (width, 0.0))[2] for width in widths])
+    return costs, oracle.value_at(block, loss, p)
+
+
+@light
+def _along(
+    block: Block,
+    terms: tuple[Array, Array],
+    centre: Array,
+    width: float,
+    p: Array,
+    move: Array,
+    lengths: list[float],
+) -> Array:
+    """Return the first two derivatives of the rounded terms' sum along `move`, at each length."""
+    given = terms, centre, width, p, move
+    return np.array([smoothing.along(block, *given, t) for t in lengths])
+
+
+@light
+def _middle(block: Block, corners: tuple[Array, Array]) -> Array:
+    return np.full(corners[0].shape, 0.5)
