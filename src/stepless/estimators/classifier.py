@@ -28,9 +28,9 @@ from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_
 from stepless.estimators.targets import refuse_non_classes, stream_classes
 from stepless.estimators.validation import sample_weights, validate_classification, validate_X_y
 from stepless.estimators.warm_start import continues_last_fit
-from stepless.minimization import Result
 from stepless.objective import Loss
 from stepless.problem import ClassWeight, Problem
+from stepless.result import Result
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.risk import RowRisk
 from stepless.run import Run, Watchers

@@ -12,7 +12,7 @@ from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.multiclass import Point
-from stepless.minimization import Result
+from stepless.result import Result
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.run import Run
 from stepless.stopping import Stopping
