@@ -73,6 +73,9 @@ def minimize(
             run, reason = RunUnderWay.begin(risk, sequence, stopping, start), None
         else:
             run, reason = RunUnderWay.resume(risk, sequence, stopping, kept, rng)
+            identity = identity if kept["reason"] is None else None  # no planes were kept
+        if keeper is not None and reason is not None:
+            keeper.keep(partial(run.content, rng, reason), reason)
         while reason is None:
             run.hand_over()
             finding = run.step(rng)

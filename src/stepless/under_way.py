@@ -42,6 +42,7 @@ class RunUnderWay:
     lowest: float  # and its objective
     trace: Trace = field(default_factory=Trace)
     gaps: list[float] = field(default_factory=list)  # relative ones, of this turn
+    before: tuple[Any, ...] = ()  # the content of the verdict before the last event
 
     @classmethod
     def begin(
@@ -87,7 +88,8 @@ class RunUnderWay:
             "best": (self.w, self.b, self.lowest),
             "turn": (self.turn, None if over else self.state),
             "certifier": None if over else self.certifier,
-            "verdict": self.verdict.content(),
+            # a run that goes on must prove what one without an end here would have proved
+            "verdict": self.verdict.content() if over else self.before,
             "trace": self.trace.as_columns(),
             "gaps": self.gaps,
             "random": rng.bit_generator.state,
@@ -138,7 +140,7 @@ class RunUnderWay:
 
     def ends(self, finding: Finding, interrupted: bool, stopped: bool) -> str | None:
         """Return why the run ends here, once the verifier has confirmed it, or None."""
-        event = self.trace[-1]
+        event, self.before = self.trace[-1], self.verdict.content()
         reason = "interrupt" if interrupted else self.verdict.limits().reason(event)
         if reason is None and finding.finished:
             reason = "solver"

@@ -151,10 +151,11 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
         tasks = multiclass.targets_per_run(y, classes, problem.loss)
         problem = choose_strength(problem, (source.relabelled(y_run) for _, y_run in tasks), run)
+        chosen = perf_counter() - began
         for label, y_run in multiclass.targets_per_run(y, classes, problem.loss):
-            k = len(results)
+            k, spent = len(results), chosen + sum(r.trace[-1].seconds for r in results)
             risks.append(risk_of(problem.objective, source.relabelled(y_run)))
-            stopping = run.stopping(len(starts) - k, perf_counter() - began)
+            stopping = run.stopping(len(starts) - k, spent)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
         self.coef_, self.intercept_ = multiclass.weights_per_class(

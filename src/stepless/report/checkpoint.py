@@ -69,10 +69,14 @@ class Checkpoint:
         if is_direct(path):
             raise ValueError(f"{os.fspath(path)}: is no regular file, as a checkpoint must be")
         refuse_output(path)
+        self._used = True
         self.open()
 
     def open(self) -> None:
         """Begin a fit; read what is to be resumed."""
+        if not self._used:
+            return
+        self._used = False
         self._ended: list[_Stored] = []  # runs of this fit
         self._waiting = self._read() if self.resume else []
         self._written, self._closed = perf_counter(), False
@@ -86,6 +90,7 @@ class Checkpoint:
         self, risk: Risk, sequence: SolverSequence, stopping: Stopping, rng: np.random.Generator
     ) -> dict[str, Any] | None:
         """Return the content of the run to go on with; None for a new one. Refuse another's."""
+        self._used = True
         parts = {name: getattr(risk, name) for name in _PARTS if hasattr(risk, name)}
         terms = ("loss", "regularizer", "domain")
         named = {name: getattr(risk.objective, name, None) for name in terms}

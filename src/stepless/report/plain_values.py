@@ -24,7 +24,7 @@ Arrays: TypeAlias = dict[str, AnyArray]
 _HOMES = (
     *("stepless.certificates", "stepless.compiled", "stepless.data", "stepless.design"),
     *("stepless.kernels", "stepless.mirrors", "stepless.objective", "stepless.plane"),
-    *("stepless.proof", "stepless.solvers"),
+    *("stepless.proof", "stepless.risks", "stepless.solvers"),
 )
 _FEW = 8  # numbers in a list: more become an array
 
@@ -120,6 +120,8 @@ class _Encoder:
         if type(value) is dict:
             pairs = [[self.encode(key), self.encode(part)] for key, part in value.items()]
             return {"dict": pairs, "id": number}
+        if isinstance(value, type) and value in self._classes.values():
+            return {"type": f"{value.__module__}.{value.__qualname__}", "id": number}
         if self._classes.get(name) is not type(value):
             raise NotPlain(name)
         if isinstance(value, tuple):
@@ -167,6 +169,8 @@ class _Decoder:
         elif kind == "dict":
             made[number] = {}
             made[number] |= {self.decode(key): self.decode(part) for key, part in given}
+        elif kind == "type":
+            made[number] = self._classes[given]
         elif kind == "items":
             made[number] = self._classes[text["class"]](*map(self.decode, given))
         else:
