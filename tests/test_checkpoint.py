@@ -12,11 +12,16 @@ import pytest
 from contracts.test_solvers import fitting
 from signals import sends
 from stepless import (
+    ChainClassifier,
     Checkpoint,
     DataError,
+    GaussianProcessClassifier,
+    KernelClassifier,
     LinearClassifier,
     LinearRanker,
+    LinearRegressor,
     MetricClassifier,
+    NuClassifier,
     Objective,
     OracleRisk,
     Source,
@@ -380,6 +385,38 @@ print(again.objective_.hex(), again.lower_bound_.hex(), again.trace_[-1].passes)
         [whole.objective_, whole.lower_bound_],
         rtol=1e-3,
     )
+
+
+SENTENCES = [[["a", "b"], ["b"]], [["c"], ["a"]], [["b"], ["c"], ["a"]]] * 5
+TAGS = [["x", "y"], ["y", "x"], ["x", "x", "y"]] * 5
+FITS = {
+    "joint": lambda **k: (LinearClassifier("logistic", multi_class="joint", **k), {}),
+    "regressor": lambda **k: (LinearRegressor("huber", **k), {"y": EXAMPLES[:, 0]}),
+    "kernel": lambda **k: (KernelClassifier("hinge", **k), {}),
+    "process": lambda **k: (GaussianProcessClassifier(**k), {}),
+    "nu": lambda **k: (NuClassifier(**k), {"y": CLASSES > 0}),
+    "chain": lambda **k: (ChainClassifier(**k), {"X": SENTENCES, "y": TAGS}),
+    "auto": lambda **k: (LinearClassifier("logistic", alpha="auto", **k), {}),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_other_estimators_go_on_as_well(name, tmp_path):
+    path = tmp_path / "run.ck"
+    first, data = FITS[name](passes=2)
+    fitted(first, Checkpoint(path), **data)
+    whole, again = (FITS[name](passes=15)[0] for _ in range(2))
+    fitted(whole, **data)
+    fitted(again, Checkpoint(path, resume=True), **data)
+    ends = [
+        [(trace[-1].passes, trace[-1].objective, trace[-1].lower_bound) for trace in traces]
+        for traces in (
+            one.trace_ if isinstance(one.trace_, list) else [one.trace_] for one in (whole, again)
+        )
+    ]
+    assert ends[0] == ends[1]
+    assert max(passes for passes, *_ in ends[0]) > 2
 
 
 # -- the file --------------------------------------------------------------------------------------
