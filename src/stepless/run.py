@@ -83,7 +83,7 @@ class Run:
 
     @classmethod
     def of(cls, estimator: object, watchers: Watchers = (), **given: Any) -> Self:
-        """Build the run of an estimator, from its parameters and those given."""
+        """Build the run of an estimator, from its parameters and those given, for a new fit."""
         known = vars(estimator)
         found = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         run = cls(**found | given, watchers=watchers)

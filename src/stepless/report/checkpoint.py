@@ -32,12 +32,13 @@ _Stored = tuple[Identity, Json, Arrays]  # what a run is of, and its content
 class Checkpoint:
     """A watcher that keeps in a file what a fit needs to go on where it was broken off.
 
-    Give it among the `watchers` of a fit or of `minimize`. The file is replaced every `every` seconds, whole or not at all, and when signals or limits end
-    a run. It holds the best point, planes or dual point, trace, random generator and the solver's
-    state, of each run if there are several (one per class); a resumed run takes the very steps that
-    the undisturbed one would have taken. Other examples, another problem, solver or version of
-    Stepless are refused. What a watcher has ended stays so. Reading a file runs no code from it,
-    and what it says of certificates is proved again.
+    Give it among the `watchers` of a fit or of `minimize`. The file is replaced every `every`
+    seconds, whole or not at all, and when signals or limits end a run. It holds the best point,
+    planes or dual point, trace, random generator and the solver's state, of each run if there are
+    several (one per class); a resumed run takes the very steps that the undisturbed one would have
+    taken. Other examples, another problem, solver or version of Stepless are refused. What a
+    watcher has ended stays so. Reading a file runs no code from it, and what it says of
+    certificates is proved again.
 
     Parameters
     ----------
