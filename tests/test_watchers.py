@@ -14,7 +14,7 @@ from stepless.objective import Squared, SquaredL2
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle
 from stepless.trace import Event
-from stepless.watchers import Checkpoint, EarlyStop, Progress
+from stepless.watchers import EarlyStop, Progress
 
 EVENT = Event(3, 300, 0.25, 0.5, 0.4, 1.0, 7)
 W = np.zeros(2)
@@ -34,16 +34,6 @@ def test_progress_goes_to_standard_error(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("pass 3")
-
-
-def test_a_checkpoint_saves_every_so_often():
-    saved = []
-    always = Checkpoint(lambda *what: saved.append(what), every=0.0)
-    assert not always(EVENT, W, 1.5)
-    assert saved == [(W, 1.5, EVENT)]
-    never = Checkpoint(lambda *what: saved.append(what), every=1e9)
-    never(EVENT, W, 1.5)
-    assert len(saved) == 1
 
 
 def test_early_stop_waits_for_its_patience():

@@ -30,7 +30,7 @@ from stepless.kernels import (
     LinearKernel as LinearKernel,
     Polynomial as Polynomial,
 )
-from stepless.minimization import Result as Result, minimize as minimize
+from stepless.minimization import minimize as minimize
 from stepless.objective import (
     DOMAINS as DOMAINS,
     L1 as L1,
@@ -80,11 +80,13 @@ from stepless.objective import (
 from stepless.problem import Problem as Problem
 from stepless.regret import RegretLedger as RegretLedger, regret_ledger as regret_ledger
 from stepless.report import (
+    Checkpoint as Checkpoint,
     Verification as Verification,
     load_model as load_model,
     save_model as save_model,
     verify as verify,
 )
+from stepless.result import Result as Result
 from stepless.risks.linear_risk import LinearRisk as LinearRisk
 from stepless.risks.oracle_risk import OffsetRisk as OffsetRisk, OracleRisk as OracleRisk
 from stepless.risks.ranking import (

@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 
 from stepless.arguments import brief
 from stepless.arrays import Array
-from stepless.minimization import Result, minimize
+from stepless.minimization import minimize
 from stepless.registry import UnknownName
+from stepless.result import Result
 from stepless.risks.risk import Risk
 from stepless.settings import refuse_settings
 from stepless.solvers import SOLVERS, Solver
@@ -25,7 +26,7 @@ from stepless.solvers.solver import OnlineSolver
 from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
 from stepless.warning import warn
-from stepless.watchers import Progress, Watcher, validated_watchers
+from stepless.watchers import Progress, Watcher, keeper_among, validated_watchers
 
 PATIENCE = 1000  # passes, if the user sets no limit
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -41,7 +42,8 @@ class Run:
     solver, gap, passes, seconds, random_state, n_jobs, shuffle, verbose
         As in `LinearClassifier`.
     watchers
-        Called with every event and the best (w, b) so far; True ends the run.
+        Called with every event and the best (w, b) so far; True ends the run. A `Checkpoint` among
+        them keeps what the run needs to go on.
     patience
         Passes after which a run without a limit ends; None: 1000.
 
@@ -81,10 +83,13 @@ class Run:
 
     @classmethod
     def of(cls, estimator: object, watchers: Watchers = (), **given: Any) -> Self:
-        """Build the run of an estimator, from its parameters and those given."""
+        """Build the run of an estimator, from its parameters and those given, for a new fit."""
         known = vars(estimator)
         found = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
-        return cls(**found | given, watchers=watchers)
+        run = cls(**found | given, watchers=watchers)
+        if (keeper := keeper_among(run.watchers)) is not None:
+            keeper.open()
+        return run
 
     # -- limits, random numbers, watchers -----------------------------------------------------
 

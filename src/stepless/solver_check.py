@@ -12,8 +12,9 @@ import numpy as np
 
 from stepless.checks.contract import SLACK, ContractError, described, point
 from stepless.data import Source
-from stepless.minimization import Result, minimize
+from stepless.minimization import minimize
 from stepless.objective import Hinge, L2Ball, Logistic, Objective, Squared, SquaredL2, Zero
+from stepless.result import Result
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import Bundle, Finding, ProximalBundle, Solver
 from stepless.stopping import Stopping

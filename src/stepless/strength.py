@@ -15,9 +15,10 @@ from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.left_out import left_out
 from stepless.compiled.light import rowless
 from stepless.data import Block, Column, Source, apply_numpy
-from stepless.minimization import Result, minimize
+from stepless.minimization import minimize
 from stepless.objective import Loss, Objective
 from stepless.problem import Problem
+from stepless.result import Result
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
 from stepless.solvers.auto import choose

@@ -63,6 +63,20 @@ class Trace(Sequence[Event]):
     def __init__(self, events: Sequence[Event] = ()) -> None:
         self.events = list(events)
 
+    @classmethod
+    def of_columns(cls, columns: dict[str, list[float | str]]) -> Trace:
+        """Return the trace of which `as_columns` returned this."""
+        rows = zip(*(columns[field.name] for field in fields(Event)), strict=True)
+        return cls([Event(*row) for row in rows])
+
+    def as_columns(self) -> dict[str, list[float | str]]:
+        """Return the events as lists of plain numbers, and of names, by field."""
+        kinds = {"int": int, "float": float, "str": str}
+        return {
+            field.name: [kinds[str(field.type)](getattr(event, field.name)) for event in self]
+            for field in fields(Event)
+        }
+
     def append(self, event: Event) -> None:
         """Append an event."""
         self.events.append(event)

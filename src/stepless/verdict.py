@@ -90,6 +90,16 @@ class Verdict:
         high, low = max(event.objective, high), min(event.lower_bound, low)
         return replace(event, objective=high, lower_bound=low)
 
+    def content(self) -> tuple[Array, Intercept, Witness | None, float]:
+        """Return what was proved, without its numbers, and the gap below which one believes."""
+        return self.w, self.b, self.witness, self._believed
+
+    def restore(self, w: Array, b: Intercept, witness: Witness | None, believed: float) -> None:
+        """Prove again what `content` returned."""
+        self._believed = believed
+        if w.size:
+            self._accept(w, b, witness)
+
     def _prove(self, event: Event, w: Array, b: Intercept) -> None:
         witness = None
         if self._certifier is not None:
@@ -99,6 +109,9 @@ class Verdict:
             looser = max(_TIGHT * gap / share, 1.0) if 0.0 < share <= gap else 1.0 + _LOOSER
             enough = event.objective - looser * event.gap
             witness = self._certifier.witness(most, enough, event.objective)
+        self._accept(w, b, witness)
+
+    def _accept(self, w: Array, b: Intercept, witness: Witness | None) -> None:
         found = self._risk.verify(w, b, witness, self._stopping.gap)
         refuse_nan(found.objective)
         before = self.interval

@@ -5,16 +5,30 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from time import perf_counter
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO, runtime_checkable
 
 from stepless.arguments import refuse_unless
 from stepless.arrays import Array
 from stepless.compile_time import COMPILED, NOTEWORTHY
 from stepless.trace import Event
 
-# Called with each event and the best (w, b) so far; True ends the run.
-Watcher = Callable[[Event, Array, Any], bool | None]
+
+@runtime_checkable
+class Keeper(Protocol):
+    """Keeps what a run needs to go on later, as `stepless.Checkpoint` does in a file."""
+
+    def open(self) -> None:
+        """Begin a fit, of one run or several."""
+
+    def begin(self, risk: Any, sequence: Any, stopping: Any, rng: Any) -> dict[str, Any] | None:
+        """Return the content of the run to go on with; None for a new one. Refuse another's."""
+
+    def keep(self, content: Callable[[], dict[str, Any]], reason: str | None) -> None:
+        """Keep the content of a run after a step, if it is time; `reason` says why it has ended."""
+
+
+# Called with each event and the best (w, b) so far, True ends the run; or a keeper.
+Watcher = Callable[[Event, Array, Any], bool | None] | Keeper
 
 
 def validated_watchers(watchers: object) -> list[Watcher]:
@@ -27,8 +41,17 @@ def validated_watchers(watchers: object) -> list[Watcher]:
     TypeError: watchers must be a list of functions, not <built-in function print>
     """
     listed: list[Any] = list(watchers) if isinstance(watchers, Iterable) else [None]
-    refuse_unless(all(map(callable, listed)), "watchers", "list of functions", watchers)
+    fit = all(callable(one) or isinstance(one, Keeper) for one in listed)
+    refuse_unless(fit, "watchers", "list of functions", watchers)
     return listed
+
+
+def keeper_among(watchers: Iterable[Any]) -> Keeper | None:
+    """Return the checkpoint among the watchers, if there is one."""
+    keepers = [one for one in watchers if isinstance(one, Keeper)]
+    if len(keepers) > 1:
+        raise ValueError("a run has one checkpoint: leave the others out of watchers=")
+    return keepers[0] if keepers else None
 
 
 class Progress:
@@ -58,19 +81,6 @@ def describe(event: Event) -> str:
         f"pass {event.passes}  {event.seconds:.3g} s  objective {event.objective:.6g}  "
         f"lower bound {event.lower_bound:.6g}  relative gap {event.rel_gap:.2g}"
     )
-
-
-class Checkpoint:
-    """A watcher that calls `save(w, b, event)` with the best weights every `every` seconds."""
-
-    def __init__(self, save: Callable[[Array, float, Event], None], every: float = 60.0) -> None:
-        self.save, self.every = save, every
-        self._last = perf_counter()
-
-    def __call__(self, event: Event, w: Array, b: float) -> None:
-        if perf_counter() - self._last >= self.every:
-            self.save(w, b, event)
-            self._last = perf_counter()
 
 
 class EarlyStop:

@@ -79,7 +79,7 @@ def test_numbers_in_help_are_those_of_the_library():
 def test_an_option_is_a_field():
     shown = run("fit", "--help").stdout
     parameters = inspect.signature(fit).parameters.values()
-    assert len(parameters) == 34
+    assert len(parameters) == 37
     for parameter in parameters:
         assert parameter.name == "data" or option_name(parameter) in shown
     assert given_options(StreamOptions()) == []

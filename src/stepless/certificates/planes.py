@@ -155,12 +155,18 @@ class Planes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the rows that are not used yet."""
-        return vars(self) | {"_A": self.A.copy()}
+        n = self.size
+        used = {"_A": self.A.copy(), "_b": self.b.copy(), "_gram": self._gram[:n, :n].copy()}
+        return vars(self) | used
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._A = np.empty((self.capacity, state["_A"].shape[1]))
-        self._A[: self.size] = state["_A"]
+        n, most = self.size, self._idle.size
+        self._A = np.empty((most, state["_A"].shape[1]))
+        self._b, self._gram = np.empty(most), np.empty((most, most))
+        self._A[:n], self._b[:n], self._gram[:n, :n] = (
+            state[name] for name in ("_A", "_b", "_gram")
+        )
 
     def _make_room(self) -> None:
         weight = self._duals[0, : self.size]

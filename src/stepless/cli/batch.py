@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stepless.arrays import Array
 from stepless.cli.building import Model, refuse_together
 from stepless.cli.errors import print_message
-from stepless.cli.fit_options import FileOptions, OutputOptions, ProblemOptions
+from stepless.cli.fit_options import CheckpointOptions, FileOptions, OutputOptions, ProblemOptions
 from stepless.cli.memory import refuse_small_memory
 from stepless.cli.outputs import uninterrupted_writing
 from stepless.cli.progress import LiveLine, line, live_line
@@ -29,20 +29,34 @@ from stepless.cli.reading import (
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
 from stepless.data import DataError
 from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker, MetricClassifier
-from stepless.report import Summary, save_model, score_model
+from stepless.report import Checkpoint, Summary, save_model, score_model
 from stepless.run import Run
+from stepless.watchers import Watcher
+
+_EVERY = 30.0  # seconds between two checkpoints
 
 # Examples to learn, their weights, those to test on, and what the model file says of their format.
 _FitData = tuple[Examples, Array | None, Examples | None, dict[str, Any]]
 
 
 def fit_batch(
-    model: Model, files: FileOptions, problem: ProblemOptions, output: OutputOptions
+    model: Model,
+    files: FileOptions,
+    problem: ProblemOptions,
+    keeping: CheckpointOptions,
+    output: OutputOptions,
 ) -> tuple[Summary, bool]:
     """Fit the model and write it; return its summary, and whether a signal came meanwhile."""
+    keeper = checkpoint_of(keeping)
     with live_line(output.talks, f"reading {files.data}") as live:
         examples, weights, test, about = _read(model, files, problem)
-        _train(model, examples, weights, files.data, live, output.talks)
+        data = {"X": examples.X, "y": examples.y}
+        data |= {"sample_weight": weights} if examples.qid is None else {"qid": examples.qid}
+        watchers: list[Watcher] = [] if keeper is None else [keeper]
+        if live is not None:
+            watchers.append(_live_line(model, examples, live, keeper))
+        model.set_params(verbose=int(output.talks and live is None))
+        _train(model, data, files.data, watchers, output.talks)
         score = None if test is None else score_model(model, *test)
     with uninterrupted_writing(files.output, output.proof) as state:
         save_model(model, files.output, about, proof=output.proof)
@@ -91,23 +105,40 @@ def _read_examples(model: Model, path: Path, zero_based: bool) -> Examples:
         ) from None
 
 
+def checkpoint_of(options: CheckpointOptions) -> Checkpoint | None:
+    """Return the checkpoint that these options describe, read if the run is to go on from it."""
+    path = options.checkpoint or options.resume
+    if options.checkpoint and options.resume:
+        raise ValueError(
+            f"--resume keeps {options.resume} up to date: leave --checkpoint out, or copy the file"
+        )
+    if path is None:
+        if options.every is not None:
+            raise ValueError("--every says how often a checkpoint is written: add --checkpoint")
+        return None
+    every = _EVERY if options.every is None else options.every
+    return Checkpoint(path, every, resume=options.resume is not None)
+
+
+def _live_line(model: Model, data: Examples, live: Live, keeper: Checkpoint | None) -> LiveLine:
+    """Return the watcher that keeps the live line up to date."""
+    classes = len(np.unique(data.y)) if isinstance(model, LinearClassifier) else 2
+    first = "choosing alpha" if model.alpha == "auto" else "starting"
+    live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
+    begun = 0 if keeper is None else keeper.runs
+    return LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1, begun)
+
+
 def _train(
-    model: Model, data: Examples, weights: Array | None, path: Path, live: Live | None, talk: bool
+    model: Model, data: dict[str, Any], path: Path, watchers: list[Watcher], talk: bool
 ) -> None:
-    """Run; progress goes to the live line or, one line per pass, to standard error."""
-    watchers = []
-    if live is not None:
-        classes = len(np.unique(data.y)) if isinstance(model, LinearClassifier) else 2
-        watchers.append(LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1))
-        first = "choosing alpha" if model.alpha == "auto" else "starting"
-        live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
-    model.set_params(verbose=int(talk and live is None))
+    """Run, and pass on its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            X, y, qid = data
-            more = {"sample_weight": weights} if qid is None else {"qid": qid}
-            model.fit(X, y, **more, watchers=watchers)
+            model.fit(**data, watchers=watchers)
+        except DataError:  # of the checkpoint, which it names
+            raise
         except (ValueError, TypeError) as error:
             raise DataError(f"{path}: {error}") from None
     model.set_params(verbose=0)

@@ -12,6 +12,7 @@ def fit(
     files: fit_options.FileOptions,
     problem: fit_options.ProblemOptions,
     run: fit_options.RunOptions,
+    keeping: fit_options.CheckpointOptions,
     stream: fit_options.StreamOptions,
     output: fit_options.OutputOptions,
 ) -> None:
@@ -36,17 +37,19 @@ def fit(
                 "--output": files.output,
                 "--predictions": stream.predictions,
                 "--proof": output.proof,
+                "--checkpoint": keeping.checkpoint,
+                "--resume": keeping.resume,
                 "--json": STDOUT if output.json else None,
             },
             {"DATA": files.data, "--test": files.test, "--weights": problem.weights},
         )
         report = FitReport(files, stream, output)
         if streaming.is_stream(model, files.data, stream.stream):
-            streaming.refuse_batch_options(problem, run, output)
+            streaming.refuse_batch_options(problem, run, keeping, output)
             summary, score = streaming.fit_stream(model, files, problem, stream, output.talks)
             report.write(summary, score.as_dict(), score.in_words())
         else:
             streaming.refuse_stream_options(stream)
-            summary, interrupted = fit_batch(model, files, problem, output)
+            summary, interrupted = fit_batch(model, files, problem, keeping, output)
             report.write(summary)
             report.exit_early(summary, interrupted)

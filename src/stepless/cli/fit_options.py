@@ -54,8 +54,18 @@ def _count_or_share(text: str) -> float:
         raise typer.BadParameter(f"k is a number, not {text!r}.") from None
 
 
-_problem, _run, _stream, _output = (
-    partial(option, rich_help_panel=panel) for panel in ("Problem", "Run", "Stream", "Output")
+def _duration(text: str) -> float:
+    unit = _SECONDS.get(text[-1:], 0.0)
+    try:
+        return float(text[:-1]) * unit if unit else float(text)
+    except ValueError:
+        raise typer.BadParameter(f"T is a time such as 30s, 5m or 1h, not {text!r}.") from None
+
+
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_problem, _run, _checkpoint, _stream, _output = (
+    partial(option, rich_help_panel=panel)
+    for panel in ("Problem", "Run", "Checkpoint", "Stream", "Output")
 )
 
 
@@ -156,6 +166,27 @@ class RunOptions:
     solver: str = _run("auto", "auto, or a name such as proximal-bundle.", "NAME")
     seed: int = _run(0, "Seed of the order of examples.", "N", min=0)
     jobs: int | None = _run(None, "Threads; by default all cores.", "N", min=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointOptions:
+    """The file from which a run that was broken off goes on."""
+
+    checkpoint: Path | None = _checkpoint(
+        None,
+        "Keep there what the run needs to go on: every so often, and when a limit or a signal "
+        "ends it.",
+        "FILE",
+    )
+    every: float | None = _checkpoint(
+        None, "How often (by default every 30s).", "T", parser=_duration, show_default=False
+    )
+    resume: Path | None = _checkpoint(
+        None,
+        "Go on from this checkpoint, with the same DATA and options, and keep it up to date; "
+        "--passes and --seconds count from the run's beginning.",
+        "FILE",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,9 @@ def on_terminal() -> bool:
 class LiveLine:
     """A watcher that shows pass, objective, lower bound, gap and time left."""
 
-    def __init__(self, live: Live, stopping: Stopping, problems: int = 1) -> None:
+    def __init__(self, live: Live, stopping: Stopping, problems: int = 1, begun: int = 0) -> None:
         self._live, self._forecast = live, Forecast(stopping)
-        self._problem, self._problems = 0, problems
+        self._problem, self._problems = begun, problems
 
     def __call__(self, event: Event, w: Array, b: float) -> None:
         """Show an event."""

@@ -43,9 +43,12 @@ def is_stream(model: Model, data: Path, asked: bool) -> TypeGuard[StreamModel]:
 def refuse_batch_options(
     problem: fit_options.ProblemOptions,
     run: fit_options.RunOptions,
+    keeping: fit_options.CheckpointOptions,
     output: fit_options.OutputOptions,
 ) -> None:
     """Refuse options that make no sense for a stream."""
+    for option in given_options(keeping):
+        raise ValueError(f"a stream has no checkpoints, for it is not kept: leave {option} out")
     if run.seconds is not None:
         raise ValueError("a stream ends where its data do: leave --seconds out")
     if problem.weights is not None or (run.passes or 1) > 1:

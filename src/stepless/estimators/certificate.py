@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from sklearn.exceptions import ConvergenceWarning
 
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.minimization import Result
 from stepless.objective import Zero
 from stepless.proof import total_interval
 from stepless.proof.shortfall import REMEDY
+from stepless.result import Result
 from stepless.run import Run
 from stepless.trace import Trace, relative
 from stepless.warning import NothingLearned, warn

@@ -29,9 +29,9 @@ from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_
 from stepless.estimators.targets import refuse_non_classes, stream_classes
 from stepless.estimators.validation import sample_weights, validate_classification, validate_X_y
 from stepless.estimators.warm_start import continues_last_fit
-from stepless.minimization import Result
 from stepless.objective import Loss
 from stepless.problem import ClassWeight, Problem
+from stepless.result import Result
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.risk import RowRisk
 from stepless.run import Run, Watchers
@@ -158,10 +158,11 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
         tasks = multiclass.sources_per_run(source, labels, classes, problem.loss)
         problem = choose_strength(problem, (each for _, each in tasks), run)
+        chosen = perf_counter() - began
         for label, each in multiclass.sources_per_run(source, labels, classes, problem.loss):
-            k = len(results)
+            k, spent = len(results), chosen + sum(r.trace[-1].seconds for r in results)
             risks.append(risk_of(problem.objective, each))
-            stopping = run.stopping(len(starts) - k, perf_counter() - began)
+            stopping = run.stopping(len(starts) - k, spent)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
         self.coef_, self.intercept_ = multiclass.weights_per_class(

@@ -25,10 +25,10 @@ from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.validation import validate_classification, validate_X
 from stepless.kernels import Kernel, kernel_of, refuse_gamma
-from stepless.minimization import Result
 from stepless.objective import Loss, SquaredL2
 from stepless.problem import ClassWeight, Problem
 from stepless.registry import UnknownName
+from stepless.result import Result
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.run import RandomState, Run, Watchers
 from stepless.solvers import Bundle, ProximalBundle, Solver

@@ -11,7 +11,7 @@ from stepless.estimators.certificate import Remedy, store_results, warn_of_misse
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.proof import Obligation, describe_problem, labelled_data, store_proof
 from stepless.estimators.warm_start import minimize_oracle_risk
-from stepless.minimization import Result
+from stepless.result import Result
 from stepless.risks.adaptive_margin import AdaptiveMargin
 from stepless.run import Run
 from stepless.stopping import Stopping

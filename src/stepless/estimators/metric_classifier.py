@@ -17,8 +17,8 @@ from stepless.estimators.certificate import Remedy, store_certificate
 from stepless.estimators.linear_scores import BinaryLinearClassifier, linear_weights
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
 from stepless.estimators.validation import LabelledExamples, validate_classification
-from stepless.minimization import Result
 from stepless.problem import Problem
+from stepless.result import Result
 from stepless.risks.metrics import Metric, RocArea, metric_of
 from stepless.risks.metrics.metric_risk import MetricRisk
 from stepless.run import Run, Watchers

@@ -13,9 +13,9 @@ from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.multiclass import weights_per_class
 from stepless.estimators.validation import validate_X
-from stepless.minimization import Result
 from stepless.objective import L1
 from stepless.proof.settled import certain_zeros, score_ranges, settled
+from stepless.result import Result
 from stepless.risks.risk import RowRisk
 from stepless.run import threads_of
 

@@ -20,10 +20,10 @@ from stepless.estimators.multiclass import sources_per_run
 from stepless.estimators.regressor import LinearRegressor
 from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.interrupts import interruptible
-from stepless.minimization import Result
 from stepless.objective import Loss
 from stepless.problem import Problem, loss_of
 from stepless.registry import UnknownName
+from stepless.result import Result
 from stepless.risks.joint_risk import risk_of
 from stepless.run import Run
 from stepless.warning import warn

@@ -14,9 +14,9 @@ from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.parameters import LinearParameters
-from stepless.minimization import Result
 from stepless.objective import Penalized
 from stepless.proof.witness import Witness
+from stepless.result import Result
 from stepless.risks.risk import Risk
 from stepless.term import Term
 

@@ -12,10 +12,11 @@ from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.multiclass import Point
-from stepless.minimization import Result
+from stepless.result import Result
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.run import Run
 from stepless.stopping import Stopping
+from stepless.watchers import keeper_among
 
 
 def continues_last_fit(
@@ -65,14 +66,15 @@ def minimize_oracle_risk(
 
     Planes under a risk stay valid whatever the penalty's strength, and few new ones are needed.
     Other runs start at `weights`, or at 0. The risk is a function of `depends_on` and its penalty;
-    large data are read for a fingerprint of these only with `warm_start`. `adapted` returns what of
-    the last result is valid for this risk.
+    large data are read for a fingerprint of these only with `warm_start` or a checkpoint. `adapted`
+    returns what of the last result is valid for this risk.
     """
+    if estimator.warm_start or keeper_among(run.watchers) is not None:
+        # Classes too: one that was redefined may pickle as the old one did.
+        risk.origin = fingerprint(*depends_on), *map(type, depends_on)
     if not estimator.warm_start:
         estimator.__dict__.pop("_last", []).clear()
         return run.minimize(risk, weights, stopping)
-    # Classes too: one that was redefined may pickle as the old one did.
-    risk.origin = fingerprint(*depends_on), *map(type, depends_on)
     last: list[Result] = getattr(estimator, "_last", [])
     kept = next((adapted(result) for result in last if result.asked == risk.identity), None)
     # A run adds planes to those that it starts with: if it is broken off, it must not leave them

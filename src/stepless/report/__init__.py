@@ -1,5 +1,6 @@
 """Model files, summaries, scores and verification of fits."""
 
+from stepless.report.checkpoint import Checkpoint as Checkpoint
 from stepless.report.chunk_scores import ChunkScores as ChunkScores, chunk_scores as chunk_scores
 from stepless.report.model_file import (
     load_model as load_model,
