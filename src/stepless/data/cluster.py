@@ -30,7 +30,7 @@ _PIECE = 1 << 22  # bytes of a message; distributed warns of long ones
 class Piece(NamedTuple):
     """A value in a worker's memory: a task's result, or an item of it."""
 
-    future: Future
+    future: Future[Any]
     item: int | None = None
 
 
@@ -133,56 +133,52 @@ class Cluster(Home):
         self, graph: Graph, outcomes: list[TaskRef], round_: Round
     ) -> tuple[Any, Array | None]:
         """Submit a round; wait for what the driver needs of it, and keep the rest."""
-        sums: list[TaskRef] = []
-        if round_.shape is not None:
-            each = outcomes
-            if round_.writes:
-                each = [graph.add(tasks.result_and_sum, outcome) for outcome in outcomes]
-            sums = [_tree(graph, round_.join, each)]
-        waits = not (round_.keeps or round_.writes or sums)
-        wanted = outcomes if round_.keeps or round_.writes or waits else []
-        futures = graph.submit([*wanted, *sums])
-        kept, last = futures[: len(wanted)], futures[len(wanted) :]
-        for number, column in enumerate(round_.writes):
-            column.parts = [Piece(future, 2 + number) for future in kept]
         if round_.keeps:
-            return [Piece(future) for future in kept], None
-        if not (last or waits):
-            return _Awaited(self, kept), None
+            return [Piece(future) for future in graph.submit(outcomes)], None
+        written, results = (outcomes if round_.writes else []), outcomes
+        if round_.shape is not None:
+            if written:
+                results = [graph.add(tasks.result_and_sum, outcome) for outcome in outcomes]
+            results = [_tree(graph, round_.join, results)]
+        elif written:
+            results = [graph.add(tasks.item, outcome, 0) for outcome in outcomes]
+        futures = graph.submit([*written, *results])
+        for number, column in enumerate(round_.writes):
+            column.parts = [Piece(future, 2 + number) for future in futures[: len(written)]]
+        found = _Results(self, futures[len(written) :])
+        if round_.shape is not None:
+            [(each, total)] = found
+            return each, total
+        return (found if written else list(found)), None
+
+    def wait(self, futures: Sequence[Future[Any]]) -> list[Any]:
+        """Return the results of a round."""
         self.rounds += 1
-        if waits:
-            return gathered(self._client, kept), None
-        found, total = gathered(self._client, last)[0]
-        return found, total
-
-    def first_items(self, outcomes: Sequence[Future]) -> list[Any]:
-        """Wait for the results of tasks that also wrote columns."""
-        self.rounds += 1
-        return gathered(self._client, each(self._client, tasks.item, outcomes, 0))
+        return gathered(self._client, futures)
 
 
-class _Awaited(Sequence[Any]):
+class _Results(Sequence[Any]):
     """Results that nobody may ask for; the first who does waits for them."""
 
-    def __init__(self, home: Cluster, outcomes: Sequence[Future]) -> None:
-        self._home, self._outcomes = home, outcomes
+    def __init__(self, home: Cluster, futures: Sequence[Future[Any]]) -> None:
+        self._home, self._futures = home, futures
 
     @cached_property
-    def _results(self) -> list[Any]:
-        return self._home.first_items(self._outcomes)
+    def _found(self) -> list[Any]:
+        return self._home.wait(self._futures)
 
     @overload
     def __getitem__(self, k: int) -> Any: ...
     @overload
     def __getitem__(self, k: slice) -> list[Any]: ...
     def __getitem__(self, k: int | slice) -> Any:
-        return self._results[k]
+        return self._found[k]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._results)
+        return iter(self._found)
 
     def __len__(self) -> int:
-        return len(self._outcomes)
+        return len(self._futures)
 
 
 class Graph:
@@ -191,7 +187,9 @@ class Graph:
     def __init__(self, client: Client, name: str) -> None:
         self._client, self._name = client, f"{name.strip('_')}-{uuid4().hex}"
         self._tasks: dict[Any, Task] = {}
-        self._needed: list[Future] = []  # which the cluster would forget before it knows the tasks
+        self._needed: list[
+            Future[Any]
+        ] = []  # which the cluster would forget before it knows the tasks
 
     def add(self, function: Callable[..., Any], *args: Any) -> TaskRef:
         """Add a task; its arguments may refer to others."""
@@ -212,37 +210,40 @@ class Graph:
             self._needed += piece.submit([ref])
         return self.add(tasks.unpickled, *(TaskRef(piece.key) for piece in self._needed))
 
-    def submit(self, wanted: Sequence[TaskRef]) -> list[Future]:
+    def submit(self, wanted: Sequence[TaskRef]) -> list[Future[Any]]:
         """Send the tasks; return the futures of those that are wanted."""
         keys = [ref.key for ref in wanted]
-        found: list[Future] = self._client.get(self._tasks, keys, sync=False)
+        found: list[Future[Any]] = self._client.get(self._tasks, keys, sync=False)
         return found
 
 
-def send(client: Client, value: Any) -> Future:
+def send(client: Client, value: Any) -> Future[Any]:
     """Return a value that the cluster holds; its task has it, if a worker is lost."""
     graph = Graph(client, "value")
     return graph.submit([graph.unpickled(cloudpickle.dumps(value))])[0]
 
 
 def each(
-    client: Client, function: Callable[..., Any], futures: Sequence[Future], *given: Any
-) -> list[Future]:
+    client: Client, function: Callable[..., Any], futures: Sequence[Future[Any]], *given: Any
+) -> list[Future[Any]]:
     """Call a function of a module with each result, and with a pickle of what else is given."""
     graph = Graph(client, function.__name__)
     refs = [graph.add(function, TaskRef(future.key), *given) for future in futures]
     return graph.submit(refs)
 
 
-def gathered(client: Client, futures: Sequence[Future]) -> list[Any]:
-    """Wait for results."""
+def gathered(client: Client, futures: Sequence[Future[Any]]) -> list[Any]:
+    """Wait for results; say in a sentence what was lost, if it cannot be computed again."""
     try:
         found: list[Any] = client.gather(list(futures))
     except FutureCancelledError as lost:
+        if lost.reason.startswith("scheduler"):
+            raise DataError(
+                f"the cluster is gone ({lost.reason}): start it and fit again"
+            ) from None
         raise DataError(
-            "the cluster has lost data that it cannot compute again, or its scheduler "
-            f"({lost.reason}): read the examples from files instead of scattering them, and fit "
-            "again"
+            f"workers that are gone held data that cannot be computed again ({lost.reason}): read "
+            "the examples from files in place of scattering them, and fit again"
         ) from None
     except KilledWorker as killed:
         raise DataError(
@@ -266,8 +267,7 @@ def _tree(graph: Graph, join: Callable[[list[Array]], Array], parts: list[TaskRe
     while len(parts) > 1:
         groups = [parts[k : k + NEIGHBOURS] for k in range(0, len(parts), NEIGHBOURS)]
         parts = [
-            graph.add(tasks.merge, join, *group) if len(group) > 1 else group[0]
-            for group in groups
+            graph.add(tasks.merge, join, *group) if len(group) > 1 else group[0] for group in groups
         ]
     return parts[0]
 

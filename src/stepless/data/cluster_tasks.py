@@ -61,10 +61,10 @@ def perform(call: Call | bytes, arguments: tuple[Argument, ...], *held: Any) -> 
     X, y, s, *others = (_found(at, shared, held) for at in arguments)
     block = Block(Dense(X) if isinstance(X, np.ndarray) else X, y, s)
     written = [_copy(column) for column in others[:writes]]
-    added = [] if shape is None else [np.zeros(shape)]
+    added = () if shape is None else (np.zeros(shape),)
     found = loop(block, *added, *written, *others[writes:])
     if written:
-        return found, *(added or [None]), *written
+        return found, *(added or (None,)), *written
     return ([found], *added) if added else found
 
 

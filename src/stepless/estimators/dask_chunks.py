@@ -83,8 +83,8 @@ def _known(report: Report, y: AnyArray, s: Array | None, labelled: bool) -> Repo
     heaviest = 1.0 if s is None else float(s.max())
     if not labelled:
         positive = bool((y > 0.0).any() if s is None else ((y > 0.0) & (s > 0.0)).any())
-        ends = {"least": float(y.min()), "greatest": float(y.max())}
-        return report._replace(heaviest=heaviest, positive=positive, **ends)
+        report = report._replace(least=float(y.min()), greatest=float(y.max()))
+        return report._replace(heaviest=heaviest, positive=positive)
     classes, of = np.unique(y, return_inverse=True)
     counts = np.bincount(of).tolist()
     weighted = [True] * len(classes) if s is None else (np.bincount(of, s) > 0.0).tolist()

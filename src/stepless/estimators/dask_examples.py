@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
-import dask
 import dask.array as da
 import numpy as np
+from dask.base import compute
+from dask.delayed import delayed
 from numpy.typing import ArrayLike
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arguments import brief
-from stepless.arrays import AnyArray, Array
+from stepless.arrays import AnyArray
 from stepless.data import Column, Source
 from stepless.data.bad_entries import LARGEST
 from stepless.data.gathered import Gathered
@@ -34,6 +35,7 @@ from stepless.objective import Loss
 from stepless.problem import ClassWeight
 
 _NUMERIC = "biuf"  # kinds of numpy's types
+_LEFT_OUT = {"trace_", "proof_", "feature_names_in_", "_stream"}  # of a model that predicts
 _MANY_EACH = 3  # of each class, for scikit-learn's check to see that they are classes
 
 
@@ -140,11 +142,11 @@ class _Chunks:
         validate_X(estimator, _stand_in(X), reset=True)
         parts = _delayed(X)
         columns = _numbers("y", y, X, parts), _numbers("sample_weight", sample_weight, X, parts)
-        load = dask.delayed(dask_chunks.load, pure=False, traverse=False)
+        load = delayed(dask_chunks.load, pure=False, traverse=False)
         tasks = [load(*part, dtype, labelled) for part in zip(parts, *columns, strict=True)]
         client = _client()
         if client is None:
-            loaded: Sequence[Any] = dask.compute(*tasks)
+            loaded: Sequence[Any] = compute(*tasks)
             reports = [one.report for one in loaded]
         else:
             from stepless.data.cluster import each, gathered
@@ -318,10 +320,10 @@ def scores(estimator: CertifiedEstimator, X: Any, method: str) -> Any:
     validate_X(estimator, _stand_in(X))
     if not isinstance(X, da.Array):
         X = X.to_dask_array()
-    model = copy(estimator)
-    for name in ("trace_", "proof_", "feature_names_in_", "_stream"):
-        vars(model).pop(name, None)
-    model.n_jobs = 1  # type: ignore[attr-defined]
+    model: Any = copy(estimator)
+    for name in _LEFT_OUT & vars(model).keys():
+        delattr(model, name)
+    model.n_jobs = 1
     like: AnyArray = getattr(model, method)(np.zeros((1, model.n_features_in_)))
     columns = {"chunks": (X.chunks[0], like.shape[1:])} if like.ndim > 1 else {"drop_axis": 1}
     return X.map_blocks(_scores, model, method, meta=like[:0], dtype=like.dtype, **columns)

@@ -74,7 +74,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     them: in place of dual-ascent, sgd-pd, emgd and adagrad there are
 
     | a smooth loss, l2, more than 1500 features       | lbfgs                              |
-    | piecewise linear, l2                             | smoothed-newton, interior-point    |
+    | piecewise linear, l2, up to 1500 features        | smoothed-newton, interior-point    |
+    | piecewise linear, l2, more features              | proximal-bundle                    |
     | another penalty, and a smooth loss               | accelerated                        |
     | … and a loss with corners                        | bundle                             |
 
@@ -153,14 +154,11 @@ def _first_by_rounds(risk: RowRisk, gap: float) -> Solver | SolverSequence:
         return Bundle() if Accelerated().lacks(objective) else Accelerated()
     if not math.isinf(objective.radius):
         return Bundle()
-    if loss.outputs() > 1:
+    few, single = risk.d <= _MANY, loss.outputs() == 1
+    if single and loss.offers("curvature"):
+        return Newton() if few else LBFGS()
+    if not (few and single and loss.offers("corners")):
         return ProximalBundle()
-    if loss.offers("curvature"):
-        return Newton() if risk.d <= _MANY else LBFGS()
-    if not loss.offers("corners") or objective.strength == 0.0:
-        return ProximalBundle()
-    if risk.d > _MANY:
-        return SmoothedNewton(gap)
     return SolverSequence((SmoothedNewton(gap), 60), (InteriorPoint(), 100))
 
 
