@@ -17,9 +17,7 @@ def fan(at: float, low: float, high: float, n: int, ratio: float) -> list[float]
     return [at, *(at + (end - at) * ratio ** (k // 2 + 1) for k, end in enumerate(ends))]
 
 
-def narrowed(
-    low: float, high: float, slopes: Iterable[tuple[float, float]]
-) -> tuple[float, float]:
+def narrowed(low: float, high: float, slopes: Iterable[tuple[float, float]]) -> tuple[float, float]:
     """Return the bracket of a convex function's minimum, given slopes at some points.
 
     Examples

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepless.arrays import Array
+from stepless.fan import fan
 
 Intercept = float | Array  # one number, or one per output of a joint loss
 
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
+_FARTHER, _FARTHEST = 8.0, 1e12  # each step away is longer than the last, up to a length
+_NEARER = 0.25  # each other probe is nearer to the first
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 
 
@@ -28,6 +31,9 @@ class Cut:
         return self.value - self.slope * self.b
 
 
+Cuts = Callable[[list[float]], list[Cut]]
+
+
 @dataclass(frozen=True)
 class Bottom:
     """The cut at which R is least, and two whose tangents, blended by shares, are level in b."""
@@ -44,32 +50,26 @@ class Bottom:
         return [(cut, share) for cut, share in both if self.level and share > 0.0]
 
 
-def bottom(cut: Callable[[float], Cut], b: float, *, smooth: bool, free: bool) -> Bottom:
-    """Minimise b ↦ R(w, b), starting from b; at 0 if the intercept is not free."""
-    left, right = bracket(cut, b, smooth) if free else (cut(0.0),) * 2
+def bottom(cuts: Cuts, b: float, *, smooth: bool, free: bool, probes: int = 1) -> Bottom:
+    """Minimise b ↦ R(w, b), starting from b; at 0 if the intercept is not free.
+
+    `cuts` returns those at several b, as many as `probes` at once.
+    """
+    left, right = bracket(cuts, b, smooth, probes) if free else (cuts([0.0])[0],) * 2
     best = min(left, right, key=lambda found: found.value)
     if free and not left.slope <= 0.0 <= right.slope:
         return Bottom(best, (best, best), (1.0, 0.0), level=False)
     return Bottom(best, (left, right), levelling(left, right))
 
 
-def bracket(cut: Callable[[float], Cut], b: float, smooth: bool) -> tuple[Cut, Cut]:
+def bracket(cuts: Cuts, b: float, smooth: bool, probes: int = 1) -> tuple[Cut, Cut]:
     """Return cuts of b ↦ R(w, b) on both sides of its minimum (or one that touches it).
 
     If the loss is smooth, follow the secant of the slopes, doubled when it has moved one side
     twice, so that both close in. If it is piecewise linear, alternate between the secant, the
-    point where the two tangents cross, and the middle.
+    point where the two tangents cross, and the middle. Other probes surround these points.
     """
-    left = right = cut(b)
-    reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves
-    while left is right and left.slope != 0.0 and reach < 1e12:
-        if left.slope < 0.0:
-            trial = cut(left.b + reach)
-            left, right = (left, trial) if trial.slope >= 0.0 else (trial, trial)
-        else:
-            trial = cut(right.b - reach)
-            left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
-        reach *= 8.0
+    left, right = _around(cuts, b, probes)
     moved = twice = ""
     for t in range(_TRIALS):
         if left.slope == 0.0 or left is right:
@@ -92,11 +92,39 @@ def bracket(cut: Callable[[float], Cut], b: float, smooth: bool) -> tuple[Cut, C
             middle = (left.b + right.b) / 2
             if not left.b < middle < right.b:
                 break
-        trial = cut(middle)
-        side = "left" if trial.slope <= 0.0 else "right"
-        left, right = (trial, right) if side == "left" else (left, trial)
+        found = cuts(fan(middle, left.b, right.b, probes, _NEARER))
+        below = max((cut for cut in found if cut.slope <= 0.0), key=_place, default=left)
+        above = min((cut for cut in found if not cut.slope <= 0.0), key=_place, default=right)
+        side = "right" if below is left else "left" if above is right else ""
+        left, right = below, above
         moved, twice = side, side if side == moved and not twice else ""
     return left, right
+
+
+def _around(cuts: Cuts, b: float, probes: int) -> tuple[Cut, Cut]:
+    """Return cuts on both sides of the minimum, or one twice if there is none within reach."""
+    reach = 1e-4 * (1.0 + abs(b))  # near the optimum the intercept hardly moves
+    steps = [reach * _FARTHER**k for k in range((probes - 1) // 2)]
+    found = sorted(cuts([b, *(b + side * step for step in steps for side in (-1, 1))]), key=_place)
+    falling = [cut for cut in found if cut.slope < 0.0]
+    left = falling[-1] if falling else found[0]
+    right = left if len(falling) in (0, len(found)) else found[len(falling)]
+    reach *= _FARTHER ** len(steps)
+    while left is right and left.slope != 0.0 and reach < _FARTHEST:
+        away = reach if left.slope < 0.0 else -reach
+        for trial in cuts([left.b + away * _FARTHER**k for k in range(probes)]):
+            if left.slope < 0.0:
+                left, right = (left, trial) if trial.slope >= 0.0 else (trial, trial)
+            else:
+                left, right = (trial, right) if trial.slope <= 0.0 else (trial, trial)
+            if left is not right:
+                break
+        reach *= _FARTHER**probes
+    return left, right
+
+
+def _place(cut: Cut) -> float:
+    return cut.b
 
 
 def levelling(left: Cut, right: Cut) -> tuple[float, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from stepless.compiled import oracle
 from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.design.checksum import checksum
-from stepless.intercept import Cut, Intercept, bottom
-from stepless.objective import Objective
+from stepless.intercept import Bottom, Cut, Intercept, bottom
+from stepless.objective import Loss, Objective
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, optimum_distance, sums
 from stepless.proof.shortfall import shortfall
@@ -78,8 +77,7 @@ class LinearRisk(RowRisk):
         return self.cut_at_zero(0.0).value
 
     def cut_at_zero(self, b: float) -> Cut:
-        cut = partial(self._cut, self.source.column(zero_predictions, 1))
-        return bottom(cut, b, smooth=self._smooth, free=self.objective.intercept).best
+        return self._bottom(self.source.column(zero_predictions, 1), b).best
 
     def tangent(self, w: Array, b: Intercept) -> Tangent:
         """Return the tangent plane at w; a free intercept is minimised out exactly, from b on.
@@ -100,8 +98,7 @@ class LinearRisk(RowRisk):
 
     def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
         z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
-        free = self.objective.intercept
-        low = bottom(partial(self._cut, z), b, smooth=self._smooth, free=free)
+        low = self._bottom(z, b)
         # tangents at two intercepts, blended until level in b: valid however coarse the search
         (left, right), shares = low.cuts, low.shares
         slopes, a = self.source.empty(), self.source.empty()
@@ -144,11 +141,23 @@ class LinearRisk(RowRisk):
         variances = np.maximum(squares - self.means**2, _FLAT * squares)
         return _CURVATURE * np.repeat(variances, self.objective.outputs)
 
-    def _cut(self, z: Column, b: float) -> Cut:
+    def _bottom(self, z: Column, b: float) -> Bottom:
+        """Minimise b ↦ R at predictions z + b, from b on."""
         few = self.m < (_WORTH_THREADS if self._smooth else 10 * _WORTH_THREADS)
-        given = oracle.shifted, self.objective.loss, z, b
-        sums = sum_blocks(self.source.map(*given, threads=1 if few else None))
-        return Cut(b, *(part / self.m for part in sums))
+
+        def cuts(points: list[float]) -> list[Cut]:
+            given = _cuts, self.objective.loss, z, points
+            sums = sum_blocks(self.source.map(*given, threads=1 if few else None)) / self.m
+            return [Cut(b, *row) for b, row in zip(points, sums.tolist(), strict=True)]
+
+        free, probes = self.objective.intercept, self.source.home.probes
+        return bottom(cuts, b, smooth=self._smooth, free=free, probes=probes)
+
+
+@rowless
+def _cuts(block: Block, loss: Loss, z: Array, points: list[float]) -> Array:
+    """Return a row of sums, as `oracle.shifted` does, at each of several intercepts."""
+    return np.array([oracle.shifted(block, loss, z, b) for b in points])
 
 
 @light

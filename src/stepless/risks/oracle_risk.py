@@ -222,7 +222,7 @@ class OffsetRisk(OracleRisk):
         if not self.objective.intercept:
             return super().oracle_tangent(w, b)
         section = self.section(w)
-        low = bottom(partial(self._cut, section), float(b), smooth=False, free=True)
+        low = bottom(partial(self._cuts, section), float(b), smooth=False, free=True)
         a, offset = np.zeros(self.d), 0.0
         for at, share in low.parts:
             g = section.gradient(at.b)
@@ -237,6 +237,9 @@ class OffsetRisk(OracleRisk):
     def gradient_error(self) -> Array:
         # of both gradients, and of the shares that level their plane
         return 4.0 * super().gradient_error()
+
+    def _cuts(self, section: Section, points: list[float]) -> list[Cut]:
+        return [self._cut(section, b) for b in points]
 
     def _cut(self, section: Section, b: float) -> Cut:
         value, slope = section.cut(b)

@@ -41,7 +41,7 @@ class FRisk(MetricRisk):
 
     def worst(self, z: Array, b: float) -> Violation:
         ranks = _SortedScores(z, self._positive, self._negative, self._square)
-        low = bottom(ranks.cut, b, smooth=False, free=self.objective.intercept)
+        low = bottom(ranks.cuts, b, smooth=False, free=self.objective.intercept)
         cost, a = 0.0, np.zeros(z.size)
         for cut, share in low.parts:
             ranks.blend(a, cut.b, share)
@@ -73,6 +73,9 @@ class _SortedScores:
     def cut(self, b: float) -> Cut:
         value, u, c, cost = self._search(b)
         return Cut(b, value, (c - u) / self._low.size, cost)
+
+    def cuts(self, points: list[float]) -> list[Cut]:
+        return [self.cut(b) for b in points]
 
     def blend(self, a: Array, b: float, share: float) -> None:
         """Add to a the slopes of the worst labeling at b, times a share."""

@@ -130,9 +130,7 @@ def ridge_diagonal(risk: RowRisk) -> Array:
     return diagonal
 
 
-def line_search(
-    slope: float, derivatives: Callable[[list[float]], Any], probes: int = 1
-) -> float:
+def line_search(slope: float, derivatives: Callable[[list[float]], Any], probes: int = 1) -> float:
     """Return the length at which a convex function's derivative has fallen to a tenth of `slope`.
 
     Newton's method on the derivative, kept inside a bracket; exact in the end for a piecewise

@@ -230,9 +230,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, level: bool) -> float:
     return value / risk.m
 
 
-def _fit_width(
-    risk: RowRisk, state: SmoothedNewtonState, target: Callable[[float], float]
-) -> None:
+def _fit_width(risk: RowRisk, state: SmoothedNewtonState, target: Callable[[float], float]) -> None:
     """Choose the widest smoothing that costs no more than a `target`, given the exact risk.
 
     Given weights need a narrow one; but if a sample's weights are worse on all examples than on the
