@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from stepless.compiled.light import rowless
 from stepless.compiled.rows import AHEAD, square
 from stepless.jit import FAST, compiled
 from stepless.term import Term
@@ -124,16 +123,6 @@ def recall(problem, q, order, active, slack, a, z):
             order[k], order[active] = order[active], i
             active += 1
     return active
-
-
-@rowless
-@compiled("block[m,_] resting[m] z[m] a[m] q[m]", fastmath=FAST)
-def wake(block, resting, z, a, q, loss, shift, slack):
-    """Write `resting`: False for examples that may move at predictions z + shift."""
-    _, y, s = block
-    for i in range(s.size):
-        if resting[i] and s[i] > 0.0:
-            resting[i] = _rests(loss, z[i] + shift + q[i] * a[i], y[i], q[i], a[i], slack)
 
 
 @compiled("block[m,d] g[k,d] z[m] a[m] w[d]", fastmath=FAST)

@@ -82,9 +82,8 @@ class DualAscent:
         bias_square = max(0.1 * length, 10.0 * strength) if objective.intercept else 0.0
         q = effects(squares, source.s, bias_square, strength * m)
         order = np.flatnonzero(source.s if not slow else ()).astype(np.uint32)
-        moving = order, order.size, np.zeros(m if slow else 0, dtype=bool)
         point = np.zeros(m), w.copy(), np.array([b, math.inf, 0.0])
-        state = DualAscentState(*point, q, length, bias_square, *moving, strength)
+        state = DualAscentState(*point, q, length, bias_square, order, order.size, strength)
         if w.any():
             self._explain(risk, state)
         elif objective.intercept:
@@ -129,7 +128,6 @@ class DualAscent:
             q=state.q * ratio,
             order=state.order.copy(),
             active=state.order.size,
-            resting=np.zeros_like(state.resting),
             strength=strength,
             before=(state.a, math.log(state.strength)) if ratio != 1.0 else None,
             tilt=math.inf,
@@ -165,7 +163,7 @@ class DualAscent:
         shares, shift = self._level(risk, state) if objective.intercept else ((1.0, 1.0), 0.0)
         (total, conjugates), z, g = _gather(risk, state, shares)
         motion[loops.BIAS] += shift  # the centre is now where the intercept was
-        state.wake(risk, z, shift)
+        state.recall(risk, z, shift)
         state.w = g.sum(axis=0) / -objective.strength
 
         level = shares[0] * g[0] + shares[1] * g[1] if objective.intercept else g[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stepless.arrays import AnyArray, Array, Indices, Mask
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.compiled import dual_ascent as loops
 from stepless.compiled.shuffle import shuffle
 from stepless.data import Block, Column
@@ -18,7 +18,8 @@ from stepless.risks.risk import RowRisk
 
 _LEAST = 1 / 32  # of a sweep: what a sweep over the last few active examples counts as
 _EMPTY = 1e-12  # of the largest q_i: for an example without features
-_REPEATS = 3  # sweeps over the rows of a turn, while they visit no more examples than it has
+_REPEATS = 3  # sweeps over the rows of a turn,
+_SHARE = 1.5  # while they visit no more than this many times the examples of it
 
 
 @dataclass
@@ -33,7 +34,6 @@ class DualAscentState:
     bias_square: float  # r²; 0 without an intercept
     order: Indices  # the examples, active ones first; none if rows come in turns
     active: int
-    resting: Mask  # of rows that come in turns, those that are not active
     strength: float  # λ
     tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
     work: float = 0.0  # sweeps so far; walks over the rows, if these come in turns
@@ -47,40 +47,32 @@ class DualAscentState:
 
     def walk(self, risk: RowRisk, rng: np.random.Generator) -> float:
         """Sweep the active examples; return the largest move of a prediction by its own step."""
-        top = 0.0
         if risk.source.home.slow:
             self.work += 1.0
-            for spans, block in risk.source.turns(rng):
-                top = max(top, self._turn(risk.objective.loss, block, spans, rng))
-        else:
-            self.work += max(self.active / risk.m, _LEAST)
-            order = self.order[: self.active]
-            self.active, top = self._sweep(risk.problem, self.q, order, self.a, rng)
+            turns, loss = risk.source.turns(rng), risk.objective.loss
+            return max(self._turn(loss, block, spans, rng) for spans, block in turns)
+        self.work += max(self.active / risk.m, _LEAST)
+        order = self.order[: self.active]
+        self.active, top = self._sweep(risk.problem, self.q, order, self.a, rng)
         return top
 
     def _turn(self, loss: Loss, block: Block, spans: Spans, rng: np.random.Generator) -> float:
-        """Sweep the active examples of these rows, several times if few; return how far they move.
-
-        To read rows again costs more than to visit an example again: Yu, Hsieh, Chang, Lin, "Large
-        linear classification when data cannot fit in memory" (2010), Alg. 2.
-        """
-        q, a, resting = (_gathered(of, spans) for of in (self.q, self.a, self.resting))
+        """Sweep these rows, and those again that are still active; return how far they move."""
+        q, a = (_gathered(of, spans) for of in (self.q, self.a))
         if np.isnan(q[0]):
             given = block.s, self.bias_square, self.strength * self.a.size
             q = effects(loops.squares(block), *given)
             _scatter(q, self.q, spans)
         problem = FiniteSum(loss, *block)
-        order = np.flatnonzero((block.s > 0.0) & ~resting).astype(np.uint32)
+        order = np.flatnonzero(block.s).astype(np.uint32)
         visits, top = order.size, 0.0
         for _ in range(_REPEATS):
             active, move = self._sweep(problem, q, order, a, rng)
-            resting[order[active:]] = True
             order, top = order[:active], max(top, move)
             visits += active
-            if active == 0 or visits > a.size:
+            if active == 0 or visits > _SHARE * a.size:
                 break
         _scatter(a, self.a, spans)
-        _scatter(resting, self.resting, spans)
         return top
 
     def _sweep(
@@ -91,15 +83,11 @@ class DualAscentState:
         active = loops.sweep(problem, self.scale, q, order, a, self.w, self.motion)
         return int(active), float(self.motion[loops.MOVE])
 
-    def wake(self, risk: RowRisk, z: Column, shift: float) -> None:
-        """Reactivate examples that may move at predictions z + shift."""
-        slack, split = self.motion[loops.SLACK], risk.source.split
-        if risk.source.home.slow:
-            given = z, split(self.a), split(self.q), risk.objective.loss, shift, slack
-            risk.source.update(split(self.resting), loops.wake, *given)
-        else:
-            given = self.q, self.order, self.active, slack, self.a, z.whole + shift
-            self.active = int(loops.recall(risk.problem, *given))
+    def recall(self, risk: RowRisk, z: Column, shift: float) -> None:
+        """Reactivate examples that may move at predictions z + shift; in turns, nobody rests."""
+        if not risk.source.home.slow:
+            given = self.q, self.order, self.active, self.motion[loops.SLACK], self.a
+            self.active = int(loops.recall(risk.problem, *given, z.whole + shift))
 
 
 def effects(squares: Array, s: Array, bias_square: float, scale: float) -> Array:
