@@ -64,6 +64,8 @@ class Home(ABC):
     nnz: int
     cuts: list[tuple[int, int]]
     rounds: int = 0  # so far, each with results that the next step needs
+    digest: str | None = None  # of the rows, if it is known without reading them
+    checksums: tuple[int, ...] | None = None  # of the rows of blocks, or of parts of them, likewise
 
     @abstractmethod
     def bind(self, y: Column, s: Column) -> list[Any]:

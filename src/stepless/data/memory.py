@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Self
 
@@ -56,20 +57,30 @@ class Memory(Home):
         return [Block(*part) for part in zip(rows, y.parts, s.parts, strict=True)]
 
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
-        loop, shared = round_.loop, (*round_.writes, *round_.shared)
-        total = None if round_.shape is None else TreeSum(round_.shape, round_.join)
+        self.rounds += not round_.keeps
+        if self.shape[0] < _MANY and round_.light:
+            threads = 1
+        return run_here(round_, len(blocks), lambda k, call: call(blocks[k]), threads)
 
-        def work(k: int) -> Any:
-            if total is None:
-                return loop(blocks[k], *block_arguments(k, shared))
-            sum_ = total.leaf()
-            found = loop(blocks[k], sum_, *block_arguments(k, shared))
-            total.add(k, sum_)
-            return found
 
-        if len(blocks) == 1:
-            results = [work(0)]
-        else:
-            alone = self.shape[0] < _MANY and round_.light
-            results = map_blocks(work, len(blocks), 1 if alone else threads)
-        return results, None if total is None else total.whole
+def run_here(
+    round_: Round,
+    count: int,
+    use: Callable[[int, Callable[[Any], Any]], Any],
+    threads: int,
+) -> tuple[Any, Array | None]:
+    """Run a round on threads of this process: `use(k, call)` returns call(block k)."""
+    loop, shared = round_.loop, (*round_.writes, *round_.shared)
+    total = None if round_.shape is None else TreeSum(round_.shape, round_.join)
+
+    def work(k: int) -> Any:
+        given = block_arguments(k, shared)
+        if total is None:
+            return use(k, lambda block: loop(block, *given))
+        sum_ = total.leaf()
+        found = use(k, lambda block: loop(block, sum_, *given))
+        total.add(k, sum_)
+        return found
+
+    results = map_blocks(work, count, threads)
+    return results, None if total is None else total.whole

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepless.arrays import AnyArray, Array, Indices
+from stepless.compiled.light import light
+from stepless.data import Block, Source
 from stepless.objective import Loss
 
 T = TypeVar("T", bound=np.generic)
@@ -38,6 +40,31 @@ def targets_per_run(y: AnyArray, classes: AnyArray, loss: Loss) -> Iterator[tupl
     for positive in positive_classes(classes):
         label = f"class {positive}: " if len(classes) > 2 else ""
         yield label, np.where(y == positive, 1.0, -1.0)
+
+
+def source_per_run(source: Source, classes: AnyArray, loss: Loss) -> Iterator[tuple[str, Source]]:
+    """Yield the label and the examples of each run, from targets that are places in `classes`.
+
+    A place of −1 is of a label that no run needs to know.
+    """
+    if loss.outputs() > 1:
+        yield "", source.relabelled(source.column(_known_places))
+        return
+    several = len(classes) > 2
+    for place in range(len(classes))[0 if several else 1 :]:
+        label = f"class {classes[place]}: " if several else ""
+        yield label, source.relabelled(source.column(_against_rest, place))
+
+
+@light
+def _known_places(block: Block) -> Array:
+    found: Array = np.maximum(block.y, 0.0)
+    return found
+
+
+@light
+def _against_rest(block: Block, place: int) -> Array:
+    return np.where(block.y == place, 1.0, -1.0)
 
 
 def positive_class_names(classes: AnyArray) -> list[str]:

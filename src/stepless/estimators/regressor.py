@@ -12,11 +12,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import Array, MatrixLike, Weights
-from stepless.data import Source
+from stepless.data import Source, Store
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.examples import numbered_examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
@@ -70,15 +71,20 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
 
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
+        self,
+        X: MatrixLike | Store,
+        y: ArrayLike | None = None,
+        sample_weight: Weights = None,
+        *,
+        watchers: Watchers = (),
     ) -> Self:
-        """Fit to examples X (m × d, dense or sparse) and targets y.
+        """Fit to examples X (m × d, dense or sparse) and targets y, or to those of a store.
 
+        Weights given beside a store multiply its own.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        X, y, s = validate_regression(self, X, y, sample_weight, problem.loss)
-        source = Source(X, y, s, run.threads)
+        source = numbered_examples(self, X, y, sample_weight, problem.loss, threads=run.threads)
         start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
         began = perf_counter()
         problem = choose_strength(problem, [source], run)
@@ -96,11 +102,12 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         return self
 
     def _proof_obligation(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+        self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights
     ) -> proof.Obligation:
         problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
-        X, y, s = validate_regression(self, X, y, sample_weight, problem.loss, reset=False)
-        source = Source(X, y, s, run.threads)
+        source = numbered_examples(
+            self, X, y, sample_weight, problem.loss, threads=run.threads, reset=False
+        )
         runs = [(risk_of(problem.objective, source), *self._start(source.shape[1]))]
         described = proof.describe_problem(problem.objective, problem.loss)
         return proof.Obligation(described, _data(source), runs)
@@ -152,7 +159,7 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         w, b = self._stream.weights()
         self.coef_, self.intercept_ = w[0], float(b[0])
 
-    def predict(self, X: MatrixLike) -> Array:
+    def predict(self, X: MatrixLike | Store) -> Array:
         """Return the prediction for each example; the expected count for Poisson."""
         return self._means(linear_scores(self, X))
 

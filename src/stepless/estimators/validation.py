@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
+from stepless.data import Store
 from stepless.data.bad_entries import LARGEST, first_bad_entry
 from stepless.estimators.targets import refuse_non_classes, validate_labels, validate_numbers
 from stepless.objective import Loss
@@ -49,14 +50,19 @@ def validate_classification(
     if class_weight is not None:
         s = s * compute_sample_weight(class_weight, y)
     classes = np.unique(y if (s > 0).all() else y[s > 0])
+    refuse_one_class(classes, bool((s > 0).all()))
+    return LabelledExamples(X, y, s, classes)
+
+
+def refuse_one_class(classes: AnyArray, all_weighted: bool) -> None:
+    """Refuse examples whose classes, those of any weight, are not two at least."""
     if not len(classes):
         raise ValueError("class_weight is zero for every example: nothing is left to learn")
     if len(classes) < 2:
-        weighted = "" if (s > 0).all() else "of any weight "
+        weighted = "" if all_weighted else "of any weight "
         raise ValueError(
             f"y holds one class only {weighted}({classes[0]}): a classifier needs two to tell apart"
         )
-    return LabelledExamples(X, y, s, classes)
 
 
 def validate_regression(
@@ -71,7 +77,7 @@ def validate_regression(
     """Validate X, targets y that the loss is defined for, and sample weights."""
     X, y = validate_X_y(estimator, X, y, numeric=True, reset=reset)
     s = sample_weights(sample_weight, len(y))
-    _refuse_targets(loss, y, s)
+    refuse_targets(loss, y, s)
     return X, y, s
 
 
@@ -99,6 +105,7 @@ def validate_X(
 
 
 def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) -> Any:
+    refuse_store(estimator, data[0])
     refuse_non_numeric(data[0])
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # when scikit-learn sums all entries
@@ -107,6 +114,15 @@ def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) 
         raise ValueError("X holds a number that is more than a double can hold") from error
     _refuse_holes(found[0] if len(data) > 1 else found, estimator)
     return found
+
+
+def refuse_store(estimator: BaseEstimator, X: Any) -> None:
+    """Refuse a store where examples must be in memory."""
+    if isinstance(X, Store):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot work from the store {X.path!r} here: stores are for "
+            "fit, predict and score of LinearClassifier and LinearRegressor; give arrays"
+        )
 
 
 def _refuse_holes(X: Matrix, estimator: BaseEstimator) -> None:
@@ -161,7 +177,8 @@ def refuse_non_numeric(X: MatrixLike | None) -> None:
         raise ValueError(f"X holds {dtype}: every entry must be a finite number")
 
 
-def _refuse_targets(loss: Loss, y: Array, s: Array) -> None:
+def refuse_targets(loss: Loss, y: Array, s: Array) -> None:
+    """Refuse targets that the loss is not defined for."""
     if np.abs(y).max() > LARGEST:
         bad = int(np.abs(y).argmax())
         raise ValueError(
