@@ -13,10 +13,10 @@ _TEMPORARY = re.compile(r"\.stepless-[0-9a-f]{8}\.tmp")
 
 
 def created(target: str, folder: bool = False) -> tuple[str, int]:
-    """Create a file or folder beside `target`, with a longer name: if it is allowed, the target's is.
+    """Create a file or folder beside `target`; return its name and a descriptor.
 
-    Return its name and a descriptor. It is locked while that is open: a temporary file without a
-    lock has lost its writer.
+    Its name is longer: if it is allowed, the target's is. It is locked while the descriptor is
+    open: a temporary file without a lock has lost its writer.
     """
     while True:
         temporary = f"{target}.stepless-{secrets.token_hex(4)}.tmp"

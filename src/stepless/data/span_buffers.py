@@ -35,7 +35,8 @@ class SpanBuffer:
     """
 
     def __init__(self, files: StoreFiles, lists: Sequence[Spans]) -> None:
-        self._files, self._spans, header = files, (), files.header
+        self._files, header = files, files.header
+        self._spans: Spans = ()
         names = [name for name in files.handles if name in TYPES]
         bounds = [self._bounds(spans) for spans in lists]
         rows, entries = (max(sizes) for sizes in zip(*bounds, strict=True))
@@ -68,7 +69,7 @@ class SpanBuffer:
         array, handle = self._arrays[name], self._files.handles[name]
         size, at = (high - low) * array.itemsize, low * array.itemsize
         if size:
-            self._files.read(handle, memoryview(array[to : to + high - low]).cast("B"), at)
+            self._files.read(handle, array[to : to + high - low].data.cast("B"), at)
             if self._drop and hasattr(os, "posix_fadvise"):
                 os.posix_fadvise(handle, at, size, os.POSIX_FADV_DONTNEED)
         return size

@@ -12,7 +12,7 @@ import numpy as np
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
 from stepless.data.errors import DataError
-from stepless.data.store_header import NAME, PIECE, Header
+from stepless.data.store_header import NAME, PIECE, TYPES, Header
 from stepless.design import Dense, Sparse
 from stepless.design.checksum import checksum
 
@@ -71,7 +71,7 @@ class StoreFiles:
         """Read a file of numbers, compare its checksum, and return them."""
         numbers = np.empty(self.header.size(name) // 8, self.header.dtype(name))
         if numbers.size:
-            self.read(self.handles[name], memoryview(numbers).cast("B"), 0)
+            self.read(self.handles[name], numbers.data.cast("B"), 0)
         sums = [checksum(numbers[lo : lo + PIECE]) for lo in range(0, numbers.size, PIECE)]
         if checksum(np.array(sums, np.uint64)) != self.header.numbers[name]:
             raise self.changed(f"{name}.bin does not have its checksum")
@@ -99,7 +99,8 @@ class StoreFiles:
         header = self.header
         if not header.sparse:
             return Dense(self._mapped("data").reshape(header.rows, header.features))
-        return Sparse(*map(self._mapped, ("data", "indices", "indptr")), header.features)
+        data, indices, indptr = map(self._mapped, TYPES)
+        return Sparse(data, indices, indptr, header.features)
 
     def _mapped(self, name: str) -> AnyArray:
         """Return a file as an array: private, so that to numba it is like any other."""

@@ -47,7 +47,8 @@ class StoreFolder:
         """Return a file of the folder, to be written and read, made when first asked for."""
         if name not in self._files:
             with self.named():
-                self._files[name] = open(os.path.join(self._temporary, name), "w+b")
+                where = os.path.join(self._temporary, name)
+                self._files[name] = open(where, "w+b")  # noqa: SIM115
         return self._files[name]
 
     def finish(self) -> None:

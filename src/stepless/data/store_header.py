@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -68,7 +69,7 @@ class Header:
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, of eight spans each."""
         edges = [*self.cuts[:-1:SPANS], self.rows]
-        return list(zip(edges, edges[1:], strict=False))
+        return list(pairwise(edges))
 
     @property
     def labels(self) -> AnyArray | None:

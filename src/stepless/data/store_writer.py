@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -145,7 +144,7 @@ class StoreWriter:
                 f"the chunk after row {self._rows - 1} is {kinds[0]}, but those before are "
                 f"{kinds[1]}; make them alike"
             )
-        if self._grows:
+        if self._grows and not isinstance(X, np.ndarray):
             self._width = max(self._features, int(X.indices.max(initial=-1)) + 1)
             X = sparse.csr_matrix((X.data, X.indices, X.indptr), (X.shape[0], self._features))
         elif X.shape[1] != self._width:
@@ -180,8 +179,8 @@ class StoreWriter:
             values = rows.data if isinstance(rows, Sparse) else rows.array
             if not np.isfinite(values).all():
                 raise DataError(
-                    f"an entry of rows {self._rows} to {self._rows + X.shape[0] - 1} is beyond what "
-                    "float32 holds; pack as float64, or rescale that feature"
+                    f"an entry of rows {self._rows} to {self._rows + X.shape[0] - 1} is beyond "
+                    "what float32 holds; pack as float64, or rescale that feature"
                 )
         assert isinstance(rows, Dense | Sparse)
         return rows
@@ -260,23 +259,22 @@ def _ends(rows: Dense | Sparse) -> Indices:
     m, d = rows.shape
     if isinstance(rows, Dense):
         return np.arange(m + 1) * max(d * _entry_bytes(rows), 1)
-    starts = (rows.indptr - rows.indptr[0]).astype(np.int64)
+    starts: Indices = (rows.indptr - rows.indptr[0]).astype(np.int64)
     return starts * _entry_bytes(rows) + rows.indptr.itemsize * np.arange(m + 1)
 
 
 def _joined(parts: list[Dense | Sparse], width: int) -> Dense | Sparse:
     """Return consecutive rows as one design, compact."""
-    if isinstance(parts[0], Dense):
-        return Dense(np.concatenate([part.array for part in parts]))
-    here = [slice(int(part.indptr[0]), int(part.indptr[-1])) for part in parts]
-    indptr = np.zeros(sum(part.indptr.size - 1 for part in parts) + 1, np.uint64)
-    np.cumsum(np.concatenate([np.diff(part.indptr) for part in parts]), out=indptr[1:])
-    return Sparse(
-        np.concatenate([part.data[at] for part, at in zip(parts, here, strict=True)]),
-        np.concatenate([part.indices[at] for part, at in zip(parts, here, strict=True)]),
-        indptr,
-        width,
-    )
+    dense = [part.array for part in parts if isinstance(part, Dense)]
+    if dense:
+        return Dense(np.concatenate(dense))
+    rows = [part for part in parts if isinstance(part, Sparse)]
+    indptr = np.zeros(sum(part.size() for part in rows) + 1, np.uint64)
+    np.cumsum(np.concatenate([np.diff(part.indptr) for part in rows]), out=indptr[1:])
+    here = [slice(int(part.indptr[0]), int(part.indptr[-1])) for part in rows]
+    data = [part.data[at] for part, at in zip(rows, here, strict=True)]
+    indices = [part.indices[at] for part, at in zip(rows, here, strict=True)]
+    return Sparse(np.concatenate(data), np.concatenate(indices), indptr, width)
 
 
 def _grown(sums: Array, width: int) -> Array:

@@ -42,7 +42,7 @@ class StoredRows(Home):
         )
         self.digest, self.checksums = header.examples, tuple(header.checksums)
         spans = range(len(header.checksums))
-        self._spans = [((k, min(k + SPANS, spans.stop)),) for k in spans[::SPANS]]
+        self._spans: list[Spans] = [((k, min(k + SPANS, spans.stop)),) for k in spans[::SPANS]]
         self._unseen = set(spans)
 
     @property

@@ -77,8 +77,9 @@ def numbered_examples(
     """Return the validated examples of a regression; `how` is that of `labelled_examples`."""
     threads, reset = how["threads"], how.get("reset", True)
     if not isinstance(X, Store):
-        X, y, s = validate_regression(estimator, X, y, sample_weight, loss, reset=reset)
-        return Source(X, y, s, threads)
+        return Source(
+            *validate_regression(estimator, X, y, sample_weight, loss, reset=reset), threads
+        )
     _accept(estimator, X, y, reset)
     targets = X.targets
     if X.labels is not None:
@@ -88,13 +89,14 @@ def numbered_examples(
                 "regression needs numbers; pack it with task='regress'"
             )
         targets = X.source().column(_numbers, X.labels.astype(np.float64))
-    s = _stored_weights(X, sample_weight)
-    y = targets.whole
-    refuse_targets(loss, y, np.ones(len(y)) if s is None else s)
+    s: Array | None = _stored_weights(X, sample_weight)
+    refuse_targets(loss, targets.whole, np.ones(X.shape[0]) if s is None else s)
     return X.source(targets, None if sample_weight is None else s, threads)
 
 
-def unlabelled_examples(estimator: BaseEstimator, X: MatrixLike | Store, threads: int) -> Source:
+def unlabelled_examples(
+    estimator: BaseEstimator, X: MatrixLike | Store, threads: int | None
+) -> Source:
     """Return the validated examples that a fitted model is applied to."""
     if isinstance(X, Store):
         _accept(estimator, X, None, reset=False)

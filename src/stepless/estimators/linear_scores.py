@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from stepless.arrays import AnyArray, Array, MatrixLike
 from stepless.data import Store
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.multiclass import predicted_classes
 from stepless.estimators.examples import unlabelled_examples
+from stepless.estimators.multiclass import predicted_classes
 from stepless.run import threads_of
 
 

@@ -105,8 +105,8 @@ def _pack(
                 if task == "classify":
                     refuse_non_classes(given)
                     given = labels.places(given)
-                s = None if s is None else validate_weights(s, X.shape[0])
-            writer.add(X, given, s)
+                weights = None if s is None else validate_weights(s, X.shape[0])
+            writer.add(X, given, weights)
     writer.finish(*(labels.in_order() if task == "classify" else ()))
 
 

@@ -13,10 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepless.arguments import brief
 from stepless.arrays import Array, MatrixLike, Weights
-from stepless.data import Source
+from stepless.data import Source, Store
 from stepless.estimators.classifier import LinearClassifier
+from stepless.estimators.examples import labelled_examples, numbered_examples
+from stepless.estimators.multiclass import source_per_run
 from stepless.estimators.regressor import LinearRegressor
-from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.interrupts import interruptible
 from stepless.minimization import Result
 from stepless.objective import Loss
@@ -52,8 +53,8 @@ class PathPoint:
 
 
 def alpha_path(
-    X: MatrixLike,
-    y: ArrayLike,
+    X: MatrixLike | Store,
+    y: ArrayLike | None,
     alphas: Sequence[float],
     *,
     loss: str | Loss = "hinge",
@@ -69,7 +70,8 @@ def alpha_path(
     Parameters
     ----------
     X, y
-        Examples, and targets: two classes for a classifier's loss, numbers otherwise.
+        Examples, and targets: two classes for a classifier's loss, numbers otherwise. Or a store,
+        and None.
     alphas
         Strengths, in any order.
     loss, sample_weight
@@ -122,19 +124,22 @@ def _points(
 
 def _source(
     model: LinearClassifier | LinearRegressor,
-    X: MatrixLike,
-    y: ArrayLike,
+    X: MatrixLike | Store,
+    y: ArrayLike | None,
     sample_weight: Weights,
     problem: Problem,
     run: Run,
 ) -> Source:
     """Return examples with numbers, or of two classes, the second one positive."""
     if isinstance(model, LinearRegressor):
-        return Source(*validate_regression(model, X, y, sample_weight, problem.loss), run.threads)
-    X, y, s, classes = validate_classification(model, X, y, sample_weight, problem.class_weight)
-    if len(classes) > 2:
-        raise ValueError(f"y holds {len(classes)} classes: a path needs two classes, or numbers")
-    return Source(X, np.where(y == classes[1], 1.0, -1.0), s, run.threads)
+        return numbered_examples(model, X, y, sample_weight, problem.loss, threads=run.threads)
+    given = labelled_examples(model, X, y, sample_weight, problem.class_weight, threads=run.threads)
+    if len(given.classes) > 2:
+        raise ValueError(
+            f"y holds {len(given.classes)} classes: a path needs two classes, or numbers"
+        )
+    [(_, source)] = source_per_run(given.source, given.classes, problem.loss)
+    return source
 
 
 def _strengths(alphas: Sequence[float]) -> list[float]:

@@ -36,7 +36,7 @@ class LabelledExamples(NamedTuple):
 def validate_classification(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: Weights = None,
     class_weight: ClassWeight = None,
     *,
@@ -68,7 +68,7 @@ def refuse_one_class(classes: AnyArray, all_weighted: bool) -> None:
 def validate_regression(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: Weights,
     loss: Loss,
     *,
@@ -84,7 +84,7 @@ def validate_regression(
 def validate_X_y(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     *,
     reset: bool = True,
     numeric: bool = False,
@@ -120,8 +120,8 @@ def refuse_store(estimator: BaseEstimator, X: Any) -> None:
     """Refuse a store where examples must be in memory."""
     if isinstance(X, Store):
         raise TypeError(
-            f"{type(estimator).__name__} cannot work from the store {X.path!r} here: stores are for "
-            "fit, predict and score of LinearClassifier and LinearRegressor; give arrays"
+            f"{type(estimator).__name__} cannot work from the store {X.path!r} here: stores are "
+            "for fit, predict and score of LinearClassifier and LinearRegressor; give arrays"
         )
 
 
