@@ -36,6 +36,8 @@ class Store:
         Those of the features, or None.
     home
         The rows, as a `Source` reads them.
+    y, weights
+        The label or number of each example; weights, or None if all are equal.
 
     Examples
     --------
@@ -63,6 +65,14 @@ class Store:
         return self.home.column(self._files.numbers("targets"))
 
     @property
+    def y(self) -> AnyArray:
+        """The label or number of each example."""
+        if self.labels is None:
+            return self.targets.whole
+        found: AnyArray = self.labels[self.targets.whole.astype(np.intp)]
+        return found
+
+    @property
     def weights(self) -> Array | None:
         """Sample weights, 0 for examples left out; None if all are equal."""
         if "weights" not in self._files.header.numbers:
@@ -88,15 +98,23 @@ class Store:
         return self.shape[0] if self._mask is None else int(np.count_nonzero(self._mask))
 
     def __repr__(self) -> str:
+        return f"Store({self.path!r}: {', '.join(self.facts().values())})"
+
+    def facts(self) -> dict[str, str]:
+        """Return what it holds, in words."""
         (m, d), header = self.shape, self._files.header
         some = "" if self._mask is None else f"{len(self)} of "
-        kind = f"sparse with {self.nnz} entries" if header.sparse else "dense"
+        kind = f"sparse, {self.nnz} entries" if header.sparse else "dense"
         targets = "numbers" if self.labels is None else f"{len(self.labels)} classes"
-        weighted = ", weighted" if "weights" in header.numbers else ""
-        return (
-            f"Store({self.path!r}: {some}{m} × {d}, {header.values}, {kind}, {targets}{weighted}, "
-            f"{len(self.home.cuts)} blocks)"
-        )
+        bytes_ = sum(map(header.size, header.files()))
+        blocks = len(self.home.cuts)
+        return {
+            "examples": f"{some}{m} × {d}",
+            "values": f"{header.values}, {kind}",
+            "targets": targets,
+            "weights": "weighted" if "weights" in header.numbers else "equal weights",
+            "on disk": f"{bytes_ / 1e6:.3g} MB in {blocks} block{'s' * (blocks != 1)}",
+        }
 
     def source(
         self,
@@ -155,3 +173,8 @@ def _reopened(path: str, header: bytes, mask: Mask | None) -> Store:
     if store._files.header.text() != header:
         raise DataError(f"{path}: is not the store that was pickled, but another one", file=path)
     return store if mask is None else store.where(mask)
+
+
+def is_store(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder, as stores are, whole or not."""
+    return os.path.isdir(path)

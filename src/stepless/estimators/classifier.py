@@ -21,7 +21,7 @@ from stepless.estimators import multiclass, optimum_bounds, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.examples import labelled_examples
+from stepless.estimators.examples import labelled_examples, targets_of
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
@@ -287,6 +287,14 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
     def predict(self, X: MatrixLike | Store) -> AnyArray:
         """Return the most plausible class of each example."""
         return multiclass.predicted_classes(self.decision_function(X), self.classes_)
+
+    def score(
+        self, X: MatrixLike | Store, y: ArrayLike | None = None, sample_weight: Weights = None
+    ) -> float:
+        """Return the accuracy on examples, or on those of a store with its weights."""
+        if isinstance(X, Store):
+            y, sample_weight = targets_of(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def settled(self, X: MatrixLike | Store) -> Mask:
         """Return for which examples every optimum predicts the class that `predict` does.

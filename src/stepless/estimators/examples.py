@@ -85,7 +85,7 @@ def numbered_examples(
     if X.labels is not None:
         if X.labels.dtype.kind not in "biuf":
             raise ValueError(
-                f"{X.path}: its targets are labels such as {X.labels.tolist()[0]!r}, and a "
+                f"the store's targets are labels such as {X.labels.tolist()[0]!r}, and a "
                 "regression needs numbers; pack it with task='regress'"
             )
         targets = X.source().column(_numbers, X.labels.astype(np.float64))
@@ -105,13 +105,21 @@ def unlabelled_examples(
     return Source(X, np.zeros(X.shape[0]), threads=threads)
 
 
+def targets_of(
+    estimator: BaseEstimator, store: Store, y: ArrayLike | None, sample_weight: Weights
+) -> tuple[AnyArray, Array | None]:
+    """Return a store's labels or numbers, and its weights times those given."""
+    _accept(estimator, store, y, reset=False)
+    return store.y, _stored_weights(store, sample_weight)
+
+
 def _labelled_store(
     store: Store, sample_weight: Weights, class_weight: ClassWeight, threads: int | None
 ) -> Labelled:
     labels = store.labels
     if labels is None:
         raise ValueError(
-            f"{store.path}: its targets are numbers, and a classifier needs labels; pack it with "
+            "the store's targets are numbers, and a classifier needs labels; pack it with "
             "task='classify'"
         )
     places, s = store.targets.whole.astype(np.intp), _stored_weights(store, sample_weight)
@@ -128,11 +136,7 @@ def _labelled_store(
         y = store.source().column(_numbers, _places(labels, known))
     source = store.source(y, None if own else s, threads)
 
-    def as_given() -> AnyArray:
-        found: AnyArray = labels[places]
-        return found
-
-    return Labelled(source, known, as_given)
+    return Labelled(source, known, lambda: store.y)
 
 
 def _class_weights(
@@ -160,7 +164,7 @@ def _stored_weights(store: Store, sample_weight: Weights) -> Array | None:
 def _accept(estimator: BaseEstimator, store: Store, y: ArrayLike | None, reset: bool) -> None:
     """Refuse targets beside a store's, and other features than those of the fit."""
     if y is not None:
-        raise ValueError(f"{store.path}: holds its own targets: leave y out, or None")
+        raise ValueError("a store holds its own targets: leave y out, or None")
     names = None if store.names is None else np.array(store.names, dtype=object)
     if reset:
         estimator.n_features_in_ = store.shape[1]
@@ -170,14 +174,14 @@ def _accept(estimator: BaseEstimator, store: Store, y: ArrayLike | None, reset: 
         return
     if store.shape[1] != estimator.n_features_in_:
         raise ValueError(
-            f"{store.path}: has {store.shape[1]} features, but {type(estimator).__name__} was "
+            f"the store has {store.shape[1]} features, but {type(estimator).__name__} was "
             f"fitted to {estimator.n_features_in_}"
         )
     known = getattr(estimator, "feature_names_in_", None)
     if known is not None and names is not None and not np.array_equal(known, names):
         odd = int(np.flatnonzero(known != names)[0])
         raise ValueError(
-            f"{store.path}: its feature {odd} is {names[odd]!r}, but {type(estimator).__name__} "
+            f"feature {odd} of the store is {names[odd]!r}, but {type(estimator).__name__} "
             f"was fitted with {known[odd]!r} there"
         )
 

@@ -83,18 +83,26 @@ def pack(
         if names is None and hasattr(X, "columns"):
             names = [str(name) for name in X.columns]
         chunks = _slices(X, y, sample_weight)
-    with StoreFolder(path) as folder:
-        _pack(folder, chunks, StoreWriter(folder, _values(dtype), None, names), task)
+    pack_chunks(path, chunks, task, dtype=dtype, names=names)
 
 
-def _pack(
-    folder: StoreFolder,
+def pack_chunks(
+    path: Path,
     chunks: Iterator[tuple[Matrix, Any, Any]],
-    writer: StoreWriter,
     task: str,
+    *,
+    dtype: Any = None,
+    names: Sequence[str] | None = None,
+    width: int | None = None,
 ) -> None:
+    """Write validated chunks to a store; with ``width=0`` the largest index decides its width."""
     if task not in ("classify", "regress"):
         raise ValueError(f"task must be 'classify' or 'regress', not {brief(task)}")
+    with StoreFolder(path) as folder:
+        _write(StoreWriter(folder, _values(dtype), width, names), chunks, task)
+
+
+def _write(writer: StoreWriter, chunks: Iterator[tuple[Matrix, Any, Any]], task: str) -> None:
     labels = Labels()
     for X, y, s in chunks:
         if X.shape[0]:

@@ -17,7 +17,7 @@ from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
-from stepless.estimators.examples import numbered_examples
+from stepless.estimators.examples import numbered_examples, targets_of
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
@@ -162,6 +162,14 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
     def predict(self, X: MatrixLike | Store) -> Array:
         """Return the prediction for each example; the expected count for Poisson."""
         return self._means(linear_scores(self, X))
+
+    def score(
+        self, X: MatrixLike | Store, y: ArrayLike | None = None, sample_weight: Weights = None
+    ) -> float:
+        """Return the R² on examples, or on those of a store with its weights."""
+        if isinstance(X, Store):
+            y, sample_weight = targets_of(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def _means(self, z: Array) -> Array:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z
