@@ -9,7 +9,12 @@ from stepless.checks import (
     check_regularizer as check_regularizer,
     check_risk as check_risk,
 )
-from stepless.data import DataError as DataError, Source as Source, read_svmlight as read_svmlight
+from stepless.data import (
+    DataError as DataError,
+    Source as Source,
+    Store as Store,
+    read_svmlight as read_svmlight,
+)
 from stepless.estimators import (
     ChainClassifier as ChainClassifier,
     GaussianExpansion as GaussianExpansion,
@@ -24,6 +29,7 @@ from stepless.estimators import (
     StructuredClassifier as StructuredClassifier,
     alpha_path as alpha_path,
 )
+from stepless.estimators.packing import open as open, pack as pack
 from stepless.kernels import (
     Gaussian as Gaussian,
     Kernel as Kernel,

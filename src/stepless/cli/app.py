@@ -16,6 +16,7 @@ from stepless.cli.fit import fit
 from stepless.cli.game import game
 from stepless.cli.info import info
 from stepless.cli.interrupts import end_by_interrupt, ignore_interrupts
+from stepless.cli.pack import pack
 from stepless.cli.predict import predict
 from stepless.cli.score import score
 from stepless.cli.standard_files import prepare_standard_files
@@ -32,7 +33,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 bad input or a claim that does not hold, 2 wrong usage, "
     "3 stopped before the gap was met, 130 interrupted.",
 )
-for command in (fit, predict, score, verify, info, game, demo, warm):
+for command in (fit, pack, predict, score, verify, info, game, demo, warm):
     app.command()(command)
 
 

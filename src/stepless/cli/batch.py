@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.live import Live
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,6 +19,7 @@ from stepless.cli.progress import LiveLine, line, live_line
 from stepless.cli.reading import (
     Examples,
     FractionalLabel,
+    open_store,
     queries,
     read_examples,
     read_for_model,
@@ -27,7 +27,8 @@ from stepless.cli.reading import (
     targets,
 )
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
-from stepless.data import DataError
+from stepless.data import DataError, Store
+from stepless.data.store import is_store
 from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker, MetricClassifier
 from stepless.report import Checkpoint, Summary, save_model, score_model
 from stepless.run import Run
@@ -57,7 +58,7 @@ def fit_batch(
             watchers.append(_live_line(model, examples, live, keeper))
         model.set_params(verbose=int(output.talks and live is None))
         _train(model, data, files.data, watchers, output.talks)
-        score = None if test is None else score_model(model, *test)
+        score = None if test is None else score_model(model, test.X, test.known, test.qid)
     with uninterrupted_writing(files.output, output.proof) as state:
         save_model(model, files.output, about, proof=output.proof)
     return Summary.of(model, score), state.interrupted
@@ -66,7 +67,7 @@ def fit_batch(
 def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> _FitData:
     """Read all files before the run, so that none of them can spoil it afterwards."""
     data, test, weights = files.data, files.test, problem.weights
-    if isinstance(model, ChainClassifier):
+    if isinstance(model, ChainClassifier) and not is_store(data):
         refuse_together("--task tag", {"--zero-based": problem.zero_based})
         words, about = read_tagged(data)
         s = None if weights is None else read_weights(weights, len(words.sentences))
@@ -78,23 +79,31 @@ def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> _FitData
     about = {"data": str(data), "zero_based": problem.zero_based}
     examples = _read_examples(model, data, problem.zero_based)
     if isinstance(model, LinearClassifier | MetricClassifier):
-        first = examples.y[0]
-        if (examples.y == first).all():
+        first = examples.known[0]
+        if (examples.known == first).all():
             raise DataError(
                 f"{data}: all labels are {first}, but a classifier needs two classes to tell apart"
             )
-    s = None if weights is None else read_weights(weights, len(examples.y))
+    s = None if weights is None else read_weights(weights, examples.X.shape[0])
     if test is None:
         return examples, s, None, about
     held_out = _read_examples(model, test, problem.zero_based)
     # a feature that only one of the files has is 0 in the other
     features = max(examples.X.shape[1], held_out.X.shape[1])
-    for X in (examples.X, held_out.X):
-        X.resize(X.shape[0], features)
+    for path, (X, _, _) in ((data, examples), (test, held_out)):
+        if not isinstance(X, Store):
+            X.resize(X.shape[0], features)
+        elif X.shape[1] < features:
+            raise DataError(
+                f"{path}: has {X.shape[1]} features, but the other file has {features}; pack both "
+                "with as many"
+            )
     return examples, s, held_out, about
 
 
 def _read_examples(model: Model, path: Path, zero_based: bool) -> Examples:
+    if is_store(path):
+        return open_store(path, model)
     X, y, qid = read_examples(path, zero_based)
     refuse_small_memory(X.shape[1])
     try:
@@ -122,7 +131,7 @@ def checkpoint_of(options: CheckpointOptions) -> Checkpoint | None:
 
 def _live_line(model: Model, data: Examples, live: Live, keeper: Checkpoint | None) -> LiveLine:
     """Return the watcher that keeps the live line up to date."""
-    classes = len(np.unique(data.y)) if isinstance(model, LinearClassifier) else 2
+    classes = data.classes if isinstance(model, LinearClassifier) else 2
     first = "choosing alpha" if model.alpha == "auto" else "starting"
     live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
     begun = 0 if keeper is None else keeper.runs
@@ -137,7 +146,7 @@ def _train(
         warnings.simplefilter("always")
         try:
             model.fit(**data, watchers=watchers)
-        except DataError:  # of the checkpoint, which it names
+        except DataError:  # of the checkpoint or a store, which it names
             raise
         except (ValueError, TypeError) as error:
             raise DataError(f"{path}: {error}") from None

@@ -76,7 +76,7 @@ class FileOptions:
     data: Path = argument(
         "DATA",
         "LIBSVM (svmlight) text or CSV, or for --task tag words in columns; plain or in gz, "
-        "bz2 or xz; - for standard input.",
+        "bz2 or xz; - for standard input. Or a store, which `stepless pack` made.",
     )
     output: Path = option(
         MISSING,

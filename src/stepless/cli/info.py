@@ -1,4 +1,4 @@
-"""`stepless info`: what a model file says of its model."""
+"""`stepless info`: what a model file, or a store, says of itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepless.cli.errors import errors_as_messages
-from stepless.cli.options import grouped, model_argument, option
+from stepless.cli.options import argument, grouped, option
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -19,7 +19,7 @@ _MOST = 10  # names of hashed features
 class InfoOptions:
     """The options of `stepless info`."""
 
-    model: Path = model_argument()
+    model: Path = argument("MODEL", "What `stepless fit` wrote, or a store of `stepless pack`.")
     json: bool = option(
         False, "Write one JSON document, with all events of the run.", None, "--json"
     )
@@ -27,15 +27,22 @@ class InfoOptions:
 
 @grouped
 def info(options: InfoOptions) -> None:
-    """Say what MODEL is, how it was fitted, and how far from the best possible it is."""
+    """Say what MODEL is, how it was fitted, and how far from the best possible it is.
+
+    Of a store, say what it holds.
+    """
     with errors_as_messages():
         from stepless.cli.outputs import write_text
+        from stepless.data.store import is_store
         from stepless.report import Summary, describe
         from stepless.report.model_file import read_model
         from stepless.report.strict_json import strict_json
         from stepless.report.tensors import damage_reported
 
         model = options.model
+        if is_store(model):
+            write_text(_of_store(model, options.json))
+            return
         fitted, header = read_model(model)
         with damage_reported(model):
             summary = Summary.of(fitted)
@@ -54,6 +61,16 @@ def info(options: InfoOptions) -> None:
                     proof = {"proof": f"{file}, sha256 {digest}"}
                 text = describe(summary, {"made": made} | proof | _heaviest(fitted, about))
         write_text(text)
+
+
+def _of_store(path: Path, json: bool) -> str:
+    from stepless.data import Store
+    from stepless.report.strict_json import strict_json
+
+    facts = Store(path).facts()
+    if json:
+        return strict_json({"store": str(path)} | facts, indent=2)
+    return "\n".join(f"{name:<12} {said}" for name, said in facts.items())
 
 
 def _heaviest(model: BaseEstimator, about: dict[str, Any]) -> dict[str, str]:

@@ -29,7 +29,8 @@ class PredictOptions:
 
     model: Path = model_argument()
     data: Path = argument(
-        "DATA", "LIBSVM text, CSV, or words in columns; - for standard input. Labels are ignored."
+        "DATA",
+        "LIBSVM text, CSV, words in columns or a store; - for standard input. Labels are ignored.",
     )
     output: Path | None = option(
         None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +15,18 @@ from stepless.arrays import AnyArray, Array, Indices
 from stepless.cli.file_format import FileFormat, is_table
 from stepless.cli.inputs import input_name, input_of
 from stepless.cli.tagging import check_template, inputs_of, read_for_tagger, tags_of
-from stepless.data import Columns, DataError, SvmlightData, read_svmlight
+from stepless.data import Columns, DataError, Store, SvmlightData, read_svmlight
 from stepless.data.byte_stream import ByteStream
 from stepless.data.csv_rows import number
 from stepless.data.errors import ZeroIndex
-from stepless.estimators import ChainClassifier, LinearRanker, LinearRegressor, StructuredClassifier
+from stepless.data.store import is_store
+from stepless.estimators import (
+    ChainClassifier,
+    LinearClassifier,
+    LinearRanker,
+    LinearRegressor,
+    StructuredClassifier,
+)
 from stepless.report.model_file import read_model
 from stepless.report.tensors import damage_reported
 
@@ -27,11 +36,23 @@ class FractionalLabel(DataError):
 
 
 class Examples(NamedTuple):
-    """Inputs and their labels, targets, grades or tags."""
+    """Inputs and their labels, targets, grades or tags; or a store, which has its own."""
 
     X: Any
     y: Any
     qid: Indices | None = None  # the queries of a ranker's documents
+
+    @property
+    def known(self) -> Any:
+        """The labels or numbers, also those of a store."""
+        return self.X.y if isinstance(self.X, Store) else self.y
+
+    @property
+    def classes(self) -> int:
+        """The number of different labels."""
+        if isinstance(self.X, Store):
+            return len(self.X.y if self.X.labels is None else self.X.labels)
+        return len(np.unique(self.y))
 
 
 def open_model(path: Path) -> tuple[BaseEstimator, dict[str, Any]]:
@@ -70,6 +91,8 @@ def read_for_model(
 
     Features that the file lacks are 0; unless features are hashed, it may have no others.
     """
+    if is_store(path):
+        return open_store(path, model)
     if isinstance(model, ChainClassifier | StructuredClassifier):
         words = read_words(path, model, about, labelled)
         return Examples(inputs_of(words, about), tags_of(words))
@@ -87,6 +110,15 @@ def read_for_model(
     if not labelled:
         return Examples(data.X, data.y)
     return Examples(data.X, targets(path, model, data.y), queries(path, model, data.qid))
+
+
+def open_store(path: Path, model: BaseEstimator) -> Examples:
+    """Open a store for a model that can work from one."""
+    if not isinstance(model, LinearClassifier | LinearRegressor):
+        raise DataError(
+            f"{path}: is a store, from which a {type(model).__name__} cannot work: give it text"
+        )
+    return Examples(Store(path), None)
 
 
 def read_words(path: Path, model: BaseEstimator, about: dict[str, Any], labelled: bool) -> Columns:
@@ -132,24 +164,53 @@ def _class_labels(path: Path, y: AnyArray) -> AnyArray:
 
 def read_weights(path: Path, examples: int) -> Array:
     """Read sample weights, one number per line, and no further than there are examples."""
-    weights: list[float] = []
-    name = input_name(path)
-    with ByteStream(input_of(path)) as stream:
-        for count, line in enumerate(stream.lines(), 1):
-            text = line.decode(errors="backslashreplace").strip()
-            if count > examples:
-                if text or count > examples + 1:
-                    raise DataError(f"{name}: holds more weights than the {examples} examples")
-                continue
-            weight = number(text)
+    with WeightLines(path) as lines:
+        weights = lines.take(examples)
+        lines.refuse_more()
+    return weights
+
+
+class WeightLines:
+    """Sample weights, one number per line, read as they are needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._name, self._stream = input_name(path), ByteStream(input_of(path))
+        self._lines, self._taken = self._stream.lines(), 0
+
+    def take(self, count: int) -> Array:
+        """Read the weights of the next examples."""
+        weights = np.fromiter(self._weights(count), np.float64)
+        self._taken += weights.size
+        if weights.size < count:
+            if self._stream.failure:
+                raise DataError(f"{self._name}, after line {self._taken}: {self._stream.failure}")
+            raise DataError(
+                f"{self._name}: holds {self._taken} weights, but there are "
+                f"{self._taken - weights.size + count} examples"
+            )
+        return weights
+
+    def _weights(self, count: int) -> Iterator[float]:
+        for line, text in enumerate(islice(self._lines, count), self._taken + 1):
+            word = text.decode(errors="backslashreplace").strip()
+            weight = number(word)
             if weight is None or not 0.0 <= weight < math.inf:
                 raise DataError(
-                    f"{name}, line {count}, column 1: expected a weight of at least 0, "
-                    f"found {text[:40]!r}"
+                    f"{self._name}, line {line}, column 1: expected a weight of at least 0, "
+                    f"found {word[:40]!r}"
                 )
-            weights.append(weight)
-        if stream.failure:
-            raise DataError(f"{name}, after line {len(weights)}: {stream.failure}")
-    if len(weights) < examples:
-        raise DataError(f"{name}: holds {len(weights)} weights, but there are {examples} examples")
-    return np.array(weights)
+            yield weight
+
+    def refuse_more(self) -> None:
+        """Refuse weights for which there are no examples; one empty line may follow."""
+        for k, text in enumerate(islice(self._lines, 2)):
+            if k or text.strip():
+                raise DataError(f"{self._name}: holds more weights than the {self._taken} examples")
+        if self._stream.failure:
+            raise DataError(f"{self._name}, after line {self._taken}: {self._stream.failure}")
+
+    def __enter__(self) -> WeightLines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()

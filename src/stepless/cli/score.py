@@ -15,7 +15,8 @@ class ScoreOptions:
 
     model: Path = model_argument()
     data: Path = argument(
-        "DATA", "LIBSVM text, CSV, or words in columns, with true labels; - for standard input."
+        "DATA",
+        "LIBSVM text, CSV, words in columns, with true labels, or a store; - for standard input.",
     )
     zero_based: bool = zero_based_option()
     json: bool = json_option()
@@ -41,7 +42,7 @@ def score(options: ScoreOptions) -> None:
         refuse_outputs({}, {"MODEL": model, "DATA": data})
         predictor, about = open_model(model)
         examples = read_for_model(data, predictor, about, options.zero_based)
-        result = score_model(predictor, *examples)
+        result = score_model(predictor, examples.X, examples.known, examples.qid)
         if options.json:
             files = {"model": str(model), "data": str(data)}
             write_text(strict_json(files | result.as_dict(), indent=2))

@@ -37,6 +37,8 @@ def is_stream(model: Model, data: Path, asked: bool) -> TypeGuard[StreamModel]:
     able = isinstance(model, StreamModel)
     if asked and not able:
         raise ValueError("a stream is for losses of single examples: give a file, without --stream")
+    if asked and data.is_dir():
+        raise ValueError(f"{data}: a store is no stream: leave --stream out")
     return asked or (able and str(data) == "-")
 
 

@@ -23,7 +23,9 @@ class VerifyOptions:
     """The options of `stepless verify`."""
 
     model: Path = model_argument()
-    data: Path = argument("DATA", "The data that it was fitted to; - for standard input.")
+    data: Path = argument(
+        "DATA", "The data, or store, that it was fitted to; - for standard input."
+    )
     proof: Path | None = option(None, "What `stepless fit --proof` wrote beside MODEL.", "FILE")
     weights: Path | None = option(
         None, "The weights of the examples, if it was fitted to some.", "FILE"
@@ -56,7 +58,7 @@ def verify(options: VerifyOptions) -> None:
         verification.refuse_stream(predictor)
         known = None if proof is None else read_proof(proof)  # before the data, which may be large
         X, y, qid = read_for_model(data, predictor, about, options.zero_based)
-        s = None if weights is None else read_weights(weights, len(y))
+        s = None if weights is None else read_weights(weights, len(X if y is None else y))
         queries = {} if qid is None else {"qid": qid}
         found = verification.verify(predictor, X, y, s, known, **queries)
         if options.json:

@@ -14,6 +14,7 @@ from stepless.data.errors import DataError as DataError, ZeroIndex as ZeroIndex
 from stepless.data.hashing import Hashing as Hashing
 from stepless.data.sequences import Sequences as Sequences, Vocabulary as Vocabulary
 from stepless.data.source import Source as Source
+from stepless.data.store import Store as Store
 from stepless.data.svmlight import SvmlightData as SvmlightData, read_svmlight as read_svmlight
 from stepless.data.svmlight_stream import svmlight_chunks as svmlight_chunks
 from stepless.data.templates import (

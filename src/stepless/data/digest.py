@@ -30,15 +30,21 @@ def digest(part: Any) -> str:
     (True, False)
     """
     if isinstance(part, Source):
+        if part.home.digest is not None:
+            return part.home.digest
         starts = Column([lo for lo, _ in part.cuts])
-        total = sum(map(int, part.map(entries.digest, starts)), start=part.shape[0])
-        return f"{total % 2**64:016x}"
+        return rows_digest(part.shape[0], sum(map(int, part.map(entries.digest, starts))))
     if sparse.issparse(part) or isinstance(part, Design) or getattr(part, "ndim", 0) == 2:
         return digest(Source(part, np.zeros(part.shape[0])))
     if isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "biuf":
         kind = np.float64 if part.dtype.kind == "f" else np.int64
         return f"{checksum(np.ascontiguousarray(part, dtype=kind)):016x}"
     return fingerprint(part).hex()[:16]
+
+
+def rows_digest(rows: int, total: int) -> str:
+    """Return the digest of rows, from the sum of the digests of their entries."""
+    return f"{(total + rows) % 2**64:016x}"
 
 
 def digest_arrays(arrays: list[AnyArray]) -> str:

@@ -14,7 +14,6 @@ from stepless.data.column import Column
 from stepless.data.cuts import sum_blocks
 from stepless.design import Design
 
-
 Spans: TypeAlias = list[tuple[int, int]]  # ranges of rows
 
 
@@ -71,6 +70,8 @@ class Home(ABC):
     probes: int = 1  # points that a search tries per round: many, where a round costs a journey
     rounds: int = 0  # so far, each with results that the next step needs
     passes: int = 0  # so far, over the rows
+    digest: str | None = None  # of the rows, if it is known without reading them
+    checksums: tuple[int, ...] | None = None  # of the rows of blocks, or of parts of them, likewise
 
     @abstractmethod
     def bind(self, y: Column, s: Column) -> list[Any]:

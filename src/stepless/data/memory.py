@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Self
 
@@ -62,21 +62,31 @@ class Memory(Home):
         yield [(0, self.shape[0])], Block(self.design, y.whole, s.whole)
 
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
-        loop, shared = round_.loop, (*round_.writes, *round_.shared)
-        total = None if round_.shape is None else TreeSum(round_.shape, round_.join)
+        if self.shape[0] < _MANY and round_.light:
+            threads = 1
+        found = run_here(round_, len(blocks), lambda k, call: call(blocks[k]), threads)
+        self.count(round_, found[0])
+        return found
 
-        def work(k: int) -> Any:
-            if total is None:
-                return loop(blocks[k], *block_arguments(k, shared))
-            sum_ = total.leaf()
-            found = loop(blocks[k], sum_, *block_arguments(k, shared))
-            total.add(k, sum_)
-            return found
 
-        if len(blocks) == 1:
-            results = [work(0)]
-        else:
-            alone = self.shape[0] < _MANY and round_.light
-            results = map_blocks(work, len(blocks), 1 if alone else threads)
-        self.count(round_, results)
-        return results, None if total is None else total.whole
+def run_here(
+    round_: Round,
+    count: int,
+    use: Callable[[int, Callable[[Any], Any]], Any],
+    threads: int,
+) -> tuple[Any, Array | None]:
+    """Run a round on threads of this process: `use(k, call)` returns call(block k)."""
+    loop, shared = round_.loop, (*round_.writes, *round_.shared)
+    total = None if round_.shape is None else TreeSum(round_.shape, round_.join)
+
+    def work(k: int) -> Any:
+        given = block_arguments(k, shared)
+        if total is None:
+            return use(k, lambda block: loop(block, *given))
+        sum_ = total.leaf()
+        found = use(k, lambda block: loop(block, sum_, *given))
+        total.add(k, sum_)
+        return found
+
+    results = map_blocks(work, count, threads)
+    return results, None if total is None else total.whole

@@ -298,8 +298,15 @@ class Source:
         """Root mean square of each feature."""
         return np.sqrt(self.squares(self._s) / self.shape[0])
 
+    @cached_property
+    def means(self) -> Array:
+        """Mean of each feature."""
+        return self.combination(self._s) / self.shape[0]
+
     def digests(self) -> tuple[int, ...]:
         """Return a checksum of the rows of each block."""
+        if self.home.checksums is not None:
+            return self.home.checksums
         return tuple(self.map(Block.digest))  # not cached: the caller may have changed the arrays
 
 

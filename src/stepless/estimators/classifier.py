@@ -16,18 +16,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, Mask, MatrixLike, Weights
-from stepless.data import Source
+from stepless.data import Source, Store
 from stepless.estimators import multiclass, optimum_bounds, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.dask_input import dask_examples, is_dask
+from stepless.estimators.examples import labelled_examples, targets_of
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
 from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
 from stepless.estimators.targets import refuse_non_classes, stream_classes
-from stepless.estimators.validation import sample_weights, validate_classification, validate_X_y
+from stepless.estimators.validation import sample_weights, validate_X_y
 from stepless.estimators.warm_start import continues_last_fit
 from stepless.objective import Loss
 from stepless.problem import ClassWeight, Problem
@@ -138,30 +139,34 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
 
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
+        self,
+        X: MatrixLike | Store,
+        y: ArrayLike | None = None,
+        sample_weight: Weights = None,
+        *,
+        watchers: Watchers = (),
     ) -> Self:
-        """Fit to examples X (m × d, dense or sparse) and labels y.
+        """Fit to examples X (m × d, dense or sparse) and labels y, or to those of a store.
 
-        Both may be collections of Dask: arrays of dense or CSR blocks, or frames. They are read on
-        the cluster of the context's client, or by threads here; no `proof_` is stored of them.
+        X and y may be collections of Dask: arrays of dense or CSR blocks, or frames. They are read
+        on the cluster of the context's client, or by threads here; no `proof_` is stored of them.
+        Weights given beside a store multiply its own.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        weights, labels = (sample_weight, problem.class_weight), None
-        if is_dask(X):
-            source, classes = dask_examples().classification(self, X, y, *weights, run.threads)
-        else:
-            X, labels, s, classes = validate_classification(self, X, y, *weights)
-            source = Source(X, np.ones(len(labels)), s, run.threads)
-        problem, d = problem.of_classes(len(classes), self.multi_class), source.shape[1]
+        given = labelled_examples(
+            self, X, y, sample_weight, problem.class_weight, threads=run.threads
+        )
+        source, classes, d = given.source, given.classes, given.source.shape[1]
+        problem = problem.of_classes(len(classes), self.multi_class)
         starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        tasks = multiclass.sources_per_run(source, labels, classes, problem.loss)
-        problem = choose_strength(problem, (each for _, each in tasks), run)
+        tasks = multiclass.source_per_run(source, classes, problem.loss)
+        problem = choose_strength(problem, (examples for _, examples in tasks), run)
         chosen = perf_counter() - began
-        for label, each in multiclass.sources_per_run(source, labels, classes, problem.loss):
+        for label, examples in multiclass.source_per_run(source, classes, problem.loss):
             k, spent = len(results), chosen + sum(r.trace[-1].seconds for r in results)
-            risks.append(risk_of(problem.objective, each))
+            risks.append(risk_of(problem.objective, examples))
             stopping = run.stopping(len(starts) - k, spent)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
@@ -170,32 +175,27 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         )
         constants, names = [r.at_constant for r in risks], multiclass.positive_class_names(classes)
         store_certificate(self, run, results, constants=constants, labels=names)
-        self.__dict__.pop("proof_", None)
-        if labels is not None:
-            described = proof.describe_problem(problem.objective, problem.loss)
-            data = proof.class_data(source, labels, classes, source.s)
-            proof.store_proof(self, results, described, data)
+        described = proof.describe_problem(problem.objective, problem.loss)
+        proof.store_proof(self, results, described, given.data())
         optimum_bounds.store_optimum_bounds(self, risks, results)
         self.__dict__.pop("_stream", None)
         return self
 
     def _proof_obligation(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+        self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights
     ) -> proof.Obligation:
         problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
-        X, y, s, classes = validate_classification(
-            self, X, y, sample_weight, problem.class_weight, reset=False
+        given = labelled_examples(
+            self, X, y, sample_weight, problem.class_weight, threads=run.threads, reset=False
         )
+        source, classes = given.source, given.classes
         proof.refuse_other_labels(self.classes_, classes)
         problem = problem.of_classes(len(classes), self.multi_class)
-        source = Source(X, np.ones(len(y)), s, run.threads)
         found = multiclass.weights_per_run(*linear_weights(self, source.shape[1]), problem.loss)
-        tasks = zip(multiclass.targets_per_run(y, classes, problem.loss), found, strict=True)
-        runs = (
-            (risk_of(problem.objective, source.relabelled(y_run)), *at) for (_, y_run), at in tasks
-        )
+        tasks = zip(multiclass.source_per_run(source, classes, problem.loss), found, strict=True)
+        runs = ((risk_of(problem.objective, examples), *at) for (_, examples), at in tasks)
         described = proof.describe_problem(problem.objective, problem.loss)
-        return proof.Obligation(described, proof.class_data(source, y, classes, source.s), runs)
+        return proof.Obligation(described, given.data(), runs)
 
     def _starts(
         self, problem: Problem, classes: AnyArray, d: int, fitted: bool
@@ -283,7 +283,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         check_is_fitted(self, "_stream", msg="there is no stream: learn from one first")
         self.coef_, self.intercept_ = self._stream.weights()
 
-    def decision_function(self, X: MatrixLike) -> Array:
+    def decision_function(self, X: MatrixLike | Store) -> Array:
         """Return ⟨w, x⟩ + b for each example (one column per class for more than two)."""
         if is_dask(X):
             lazy: Array = dask_examples().scores(self, X, "decision_function")
@@ -291,14 +291,22 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         z = linear_scores(self, X)
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X: MatrixLike) -> AnyArray:
+    def predict(self, X: MatrixLike | Store) -> AnyArray:
         """Return the most plausible class of each example."""
         if is_dask(X):
             lazy: AnyArray = dask_examples().scores(self, X, "predict")
             return lazy
         return multiclass.predicted_classes(self.decision_function(X), self.classes_)
 
-    def settled(self, X: MatrixLike) -> Mask:
+    def score(
+        self, X: MatrixLike | Store, y: ArrayLike | None = None, sample_weight: Weights = None
+    ) -> float:
+        """Return the accuracy on examples, or on those of a store with its weights."""
+        if isinstance(X, Store):
+            y, sample_weight = targets_of(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+    def settled(self, X: MatrixLike | Store) -> Mask:
         """Return for which examples every optimum predicts the class that `predict` does.
 
         This is known for ``penalty="l2"`` only, and for a joint loss only without intercepts.
@@ -308,7 +316,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         return optimum_bounds.settled_labels(self, X, self.decision_function(X))
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: MatrixLike) -> Array:
+    def predict_proba(self, X: MatrixLike | Store) -> Array:
         """Return the probability of each class, if the loss models one (logistic)."""
         z = self.decision_function(X)
         return softmax(z, axis=1) if self.loss_.outputs() > 1 else probabilities(self.loss_, z)

@@ -8,20 +8,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, MatrixLike
-from stepless.data import Source
+from stepless.data import Store
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.examples import unlabelled_examples
 from stepless.estimators.multiclass import predicted_classes
-from stepless.estimators.validation import validate_X
 from stepless.run import threads_of
 
 
-def linear_scores(estimator: CertifiedEstimator, X: MatrixLike, b: float | None = None) -> Array:
+def linear_scores(
+    estimator: CertifiedEstimator, X: MatrixLike | Store, b: float | None = None
+) -> Array:
     """Return ⟨w, x⟩ + b for each example and row of coef_; b is `intercept_` unless given."""
     check_is_fitted(estimator)
-    X = validate_X(estimator, X)
-    coef, intercepts = linear_weights(estimator, X.shape[1], b)
     # Our own sums: BLAS's depend on the number of rows, and a tie of two classes with them.
-    source = Source(X, np.zeros(X.shape[0]), threads=threads_of(estimator.n_jobs))
+    source = unlabelled_examples(estimator, X, threads_of(estimator.n_jobs))
+    coef, intercepts = linear_weights(estimator, source.shape[1], b)
     z = [source.predictions(w, at) for w, at in zip(coef, intercepts.tolist(), strict=True)]
     return np.column_stack(z) if np.ndim(estimator.coef_) == 2 else z[0]
 

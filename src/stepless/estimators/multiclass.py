@@ -42,25 +42,29 @@ def targets_per_run(y: AnyArray, classes: AnyArray, loss: Loss) -> Iterator[tupl
         yield label, np.where(y == positive, 1.0, -1.0)
 
 
-def sources_per_run(
-    source: Source, y: AnyArray | None, classes: AnyArray, loss: Loss
-) -> Iterator[tuple[str, Source]]:
-    """Yield the label and the examples of each run; without y, their targets number the classes."""
-    if y is not None:
-        for label, targets in targets_per_run(y, classes, loss):
-            yield label, source.relabelled(targets)
-    elif loss.outputs() > 1:
-        yield "", source
-    else:
-        for code in positive_classes(np.arange(len(classes))).tolist():
-            label = f"class {classes[code]}: " if len(classes) > 2 else ""
-            yield label, source.relabelled(source.column(_against, float(code)))
+def source_per_run(source: Source, classes: AnyArray, loss: Loss) -> Iterator[tuple[str, Source]]:
+    """Yield the label and the examples of each run, from targets that are places in `classes`.
+
+    A place of −1 is of a label that no run needs to know.
+    """
+    if loss.outputs() > 1:
+        yield "", source.relabelled(source.column(_known_places))
+        return
+    several = len(classes) > 2
+    for place in range(len(classes))[0 if several else 1 :]:
+        label = f"class {classes[place]}: " if several else ""
+        yield label, source.relabelled(source.column(_against_rest, place))
 
 
 @light
-def _against(block: Block, code: float) -> Array:
-    """Return 1 for the examples of a class, −1 for the others."""
-    return np.where(block.y == code, 1.0, -1.0)
+def _known_places(block: Block) -> Array:
+    found: Array = np.maximum(block.y, 0.0)
+    return found
+
+
+@light
+def _against_rest(block: Block, place: int) -> Array:
+    return np.where(block.y == place, 1.0, -1.0)
 
 
 def positive_class_names(classes: AnyArray) -> list[str]:

@@ -13,12 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from stepless.arguments import brief
 from stepless.arrays import Array, MatrixLike, Weights
-from stepless.data import Source
+from stepless.data import Source, Store
 from stepless.estimators.classifier import LinearClassifier
-from stepless.estimators.dask_input import dask_examples, is_dask
-from stepless.estimators.multiclass import sources_per_run
+from stepless.estimators.examples import labelled_examples, numbered_examples
+from stepless.estimators.multiclass import source_per_run
 from stepless.estimators.regressor import LinearRegressor
-from stepless.estimators.validation import validate_classification, validate_regression
 from stepless.interrupts import interruptible
 from stepless.objective import Loss
 from stepless.problem import Problem, loss_of
@@ -54,8 +53,8 @@ class PathPoint:
 
 
 def alpha_path(
-    X: MatrixLike,
-    y: ArrayLike,
+    X: MatrixLike | Store,
+    y: ArrayLike | None,
     alphas: Sequence[float],
     *,
     loss: str | Loss = "hinge",
@@ -72,7 +71,7 @@ def alpha_path(
     ----------
     X, y
         Examples, and targets: two classes for a classifier's loss, numbers otherwise. Both may be
-        collections of Dask.
+        collections of Dask; or a store, and None.
     alphas
         Strengths, in any order.
     loss, sample_weight
@@ -125,28 +124,22 @@ def _points(
 
 def _source(
     model: LinearClassifier | LinearRegressor,
-    X: MatrixLike,
-    y: ArrayLike,
+    X: MatrixLike | Store,
+    y: ArrayLike | None,
     sample_weight: Weights,
     problem: Problem,
     run: Run,
 ) -> Source:
     """Return examples with numbers, or of two classes, the second one positive."""
-    given, labels = (model, X, y, sample_weight), None
     if isinstance(model, LinearRegressor):
-        if is_dask(X):
-            examples: Source = dask_examples().regression(*given, problem.loss, run.threads)
-            return examples
-        return Source(*validate_regression(*given, problem.loss), run.threads)
-    if is_dask(X):
-        source, classes = dask_examples().classification(*given, problem.class_weight, run.threads)
-    else:
-        X, labels, s, classes = validate_classification(*given, problem.class_weight)
-        source = Source(X, np.ones(len(labels)), s, run.threads)
-    if len(classes) > 2:
-        raise ValueError(f"y holds {len(classes)} classes: a path needs two classes, or numbers")
-    [(_, examples)] = sources_per_run(source, labels, classes, problem.loss)
-    return examples
+        return numbered_examples(model, X, y, sample_weight, problem.loss, threads=run.threads)
+    given = labelled_examples(model, X, y, sample_weight, problem.class_weight, threads=run.threads)
+    if len(given.classes) > 2:
+        raise ValueError(
+            f"y holds {len(given.classes)} classes: a path needs two classes, or numbers"
+        )
+    [(_, source)] = source_per_run(given.source, given.classes, problem.loss)
+    return source
 
 
 def _strengths(alphas: Sequence[float]) -> list[float]:

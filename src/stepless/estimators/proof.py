@@ -64,16 +64,21 @@ class Obligation:
     """
 
     problem: dict[str, str]
-    data: Data
+    data: Data | None  # None where they are not in one place
     runs: Iterable[tuple[Risk, Array, float | Array]]
     unit: Callable[[float, float], float] = lambda objective, gap: objective
 
 
 def store_proof(
-    estimator: CertifiedEstimator, results: list[Result], problem: dict[str, str], data: Data
+    estimator: CertifiedEstimator, results: list[Result], problem: dict[str, str], data: Data | None
 ) -> None:
-    """Store the witnesses of a fit's runs; call this last, for it digests what was learned."""
+    """Store the witnesses of a fit's runs, and none where the data are not at hand.
+
+    Call this last, for it digests what was learned.
+    """
     estimator.__dict__.pop("proof_", None)
+    if data is None:
+        return
     kind, witnesses = type(estimator).__name__, tuple(r.witness for r in results)
     digests, bounds = data_digests(data), (estimator.objective_, estimator.lower_bound_)
     estimator.proof_ = Proof(kind, problem, digests, model_digest(estimator), *bounds, witnesses)

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import Array, MatrixLike, Weights
 from stepless.compiled.light import light
-from stepless.data import Block, Source
+from stepless.data import Block, Source, Store
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.dask_input import dask_examples, is_dask
+from stepless.estimators.examples import numbered_examples, targets_of
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
@@ -72,18 +73,21 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
 
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None, *, watchers: Watchers = ()
+        self,
+        X: MatrixLike | Store,
+        y: ArrayLike | None = None,
+        sample_weight: Weights = None,
+        *,
+        watchers: Watchers = (),
     ) -> Self:
-        """Fit to examples X (m × d, dense or sparse) and targets y; Dask's as `LinearClassifier`.
+        """Fit to examples X (m × d, dense or sparse) and targets y, or to those of a store.
 
+        Collections of Dask are taken as `LinearClassifier` takes them.
+        Weights given beside a store multiply its own.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
-        given = self, X, y, sample_weight, problem.loss
-        if lazy := is_dask(X):
-            source = dask_examples().regression(*given, run.threads)
-        else:
-            source = Source(*validate_regression(*given), run.threads)
+        source = numbered_examples(self, X, y, sample_weight, problem.loss, threads=run.threads)
         start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
         began = perf_counter()
         problem = choose_strength(problem, [source], run)
@@ -95,20 +99,19 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         lowest, highest = zip(*source.map(_extremes), strict=True)
         varied = min(lowest) < max(highest)  # equal targets leave nothing else to learn
         store_certificate(self, run, [result], constants=[risk.at_constant] if varied else [])
-        self.__dict__.pop("proof_", None)
-        if not lazy:
-            described = proof.describe_problem(problem.objective, problem.loss)
-            proof.store_proof(self, [result], described, _data(source))
+        described = proof.describe_problem(problem.objective, problem.loss)
+        proof.store_proof(self, [result], described, None if is_dask(X) else _data(source))
         store_optimum_bounds(self, [risk], [result])
         self.__dict__.pop("_stream", None)
         return self
 
     def _proof_obligation(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: Weights
+        self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights
     ) -> proof.Obligation:
         problem, run = Problem.of(self, _TARGETS, **proof.chosen_strength(self)), Run.of(self)
-        X, y, s = validate_regression(self, X, y, sample_weight, problem.loss, reset=False)
-        source = Source(X, y, s, run.threads)
+        source = numbered_examples(
+            self, X, y, sample_weight, problem.loss, threads=run.threads, reset=False
+        )
         runs = [(risk_of(problem.objective, source), *self._start(source.shape[1]))]
         described = proof.describe_problem(problem.objective, problem.loss)
         return proof.Obligation(described, _data(source), runs)
@@ -160,12 +163,20 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         w, b = self._stream.weights()
         self.coef_, self.intercept_ = w[0], float(b[0])
 
-    def predict(self, X: MatrixLike) -> Array:
+    def predict(self, X: MatrixLike | Store) -> Array:
         """Return the prediction for each example; the expected count for Poisson."""
         if is_dask(X):
             lazy: Array = dask_examples().scores(self, X, "predict")
             return lazy
         return self._means(linear_scores(self, X))
+
+    def score(
+        self, X: MatrixLike | Store, y: ArrayLike | None = None, sample_weight: Weights = None
+    ) -> float:
+        """Return the R² on examples, or on those of a store with its weights."""
+        if isinstance(X, Store):
+            y, sample_weight = targets_of(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     def _means(self, z: Array) -> Array:
         return np.vectorize(self.loss_.mean, otypes=[float])(z) if self.loss_.linked else z

@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
+from stepless.data import Store
 from stepless.data.bad_entries import LARGEST, first_bad_entry
 from stepless.estimators.targets import refuse_non_classes, validate_labels, validate_numbers
 from stepless.objective import Loss
@@ -35,7 +36,7 @@ class LabelledExamples(NamedTuple):
 def validate_classification(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: Weights = None,
     class_weight: ClassWeight = None,
     *,
@@ -67,7 +68,7 @@ def refuse_few_classes(classes: AnyArray, all_count: bool) -> None:
 def validate_regression(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: Weights,
     loss: Loss,
     *,
@@ -76,14 +77,14 @@ def validate_regression(
     """Validate X, targets y that the loss is defined for, and sample weights."""
     X, y = validate_X_y(estimator, X, y, numeric=True, reset=reset)
     s = sample_weights(sample_weight, len(y))
-    _refuse_targets(loss, y, s)
+    refuse_targets(loss, y, s)
     return X, y, s
 
 
 def validate_X_y(
     estimator: BaseEstimator,
     X: MatrixLike,
-    y: ArrayLike,
+    y: ArrayLike | None,
     *,
     reset: bool = True,
     numeric: bool = False,
@@ -104,6 +105,7 @@ def validate_X(
 
 
 def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) -> Any:
+    refuse_store(estimator, data[0])
     refuse_non_numeric(data[0])
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # when scikit-learn sums all entries
@@ -113,6 +115,15 @@ def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) 
     if (hole := first_bad_entry(found[0] if len(data) > 1 else found)) is not None:
         refuse_hole(hole, estimator)
     return found
+
+
+def refuse_store(estimator: BaseEstimator, X: Any) -> None:
+    """Refuse a store where examples must be in memory."""
+    if isinstance(X, Store):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot work from the store {X.path!r} here: stores are "
+            "for fit, predict and score of LinearClassifier and LinearRegressor; give arrays"
+        )
 
 
 def refuse_hole(hole: tuple[int, int, float], estimator: BaseEstimator) -> NoReturn:
@@ -164,7 +175,8 @@ def refuse_non_numeric(X: MatrixLike | None) -> None:
         raise ValueError(f"X holds {dtype}: every entry must be a finite number")
 
 
-def _refuse_targets(loss: Loss, y: Array, s: Array) -> None:
+def refuse_targets(loss: Loss, y: Array, s: Array) -> None:
+    """Refuse targets that the loss is not defined for."""
     if np.abs(y).max() > LARGEST:
         bad = int(np.abs(y).argmax())
         raise ValueError(

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import os
 import re
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+from stepless.temporary import created, sweep
+
 Path = str | os.PathLike[str]
 
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
-_TEMPORARY = re.compile(r"\.stepless-[0-9a-f]{8}\.tmp")
 
 
 class Output:
@@ -51,8 +50,8 @@ class Output:
             if self.direct:
                 self._file: io.RawIOBase | io.BufferedIOBase = _opened(self._name)
             else:
-                _sweep(self._target)
-                self._temporary, handle = _created(self._target)
+                sweep(self._target)
+                self._temporary, handle = created(self._target)
                 self._file = open(handle, "wb")  # noqa: SIM115
 
     def write(self, data: bytes) -> None:
@@ -139,7 +138,7 @@ def refuse_output(path: Path) -> None:
         elif os.path.exists(name) and not os.access(name, os.W_OK):
             raise PermissionError(errno.EACCES, "it is write-protected")
         elif not is_direct(name):  # a pipe is not opened before its time
-            temporary, handle = _created(target)
+            temporary, handle = created(target)
             os.close(handle)
             os.unlink(temporary)
     except OSError as error:
@@ -181,30 +180,3 @@ def _opened(name: str) -> io.RawIOBase:
     buffer: Any = sys.stdout.buffer
     raw: io.RawIOBase = getattr(buffer, "raw", buffer)
     return raw
-
-
-def _created(target: str) -> tuple[str, int]:
-    """Create a file beside `target`, with a longer name: if it is allowed, the target's is.
-
-    It is locked: a temporary file without a lock has lost its writer.
-    """
-    while True:
-        temporary = f"{target}.stepless-{secrets.token_hex(4)}.tmp"
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with suppress(OSError):  # not every file system has locks; without them nobody asks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink > 0:
-            return temporary, handle
-        os.close(handle)  # another process took it for a dead writer's
-
-
-def _sweep(target: str) -> None:
-    """Remove what killed writers of `target` left."""
-    directory, base = os.path.split(target)
-    with suppress(OSError):
-        names = [name for name in os.listdir(directory) if name.startswith(base)]
-        for name in names:
-            if _TEMPORARY.fullmatch(name, len(base)):
-                with suppress(OSError), open(os.path.join(directory, name), "rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    os.unlink(file.name)

@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from stepless import estimators
 from stepless.arrays import AnyArray, Array, Indices
+from stepless.estimators.linear_scores import linear_scores
 from stepless.report.chunk_scores import are_chunks, chunk_scores
 from stepless.report.names import spelled_metric
 from stepless.risks import ranking
@@ -55,7 +56,7 @@ def score_model(model: BaseEstimator, X: Any, y: Labels, qid: Indices | None = N
 def decisions(model: BaseEstimator, X: Any) -> Array:
     """Return ⟨w, x⟩ + b per example, before any link; one column per class for more than two."""
     if isinstance(model, estimators.LinearRegressor):
-        z: Array = X @ model.coef_ + model.intercept_
+        z: Array = linear_scores(model, X)
     elif isinstance(model, estimators.LinearRanker):
         z = model.predict(X)
     else:

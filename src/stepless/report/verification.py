@@ -142,6 +142,8 @@ def _verified(model: BaseEstimator, posed: Obligation, known: Proof | None) -> V
 def _refuse_other(known: Proof, model: BaseEstimator, posed: Obligation) -> None:
     """Raise DataError, saying why, if a proof is not of this model and data."""
     kind = type(model).__name__
+    if posed.data is None:
+        raise ValueError("a proof is checked against arrays or a store, not collections of Dask")
     if known.kind != kind:
         raise DataError(f"{known.name}: is a proof of a {known.kind}, but the model is a {kind}")
     for part in sorted(posed.problem.keys() | known.problem.keys()):

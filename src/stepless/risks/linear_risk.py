@@ -133,7 +133,7 @@ class LinearRisk(RowRisk):
         """Mean of each feature; 0 without an intercept."""
         if not self.objective.intercept:
             return np.zeros(self.source.shape[1])
-        return self.source.combination(self.source.weights) / self.m
+        return self.source.means
 
     def curvatures(self) -> Array:
         """Return a share of the features' variances; of their mean squares without an intercept."""
