@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class StoredRows(Home):
     those of rounds and turns.
     """
 
+    slow: ClassVar[bool] = True
+
     def __init__(self, files: StoreFiles) -> None:
         header = files.header
         self._files, self._spare, self.bytes_read = files, list[SpanBuffer](), 0
@@ -54,7 +56,11 @@ class StoredRows(Home):
         return [Block(self.design.part(lo, hi), *part) for (lo, hi), *part in parts]
 
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
-        self.rounds += not round_.keeps
+        found = self._run(blocks, round_, threads)
+        self.count(round_, found[0])
+        return found
+
+    def _run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
         if not round_.reads_rows:
             return run_here(round_, len(blocks), lambda k, call: call(blocks[k]), threads)
         with self._reading(self._spans, threads + _AHEAD) as reading:
