@@ -161,8 +161,6 @@ class _Chunks:
     ) -> Source:
         """Return the examples, with numbers of classes as targets, where there are classes."""
         top = max(report.heaviest for report in self.reports)
-        if top <= 0.0:
-            raise ValueError("sample_weight is zero for every example: nothing is left to learn")
         scale = 1.0 if 1e-100 < top < 1e100 else top  # only ratios count, and huge sums overflow
         given = classes, factors, scale
         sizes, width = [report.rows for report in self.reports], self.reports[0].width
@@ -302,6 +300,8 @@ def _refuse_chunks(estimator: CertifiedEstimator, reports: list[Report], d: int)
         first += report.rows
     if not first:
         raise ValueError("X has no rows")
+    if not any(report.heaviest for report in reports if report.rows):
+        raise ValueError("sample_weight is zero for every example: nothing is left to learn")
 
 
 def _scores(X: Any, model: Any, method: str) -> AnyArray:
