@@ -11,7 +11,7 @@ from numba import typeof
 from scipy import sparse
 
 import stepless
-from stepless.compiled import oracle, products
+from stepless.compiled import oracle
 from stepless.compiled.light import rowless
 from stepless.data import DataError, Source, apply_numpy, store_writer, stored_rows
 from stepless.data.block import Block
