@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 from stepless.cli import app
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+def run(*arguments, code=0, input=None):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], input=input)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output

@@ -78,9 +78,9 @@ def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> _FitData
         refuse_together("--task rank", {"--weights": weights})
     about = {"data": str(data), "zero_based": problem.zero_based}
     examples = _read_examples(model, data, problem.zero_based)
-    if isinstance(model, LinearClassifier | MetricClassifier):
-        first = examples.known[0]
-        if (examples.known == first).all():
+    if isinstance(model, LinearClassifier | MetricClassifier) and not is_store(data):
+        first = examples.y[0]
+        if (examples.y == first).all():
             raise DataError(
                 f"{data}: all labels are {first}, but a classifier needs two classes to tell apart"
             )
@@ -95,8 +95,8 @@ def _read(model: Model, files: FileOptions, problem: ProblemOptions) -> _FitData
             X.resize(X.shape[0], features)
         elif X.shape[1] < features:
             raise DataError(
-                f"{path}: has {X.shape[1]} features, but the other file has {features}; pack both "
-                "with as many"
+                f"{path}: has {X.shape[1]} features, but the other file has {features}; pack it "
+                f"with --features {features}"
             )
     return examples, s, held_out, about
 

@@ -38,6 +38,9 @@ class PackOptions:
         "classify", "classify, for labels that are classes, or regress, for numbers.", "NAME"
     )
     weights: Path | None = option(None, "Weights of the examples, one number per line.", "FILE")
+    features: int | None = option(
+        None, "Number of features; by default the largest index decides.", "N"
+    )
     zero_based: bool = option(False, "DATA counts features from 0.", None, "--zero-based")
     float32: bool = option(
         False, "Keep values in single precision, in half of the space.", None, "--float32"
@@ -62,7 +65,8 @@ def pack(options: PackOptions) -> None:
         refuse_outputs({}, {**inputs, "--weights": options.weights})
         refuse_store(str(options.output))
         dtype = "float32" if options.float32 else "float64"
-        pack_chunks(options.output, _chunks(options), options.task, dtype=dtype, width=0)
+        chunks, width = _chunks(options), options.features or 0
+        pack_chunks(options.output, chunks, options.task, dtype=dtype, width=width)
         write_text(f"{options.output}: {', '.join(Store(options.output).facts().values())}")
 
 
@@ -73,21 +77,24 @@ def _chunks(options: PackOptions) -> Iterator[tuple[Any, Any, Any]]:
 
     with nullcontext() if options.weights is None else WeightLines(options.weights) as weights:
         for path in options.data:
-            for X, y, lines in _read(path, options.zero_based):
+            for X, y, lines in _read(path, options):
                 labels = y if options.task == "regress" else _whole(path, y, lines)
                 yield X, labels, None if weights is None else weights.take(len(y))
         if weights is not None:
             weights.refuse_more()
 
 
-def _read(path: Path, zero_based: bool) -> Iterator[Chunk]:
+def _read(path: Path, options: PackOptions) -> Iterator[Chunk]:
     from stepless.cli.inputs import input_name, input_of
     from stepless.data import DataError, ZeroIndex, svmlight_chunks
 
     empty = True
     try:
         with svmlight_chunks(
-            input_of(path), n_features=_MOST_FEATURES, zero_based=zero_based, rows=_ROWS
+            input_of(path),
+            n_features=_MOST_FEATURES if options.features is None else options.features,
+            zero_based=options.zero_based,
+            rows=_ROWS,
         ) as chunks:
             for chunk in chunks:
                 empty = False

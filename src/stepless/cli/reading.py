@@ -50,9 +50,8 @@ class Examples(NamedTuple):
     @property
     def classes(self) -> int:
         """The number of different labels."""
-        if isinstance(self.X, Store):
-            return len(self.X.y if self.X.labels is None else self.X.labels)
-        return len(np.unique(self.y))
+        labels = self.X.labels if isinstance(self.X, Store) else np.unique(self.y)
+        return 0 if labels is None else len(labels)
 
 
 def open_model(path: Path) -> tuple[BaseEstimator, dict[str, Any]]:

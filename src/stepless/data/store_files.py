@@ -31,13 +31,7 @@ class StoreFiles:
             self.header = self._header(stack)
             for name in self.header.files():
                 self.handles[name] = self._opened(f"{name}.bin", stack)
-                found, wanted = os.fstat(self.handles[name]).st_size, self.header.size(name)
-                if found != wanted:
-                    raise DataError(
-                        f"{self.path}: is damaged: {name}.bin has {found} bytes, not {wanted}; "
-                        "pack it again",
-                        file=self.path,
-                    )
+                self._refuse_size(name)
             weakref.finalize(self, stack.pop_all().close)
 
     def _header(self, stack: ExitStack) -> Header:
@@ -66,6 +60,11 @@ class StoreFiles:
             ) from None
         stack.callback(os.close, handle)
         return handle
+
+    def _refuse_size(self, name: str) -> None:
+        found, wanted = os.fstat(self.handles[name]).st_size, self.header.size(name)
+        if found != wanted:
+            raise self.changed(f"{name}.bin has {found} bytes, not {wanted}")
 
     def numbers(self, name: str) -> Array:
         """Read a file of numbers, compare its checksum, and return them."""
@@ -106,5 +105,6 @@ class StoreFiles:
         """Return a file as an array: private, so that to numba it is like any other."""
         if not self.header.size(name):
             return np.zeros(0, self.header.dtype(name))
+        self._refuse_size(name)
         with open(self.handles[name], "rb", closefd=False) as file:
             return np.asarray(np.memmap(file, self.header.dtype(name), "c"))

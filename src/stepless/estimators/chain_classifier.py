@@ -23,7 +23,7 @@ from stepless.estimators.chain_weights import ChainWeights
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
 from stepless.estimators.proof import Data, Obligation, describe_problem, store_proof
 from stepless.estimators.targets import stream_classes
-from stepless.estimators.validation import sample_weights
+from stepless.estimators.validation import refuse_store, sample_weights
 from stepless.estimators.warm_start import minimize_oracle_risk
 from stepless.objective import Regularizer
 from stepless.problem import Problem
@@ -126,6 +126,7 @@ class ChainClassifier(PenaltyParameters, RunParameters, CertifiedEstimator):
 
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
+        refuse_store(self, X)
         problem, run = self._problem(), Run.of(self, watchers)
         last = getattr(self, "weights_", None) if self.warm_start else None
         vocabulary = Vocabulary() if last is None else last.vocabulary.copy()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from stepless.arguments import as_float, brief
 from stepless.arrays import Array, Indices, Matrix, MatrixLike
 from stepless.estimators.all_or_nothing import all_or_nothing
-from stepless.estimators.validation import refuse_non_numeric
+from stepless.estimators.validation import refuse_non_numeric, refuse_store
 from stepless.run import RandomState
 
 _CHUNK = 1 << 22  # kernels computed at a time: memory besides the result
@@ -97,6 +97,7 @@ class GaussianExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"n_support must be a positive integer, not {brief(self.n_support)}")
         if self.sigma is not None and not 0.0 < as_float("sigma", self.sigma) < math.inf:
             raise ValueError(f"sigma must be positive, or None to be found, not {self.sigma!r}")
+        refuse_store(self, X)
         refuse_non_numeric(X)
         X = validate_data(self, X, **_ACCEPTED)
         m = X.shape[0]

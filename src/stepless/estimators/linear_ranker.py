@@ -17,7 +17,7 @@ from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
 from stepless.estimators.proof import Data, Obligation, describe_problem, store_proof
-from stepless.estimators.validation import validate_X_y
+from stepless.estimators.validation import refuse_store, validate_X_y
 from stepless.estimators.warm_start import last_weights, may_reset_features, minimize_oracle_risk
 from stepless.problem import Problem
 from stepless.registry import UnknownName, named
@@ -103,6 +103,7 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
         `qid`, the id of each row's query, in any order. Watchers are called with every event and
         the best (w, b) so far; True ends the run.
         """
+        refuse_store(self, X)
         run = Run.of(self, watchers)
         problem, risk = self._risk(X, y, group, qid, run, may_reset_features(self, X))
         if risk.alone:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from stepless.arrays import Array, Mask, MatrixLike
-from stepless.data import Source
+from stepless.data import Store
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.examples import unlabelled_examples
 from stepless.estimators.linear_scores import linear_weights
 from stepless.estimators.multiclass import weights_per_class
-from stepless.estimators.validation import validate_X
 from stepless.objective import L1
 from stepless.proof.settled import certain_zeros, score_ranges, settled
 from stepless.result import Result
@@ -44,15 +44,14 @@ def store_optimum_bounds(
         estimator.certain_zeros_ = known.reshape(np.shape(estimator.coef_))
 
 
-def settled_labels(estimator: CertifiedEstimator, X: MatrixLike, z: Array) -> Mask:
+def settled_labels(estimator: CertifiedEstimator, X: MatrixLike | Store, z: Array) -> Mask:
     """Return for which examples every optimum predicts the class that decisions z do.
 
     The radius of a joint loss is that of all weights: a difference of two scores is off by at most
     √2 times the radius times ‖x‖, as if each score were off by half of that.
     """
-    X = validate_X(estimator, X)
-    source = Source(X, np.zeros(X.shape[0]), threads=threads_of(estimator.n_jobs))
-    coef, _ = linear_weights(estimator, X.shape[1])
+    source = unlabelled_examples(estimator, X, threads_of(estimator.n_jobs))
+    coef, _ = linear_weights(estimator, source.shape[1])
     K, joint = len(coef), estimator.loss_.outputs() > 1
     radii = np.broadcast_to(estimator.coef_error_ * (math.sqrt(0.5) if joint else 1.0), K)
     ranges = np.broadcast_to(estimator.intercept_range_, (K, 2))

@@ -15,7 +15,7 @@ from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.parameters import PenaltyParameters, RunParameters, ordered_signature
 from stepless.estimators.proof import Data, Obligation, describe_problem, store_proof
-from stepless.estimators.validation import sample_weights
+from stepless.estimators.validation import refuse_store, sample_weights
 from stepless.estimators.warm_start import continues_last_fit, minimize_oracle_risk
 from stepless.problem import Problem
 from stepless.run import Run, Watchers, threads_of
@@ -80,6 +80,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
 
         Watchers are called with every event and the best (w, 0) so far; True ends the run.
         """
+        refuse_store(self, X)
         run = Run.of(self, watchers)
         problem, risk, data = self._risk(X, Y, sample_weight)
         weights = (self.coef_, 0.0) if continues_last_fit(self, risk.d) else None
