@@ -198,7 +198,7 @@ def _gather(
 ) -> tuple[tuple[float, float], Column, Array]:
     """Return means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
-    z, given = risk.source.empty(), (risk.objective.loss, state.w, b, shares)
+    z, given = risk.source.empty(), (risk.objective.loss, (state.w, b), shares)
     a, shape = risk.source.split(state.a), (kinds, risk.d)
     parts, g = risk.source.survey((z,), loops.gather, shape, a, *given)
     total, conjugates = (part / risk.m for part in sum_blocks(parts))
