@@ -34,7 +34,7 @@ class DualAscent:
                 where a_i ∈ ∂ℓ(z_i), with z_i moving by −q_i = −s_i‖x_i‖²/(λm) a unit of a_i; in a
                 new random order each sweep, and examples that do not move rest. Rows that are slow
                 to read come in turns (Yu, Hsieh, Chang, Lin, "Large linear classification when data
-                cannot fit in memory" (2010), Alg. 1): a sweep over those of a turn, up to two more
+                cannot fit in memory" (2010)): a sweep over those of a turn, up to two more
                 over the few that move, then the next turn's; there nobody rests between walks
     Guarantee   D(a) ≤ J* at every step, and D rises with every coordinate. E J(w(a)) − D(a) ≤ ε
                 after O((m + L²R²/(λε)) log) coordinate steps for an L-Lipschitz loss,

@@ -122,6 +122,7 @@ class Mixed:
             plan = self.plan(risk, state)
             state.epoch, state.left = _begin_epoch(risk, state.centre, plan), plan.rounds
         m, n, drawn = risk.m, min(state.left, risk.m), self.schedule == "theory"
+        order: Indices
         if drawn:
             order = rng.integers(m, size=n, dtype=np.uint32)
         else:
