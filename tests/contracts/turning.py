@@ -21,13 +21,16 @@ class Turning(Memory):
         home.size, home.count = size, count
         return home
 
-    def turns(self, y, s, rng):
+    def spans(self, rng):
         m = self.shape[0]
-        starts = rng.permutation(np.arange(0, m, self.size))
+        starts = rng.permutation(np.arange(0, m, self.size)).tolist()
+        ranges = [(lo, min(lo + self.size, m)) for lo in starts]
+        return [ranges[k : k + self.count] for k in range(0, len(ranges), self.count)]
+
+    def turns(self, y, s, rng):
         self.walks += 1
         self.passes += 1
-        for k in range(0, starts.size, self.count):
-            spans = [(lo, min(lo + self.size, m)) for lo in starts[k : k + self.count].tolist()]
+        for spans in self.spans(rng):
             rows = np.concatenate([np.arange(*span) for span in spans])
             yield spans, Block(self.design.take(rows), y.whole[rows], s.whole[rows])
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from contracts.turning import Turning
+from stepless.compiled.shuffle import random_order
 from stepless.data import Source, cuts, threads
 from stepless.data.column import Column
 from stepless.data.memory import Memory
@@ -213,3 +215,39 @@ def test_the_pool_survives_a_fork():
         check=False,
     )
     assert done.stdout == "both\n", done.stderr
+
+
+def test_rows_in_memory_are_one_turn_and_shuffled_as_ever():
+    source = Source(np.arange(14.0).reshape(7, 2), np.arange(7.0), np.arange(1.0, 8.0))
+    ((spans, block),) = source.turns(np.random.default_rng(0))
+    assert spans == [(0, 7)]
+    assert block.X is source.X
+    np.testing.assert_array_equal(block.y, source.y)
+    np.testing.assert_array_equal(block.s, source.s)
+    order = source.random_order(np.random.default_rng(3))
+    np.testing.assert_array_equal(order, random_order(7, np.random.default_rng(3)))
+
+
+def test_rows_in_turns_come_once_a_walk_and_a_random_order_keeps_turns_together():
+    m = 107
+    source = Source(
+        Turning.cut(Dense.of(np.arange(2.0 * m).reshape(m, 2)), 5, 4), np.arange(1.0 * m)
+    )
+    seen = []
+    for spans, block in source.turns(np.random.default_rng(0)):
+        rows = np.concatenate([np.arange(lo, hi) for lo, hi in spans])
+        np.testing.assert_array_equal(block.y, rows)
+        np.testing.assert_array_equal(block.X.array[:, 0], 2.0 * rows)
+        seen.append(rows)
+    np.testing.assert_array_equal(np.sort(np.concatenate(seen)), np.arange(m))
+    rng = np.random.default_rng(1)
+    order = source.random_order(rng)
+    np.testing.assert_array_equal(np.sort(order), np.arange(m))
+    assert (order != source.random_order(rng)).any()
+    begin = 0
+    for spans in source.home.spans(np.random.default_rng(1)):
+        rows = np.concatenate([np.arange(lo, hi) for lo, hi in spans])
+        together = order[begin : begin + rows.size]
+        np.testing.assert_array_equal(np.sort(together), np.sort(rows))
+        assert (together != rows).any()
+        begin += rows.size

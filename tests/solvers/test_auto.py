@@ -6,12 +6,16 @@ import re
 import numpy as np
 import pytest
 
+from contracts.turning import Turning
 from stepless import Constraint, Polytope, Source
+from stepless.design import Dense
 from stepless.objective import (
     DOMAINS,
     LOSSES,
     REGULARIZERS,
     Free,
+    Hinge,
+    Logistic,
     MulticlassHinge,
     Objective,
     Softmax,
@@ -101,3 +105,31 @@ def test_a_remedy_helps(loss):
             if "domain='free'" in lack:
                 free = Objective(risk.objective.loss, risk.objective.regularizer, Free())
                 assert fits("auto", risk, free), (key, lack)
+
+
+@pytest.mark.parametrize(
+    ("loss", "features", "effect", "names"),
+    [
+        (Logistic(), 10, 1.0, "newton"),
+        (Logistic(), 2000, 1.0, "dual-ascent, lbfgs"),
+        (Logistic(), 2000, 1e4, "lbfgs"),
+        (Hinge(), 10, 1.0, "dual-ascent, smoothed-newton, interior-point"),
+        (Hinge(), 10, 10.0, "smoothed-newton, interior-point"),
+        (Hinge(), 2000, 10.0, "dual-ascent, smoothed-newton"),
+    ],
+)
+def test_few_passes_where_rows_are_slow_to_read(loss, features, effect, names):
+    rows = np.random.default_rng(0).normal(size=(12_000, features)) / np.sqrt(features)
+    y = np.where(rows[:, 0] > 0.0, 1.0, -1.0)
+    objective = Objective(loss, SquaredL2(1.0 / (12_000 * effect)))
+    source = Source(Turning.cut(Dense.of(rows), 100, 5), y)
+    assert choose(risk_of(objective, source), 1e-3).name == names
+
+
+def test_stochastic_solvers_are_the_last_where_rows_are_slow_to_read():
+    source = Source(Turning.cut(Dense.of(X), 3, 2), TARGETS["signs"])
+    l1 = Objective(Logistic(), REGULARIZERS["l1"](0.1))
+    assert choose(risk_of(l1, Source(X, TARGETS["signs"])), 1e-3).name == "emgd, accelerated"
+    assert choose(risk_of(l1, source), 1e-3).name == "accelerated"
+    disc = Objective(Logistic(), SquaredL2(0.1), Disc())
+    assert fits("auto", risk_of(disc, source), disc)

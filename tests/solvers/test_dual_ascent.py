@@ -5,8 +5,10 @@ import pytest
 from scipy import sparse
 
 from contracts.problems import Case, examples
+from contracts.turning import Turning
 from stepless.compiled import dual_ascent as loops
 from stepless.data import Source
+from stepless.data.source import design_of
 from stepless.minimization import minimize
 from stepless.objective import (
     LOSSES,
@@ -266,3 +268,77 @@ def test_what_it_lacks_comes_with_a_remedy():
     ):
         assert remedy in DualAscent().lacks(objective)
     assert DualAscent().lacks(Objective(Hinge(), SquaredL2(1e-9))) is None
+
+
+# -- rows that come in turns ------------------------------------------------------------------------
+
+
+def in_turns(loss, X, y, strength, s=None, *, intercept=True, threads=1):
+    home = Turning.cut(design_of(X), size=max(len(y) // 40, 1), count=3)
+    source = Source(home, y, s, threads)
+    return LinearRisk(Objective(loss, SquaredL2(strength), intercept=intercept), source)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kind", ["as drawn", "sorted by label", "weights, some of them 0"])
+@pytest.mark.parametrize("loss", DUAL)
+def test_turns_lead_to_the_same_optimum(loss, kind, intercept):
+    X, y = examples(loss, 3, 300, 5)
+    X[::9] = 0.0
+    s = np.random.default_rng(0).integers(0, 3, 300) * 1.0 if kind.startswith("weights") else None
+    if kind == "sorted by label":
+        order = np.argsort(y)
+        X, y = X[order], y[order]
+    turning = in_turns(LOSSES[loss](), X, y, 0.05, s, intercept=intercept)
+    result, whole = solved(turning), solved(problem(LOSSES[loss](), X, y, 0.05, intercept, s))
+    assert result.stopped_by == whole.stopped_by == "gap"
+    assert result.lower_bound <= whole.objective * (1 + 1e-12)
+    assert whole.lower_bound <= result.objective * (1 + 1e-12)
+    again = solved(turning, gap=0.0, passes=1, start=(result.w, result.b))
+    assert again.objective <= result.objective * (1 + 1e-12)
+    near = in_turns(LOSSES[loss](), X, y, 0.06, s, intercept=intercept)
+    near.source = turning.source
+    going_on = minimize(near, DualAscent(), Stopping(gap=1e-6, passes=400), start=result)
+    assert going_on.stopped_by == "gap"
+
+
+def test_turns_of_float32_and_any_number_of_threads_end_alike():
+    rng = np.random.default_rng(2)
+    X = (rng.random((4000, 100)) < 0.5) * rng.normal(size=(4000, 100))
+    y = np.where(X[:, :4].sum(axis=1) + rng.normal(size=4000) > 0.5, 1.0, -1.0)
+    X = sparse.csr_matrix(X.astype(np.float32))
+    results = [solved(in_turns(Hinge(), X, y, 1e-2, threads=k), gap=1e-4) for k in (1, 2, 3)]
+    assert results[0].stopped_by == "gap"
+    assert len(in_turns(Hinge(), X, y, 1e-2).source.blocks()) == 2
+    for other in results[1:]:
+        assert (other.w == results[0].w).all()
+        assert other.b == results[0].b
+        assert (other.objective, other.lower_bound) == (
+            results[0].objective,
+            results[0].lower_bound,
+        )
+
+
+@pytest.mark.parametrize(("loss", "most"), [(Logistic(), 12), (Hinge(), 40)])
+@pytest.mark.parametrize("effect", [0.01, 0.1, 1.0])
+def test_few_passes_over_rows_that_are_slow_to_read(loss, most, effect):
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((4000, 500), density=0.03, rng=rng, format="csr")
+    X = sparse.csr_matrix(X.multiply(1.0 / np.sqrt(X.power(2).sum(axis=1) + 1e-12)[:, None]))
+    y = np.where(X @ rng.normal(size=500) + 0.1 * rng.normal(size=4000) > 0.1, 1.0, -1.0)
+    risk = in_turns(loss, X, y, 1.0 / (effect * 4000))  # ‖x_i‖ = 1
+    result = solved(risk, gap=1e-3, resumable=False)
+    assert result.stopped_by == "gap"
+    assert risk.source.home.passes <= most
+
+
+def test_nobody_rests_where_rows_are_slow_to_read():
+    """Each step is small here and their sum is not: with examples at rest it took 24 passes."""
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 200)) * (rng.random((20_000, 200)) < 0.05)
+    X /= np.sqrt((X * X).sum(axis=1, keepdims=True)) + 1e-9
+    z = X @ rng.normal(size=200)
+    y = np.where(z - np.median(z) + 0.05 * z.std() * rng.normal(size=20_000) > 0, 1.0, -1.0)
+    risk = in_turns(Hinge(), X, y, 30.0 / 20_000)
+    assert solved(risk, gap=1e-3, resumable=False).stopped_by == "gap"
+    assert risk.source.home.passes <= 20

@@ -125,13 +125,13 @@ def recall(problem, q, order, active, slack, a, z):
     return active
 
 
-@compiled("block[m,d] g[k,d] z[m] a[m] w[d]", fastmath=FAST)
-def gather(block, g, z, a, loss, w, b, shares):
+@compiled("block[m,d] g[k,d] z[m] a[m] point.0[d]", fastmath=FAST)
+def gather(block, g, z, a, loss, point, shares):
     """Add to g: Σ s_i a_i x_i of both signs of a_i, or of each. Write z: ⟨w, x_i⟩ + b; 0 if s_i is.
 
     Return Σ s_i ℓ(z_i), and Σ s_i ℓ*(c a_i) with a share c for a_i > 0 and one for the others.
     """
-    X, y, s = block
+    (X, y, s), (w, b) = block, point
     z[:] = 0.0
     total = conjugates = 0.0
     for i in range(s.size):

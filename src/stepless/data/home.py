@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
+from stepless.compiled.shuffle import shuffle
 from stepless.data.block import Block
 from stepless.data.column import Column
 from stepless.data.cuts import sum_blocks
@@ -108,8 +109,23 @@ class Home(ABC):
     def turns(
         self, y: Column, s: Column, rng: np.random.Generator
     ) -> Iterator[tuple[Spans, Block]]:
-        """Yield rows to work on for a while, with their ranges: each row in one turn."""
+        """Yield the rows of each of `spans`, and these."""
         raise NotImplementedError(f"{type(self).__name__} has no rows here")
+
+    def spans(self, rng: np.random.Generator) -> list[Spans]:
+        """Return ranges of rows, together all of them, to be worked on in turn: here, at once."""
+        return [[(0, self.shape[0])]]
+
+    def random_order(self, rng: np.random.Generator) -> Indices:
+        """Return the numbers of all rows, those of a turn shuffled among themselves."""
+        order, end = np.empty(self.shape[0], dtype=np.uint32), 0
+        for spans in self.spans(rng):
+            begin = end
+            for lo, hi in spans:
+                order[end : end + hi - lo] = np.arange(lo, hi, dtype=np.uint32)
+                end += hi - lo
+            shuffle(order[begin:end], rng.integers(2**64, dtype=np.uint64))
+        return order
 
     @property
     def design(self) -> Design:

@@ -59,7 +59,7 @@ class Memory(Home):
     def turns(
         self, y: Column, s: Column, rng: np.random.Generator
     ) -> Iterator[tuple[Spans, Block]]:
-        yield [(0, self.shape[0])], Block(self.design, y.whole, s.whole)
+        yield self.spans(rng)[0], Block(self.design, y.whole, s.whole)
 
     def run(self, blocks: list[Any], round_: Round, threads: int) -> tuple[Any, Array | None]:
         if self.shape[0] < _MANY and round_.light:

@@ -168,6 +168,10 @@ class Source:
         """
         return self.home.turns(self._y, self._s, rng)
 
+    def random_order(self, rng: np.random.Generator) -> Indices:
+        """Return the numbers of all rows, shuffled; in turns, each turn's rows stay together."""
+        return self.home.random_order(rng)
+
     def _run(self, round_: Round, threads: int | None = None) -> tuple[Any, Array | None]:
         for column in round_.writes:
             column.round += 1

@@ -30,13 +30,15 @@ from stepless.solvers.stochastic.sgd_pd import SGDPD
 
 Maker = Callable[[], Solver]
 
+_MANY_PASSES: tuple[Maker, ...] = EMGD, SGDPD  # for a gap that other solvers reach in few
 _MANY = 1500  # features beyond which a Hessian is too large to form
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
 _LIGHT = 2e7  # if a Hessian takes fewer products;
 _TINY = 1e6  # and for any gap, if it takes fewer
 # largest mean ‖x‖²/(λm), an example's effect on its own prediction, for dual ascent:
 _MILD = 30.0  # where other solvers fit,
-_HARD = 1000.0  # and where there are many features
+_HARD = 1000.0  # and where there are many features;
+_FAST = 2.0  # where other solvers fit and rows are slow to read: fewer passes than theirs
 
 
 def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
@@ -83,6 +85,10 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     large mean ‖x‖²/(λm), and, for a gap below 1e-4, smoothed-newton if Hessians are cheap. If the
     table's solver lacks something for the objective, the first that does not takes its place, of
     sgd-pd, accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
+
+    Where rows are slow to read, it is passes over them that count: up to 1500 features dual ascent
+    is left out for ‖x‖²/(λm) above 2; with more, lbfgs stands in newton's place; sgd-pd and emgd
+    are for what no other solver fits.
     """
     refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
     if isinstance(risk, KernelRisk):
@@ -92,9 +98,12 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
         first = _first(risk, gap) if risk.source.home.here else _first_by_rounds(risk, gap)
     else:
         first = _of_oracle(risk)
-    if first.lacks(risk.objective) is None:
-        return first
+    slow = isinstance(risk, RowRisk) and risk.source.home.slow
     others: tuple[Maker, ...] = SGDPD, Accelerated, PGS, FrankWolfe, MirrorDescent, EMGD, AdaGrad
+    if slow:
+        others = *(make for make in others if make not in _MANY_PASSES), *_MANY_PASSES
+    if first.lacks(risk.objective) is None and not (slow and type(first) in _MANY_PASSES):
+        return first
     suited = (solver for make in others if isinstance(risk, (solver := make()).needs))
     if isinstance(risk, RowRisk) and not risk.source.home.here:
         suited = (solver for solver in suited if works_anywhere(solver))
@@ -126,7 +135,7 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
 def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """Return the solver for a loss of one output with the penalty l2, without a domain."""
     objective, loss = risk.objective, risk.objective.loss
-    products = risk.source.nnz**2 / risk.m  # in a Hessian
+    source, products = risk.source, risk.source.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     turns: list[tuple[Solver, int]] = []
@@ -134,10 +143,11 @@ def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if loss.offers("implicit_slope", "conjugate"):
         if risk.d > _MANY and pull <= _HARD:
             turns.append((DualAscent(), 10))
-        elif pull <= _MILD:
+        elif pull <= (_FAST if source.home.slow else _MILD):
             turns.append((DualAscent(), 2))
     if loss.offers("curvature"):
-        return Newton() if risk.d <= _MANY or not turns else SolverSequence(*turns, (Newton(), 60))
+        last = LBFGS() if risk.d > _MANY and source.home.slow else Newton()
+        return last if risk.d <= _MANY or not turns else SolverSequence(*turns, (last, 60))
     if not loss.offers("corners"):
         return ProximalBundle()
     if not (gap < _TIGHT and risk.d <= _MANY and products < _LIGHT):
@@ -173,7 +183,8 @@ def _unpenalized(risk: RowRisk) -> Solver:
 def _curved(risk: RowRisk) -> Solver | SolverSequence:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
     lagged = risk.objective.regularizer.has_lasso and risk.objective.domain.free
-    if risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
+    slow = risk.source.home.slow
+    if slow or risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
         return Accelerated()
     return SolverSequence((EMGD(), 25), (Accelerated(), 60))
 

@@ -32,7 +32,10 @@ class DualAscent:
     Algorithm   Hsieh, Chang, Lin, Keerthi, Sundararajan, "A dual coordinate descent method for
                 large-scale linear SVM" (2008), Alg. 3, for any loss: the step in a_i alone ends
                 where a_i ∈ ∂ℓ(z_i), with z_i moving by −q_i = −s_i‖x_i‖²/(λm) a unit of a_i; in a
-                new random order each sweep, and examples that do not move rest
+                new random order each sweep, and examples that do not move rest. Rows that are slow
+                to read come in turns (Yu, Hsieh, Chang, Lin, "Large linear classification when data
+                cannot fit in memory" (2010)): a sweep over those of a turn, up to two more
+                over the few that move, then the next turn's; there nobody rests between walks
     Guarantee   D(a) ≤ J* at every step, and D rises with every coordinate. E J(w(a)) − D(a) ≤ ε
                 after O((m + L²R²/(λε)) log) coordinate steps for an L-Lipschitz loss,
                 O((m + βR²/λ) log 1/ε) for a β-smooth one, ‖x_i‖ ≤ R (Shalev-Shwartz & Zhang,
@@ -198,7 +201,7 @@ def _gather(
 ) -> tuple[tuple[float, float], Column, Array]:
     """Return means of losses and conjugates; predictions; Σ s_i a_i x_i/m by sign of a_i."""
     b, kinds = float(state.motion[loops.BIAS]), 2 if risk.objective.intercept else 1
-    z, given = risk.source.empty(), (risk.objective.loss, state.w, b, shares)
+    z, given = risk.source.empty(), (risk.objective.loss, (state.w, b), shares)
     a, shape = risk.source.split(state.a), (kinds, risk.d)
     parts, g = risk.source.survey((z,), loops.gather, shape, a, *given)
     total, conjugates = (part / risk.m for part in sum_blocks(parts))

@@ -12,7 +12,6 @@ from numpy.random import Generator
 from stepless.arrays import Array, Indices, Mask
 from stepless.compiled.joint import value
 from stepless.compiled.rows import extent
-from stepless.compiled.shuffle import random_order
 from stepless.data import Source
 from stepless.design import Design
 from stepless.intercept import Intercept
@@ -119,7 +118,7 @@ class Learner:
         return LearnerState(at, Memory(np.zeros(0), np.zeros(0)), np.zeros((0, K)))
 
     def step(self, risk: RowRisk, state: LearnerState, rng: Generator) -> Finding:
-        return self.walk(risk, state, random_order(risk.m, rng), rng)
+        return self.walk(risk, state, risk.source.random_order(rng), rng)
 
     def walk(
         self, risk: RowRisk, state: LearnerState, order: Indices, rng: Generator | None = None

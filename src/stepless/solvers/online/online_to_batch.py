@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.arrays import Array, Indices
-from stepless.compiled.shuffle import random_order
 from stepless.intercept import Intercept
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
@@ -88,7 +87,7 @@ class OnlineToBatch:
         return OnlineToBatchState(self.solver.begin_stream(objective, w, b))
 
     def step(self, risk: RowRisk, state: OnlineToBatchState, rng: np.random.Generator) -> Finding:
-        return self.walk(risk, state, random_order(risk.m, rng), rng)
+        return self.walk(risk, state, risk.source.random_order(rng), rng)
 
     def walk(
         self, risk: RowRisk, state: OnlineToBatchState, order: Indices, rng: np.random.Generator

@@ -7,7 +7,6 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 from stepless.arrays import Array, Indices
-from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.online.iterates import Iterate, Iterates, IterateSum, Point, refuse_iterate
@@ -52,7 +51,7 @@ class PassSolver(Generic[S]):
         self.iterate = iterate
 
     def step(self, risk: RowRisk, state: S, rng: np.random.Generator) -> Finding:
-        return self.walk(risk, state, random_order(risk.m, rng), rng)
+        return self.walk(risk, state, risk.source.random_order(rng), rng)
 
     def walk(self, risk: RowRisk, state: S, order: Indices, rng: np.random.Generator) -> Finding:
         """Pass over the examples in a given order."""

@@ -12,7 +12,6 @@ from stepless.arrays import Array
 from stepless.compiled import clipped_descent
 from stepless.compiled.clipped_descent import Stage
 from stepless.compiled.rows import fullest, steepest
-from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -156,7 +155,7 @@ class ClippedSGD:
         m, drawn = risk.m, self.schedule == "theory"
         theorem = Theorem(state.constants, self.target) if drawn and self.target else None
         stage = self._stage(risk, state, theorem)
-        order = rng.integers(m, size=m, dtype=np.uint32) if drawn else random_order(m, rng)
+        order = rng.integers(m, size=m, dtype=np.uint32) if drawn else risk.source.random_order(rng)
         arrays = state.centre, state.v, state.total, state.motion
         clipped_descent.descend(risk.problem, stage, order, *arrays)
         state.passes += 1

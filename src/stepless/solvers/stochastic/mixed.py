@@ -12,7 +12,6 @@ from stepless.arrays import Array, Indices
 from stepless.compiled import mixed, mixed_lagged
 from stepless.compiled.mixed import Epoch
 from stepless.compiled.rows import steepest
-from stepless.compiled.shuffle import random_order
 from stepless.compiled.vertices import enter
 from stepless.objective import L1, Objective, Regularizer, Zero
 from stepless.risks.linear_risk import Anchor
@@ -123,7 +122,11 @@ class Mixed:
             plan = self.plan(risk, state)
             state.epoch, state.left = _begin_epoch(risk, state.centre, plan), plan.rounds
         m, n, drawn = risk.m, min(state.left, risk.m), self.schedule == "theory"
-        order = rng.integers(m, size=n, dtype=np.uint32) if drawn else random_order(m, rng)[:n]
+        order: Indices
+        if drawn:
+            order = rng.integers(m, size=n, dtype=np.uint32)
+        else:
+            order = risk.source.random_order(rng)[:n]
         _continue_epoch(risk, state.centre, state.epoch, order)
         state.left -= order.size
         w, b = _mean(risk, state.centre, state.epoch)

@@ -12,7 +12,6 @@ from stepless.arrays import Array
 from stepless.compiled import one_projection as loop
 from stepless.compiled.one_projection import Rule
 from stepless.compiled.rows import longest
-from stepless.compiled.shuffle import random_order
 from stepless.objective import Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
@@ -141,7 +140,7 @@ class OneProjection:
         motion, objective = state.motion, risk.objective
         if motion[loop.ROUNDS] >= state.rounds:
             self._renew(objective, state)
-        order = random_order(risk.m, rng)[: state.rounds - int(motion[loop.ROUNDS])]
+        order = risk.source.random_order(rng)[: state.rounds - int(motion[loop.ROUNDS])]
         setting = state.rule, objective.strength, state.scale.ball, state.scale.bias
         problem, domain = risk.problem, objective.domain
         loop.descend(problem, domain, setting, order, state.w, state.total, motion)
