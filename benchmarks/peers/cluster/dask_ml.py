@@ -1,9 +1,10 @@
 """dask-ml: LogisticRegression minimises ‖w‖²/(2C) + Σ ℓ, so that C = 1/(λm).
 
 It standardises the columns unless `normalize` is off; its ridge is then one on the scaled weights,
-which is not J's (`judge` sees how much it matters). It penalises its intercept too: so the column
-of ones is ours, in the workers' memory, which its own, made anew in every evaluation, is not.
-scipy's L-BFGS stops by itself when J falls by less than 2e-9 relatively, whatever `tol` is.
+which is not J's (the judge sees how much that matters). It penalises its intercept too. The column
+of ones is ours, in the workers' memory: its own is made anew in every evaluation. It does not take
+scipy's sparse matrices (Dask's tensordot wants a matrix on both sides), only the COO arrays of the
+package sparse. scipy's L-BFGS stops when J falls by less than 2e-9, whatever `tol` is.
 """
 
 from __future__ import annotations
@@ -39,24 +40,25 @@ def _fits(solver: str, normalize: bool, task: Task) -> Iterator[Fit]:
 
 def _with_ones(task: Task, part: int) -> Any:
     X = task.X(part)
+    ones = np.ones((X.shape[0], 1))
     if task.kind == "dense":
-        return np.column_stack([X, np.ones(len(X))])
-    return _hstack(X)
+        return np.hstack([X, ones])
+    from scipy.sparse import hstack
+    from sparse import COO
+
+    return COO.from_scipy_sparse(hstack([X.astype(float), ones]))
 
 
 def _zero_one(task: Task, part: int) -> Any:
     return (task.y(part) > 0).astype(float)
 
 
-def _hstack(X: Any) -> Any:
-    from scipy import sparse
-
-    return sparse.hstack([X, np.ones((X.shape[0], 1))], format="csr")
-
-
 CONTENDERS = {
     f"dask-ml {solver}{', normalize' if normalize else ''}": Contender(
-        ("logistic",), kinds, ("dask_ml", "distributed"), partial(_fits, solver, normalize)
+        ("logistic",),
+        kinds,
+        ("dask_ml", "distributed", "sparse"),
+        partial(_fits, solver, normalize),
     )
     for solver, normalize, kinds in (
         ("lbfgs", False, ("dense", "sparse")),
