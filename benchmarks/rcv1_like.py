@@ -9,7 +9,8 @@ scaled to unit length and rounded to six decimals. The label is +1 with probabil
 sign ⟨w, x⟩, errs on about 5 % of the rows.
 
 Rows are made in blocks, each from its own seed: in constant memory, and the first rows are the same
-however many are asked for. `rows` gives the same ones in memory, to the last bit.
+however many are asked for. `rows` gives the same ones in memory, to the last bit, `chunks` in
+float32, a matrix at a time: a hundred million in minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +32,8 @@ from scipy.special import expit
 FEATURES = 47_236
 FLATNESS = 60.0  # words about as common as the first, which is in a sixth of the documents
 LENGTH = (4.16, 0.6)  # of a document in tokens: mean and deviation of the logarithm
+LIMITS = (8, 500)  # tokens
+WORDS = 75.0  # different ones in a document of that law
 REPEATS = 0.65  # a word that occurs is met again with probability 1 - REPEATS
 RELEVANT = 800  # entries of w
 SHARPNESS = 1480.0  # ‖w‖: the best classifier errs on 5 %, found by bisection
@@ -36,20 +41,42 @@ UNIT = 1e6  # values are whole multiples of 1/UNIT
 BLOCK = 8192  # rows
 
 
-def rows(count: int, seed: int = 0) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
-    """The first `count` rows, and their labels ±1."""
-    lengths, words, values, labels = zip(*_blocks(count, seed), strict=True)
+def rows(
+    count: int,
+    seed: int = 0,
+    start: int = 0,
+    words: float = WORDS,
+    dtype: type[np.floating] = np.float64,
+) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
+    """Rows `start` to `start + count - 1` of some `words` words each, and their labels ±1."""
+    lengths, columns, values, labels = zip(*_blocks(start, start + count, seed, words), strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
     if indptr[-1] < 2**31:
         indptr = indptr.astype(np.int32)
-    data = np.concatenate(values) / UNIT
-    X = sparse.csr_matrix((data, np.concatenate(words), indptr), shape=(count, FEATURES))
+    data = (np.concatenate(values) / UNIT).astype(dtype, copy=False)
+    X = sparse.csr_matrix((data, np.concatenate(columns), indptr), shape=(count, FEATURES))
+    X.has_canonical_format = True
     return X, np.concatenate(labels)
+
+
+def chunks(
+    count: int, seed: int = 0, size: int = 100_000, words: float = WORDS, threads: int = 1
+) -> Iterator[tuple[sparse.csr_matrix, NDArray[np.float64]]]:
+    """The first `count` rows in float32, `size` at a time; each thread makes one chunk ahead."""
+    with ThreadPoolExecutor(threads) as pool:
+        ahead: deque = deque()
+        for start in range(0, count, size):
+            now = min(size, count - start)
+            ahead.append(pool.submit(rows, now, seed, start, words, np.float32))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def text(count: int, seed: int = 0) -> Iterator[memoryview]:
     """The same rows as svmlight text, in pieces of whole lines; columns count from 1."""
-    for lengths, words, values, labels in _blocks(count, seed):
+    for lengths, words, values, labels in _blocks(0, count, seed):
         piece = np.empty(4 * len(labels) + 15 * len(words), np.uint8)
         yield memoryview(piece)[: _write(piece, lengths, words, values, labels)]
 
@@ -70,29 +97,55 @@ def truth(seed: int = 0) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     return column, SHARPNESS * w / np.linalg.norm(w)
 
 
-def _blocks(count: int, seed: int) -> Iterator[tuple[NDArray, NDArray, NDArray, NDArray]]:
+def _blocks(
+    start: int, stop: int, seed: int, words: float = WORDS
+) -> Iterator[tuple[NDArray, NDArray, NDArray, NDArray]]:
     """Lengths of rows, then columns (ascending), values in UNITs, labels of the rows of a block."""
     column, w = truth(seed)
-    idf = _idf(column)
-    for block, start in enumerate(range(0, count, BLOCK)):
+    length = LENGTH[0] + np.log(words / WORDS), LENGTH[1]
+    idf = _idf(column, length)
+    log = 1 + np.log(np.arange(1, 2 * LIMITS[1]))
+    for block in range(start // BLOCK, -(-stop // BLOCK)):
         rng = np.random.default_rng([seed, 1, block])
-        tokens = np.clip(rng.lognormal(*LENGTH, BLOCK), 8, 500).astype(np.int64)
+        tokens = np.clip(rng.lognormal(*length, BLOCK), *LIMITS).astype(np.int64)
         row = np.repeat(np.arange(BLOCK, dtype=np.uint32), tokens)
         entry = row * np.uint32(FEATURES) + column[_rank(rng.random(len(row)))].view(np.uint32)
         entry.sort()
         first = np.flatnonzero(np.diff(entry, prepend=np.uint32(2**32 - 1)))
         tf = np.diff(first, append=len(entry)) + rng.geometric(REPEATS, len(first)) - 1
-        row, word = np.divmod(entry[first], np.uint32(FEATURES))
-        word = word.view(np.int32)
-        x = (1 + np.log(tf)) * idf[word]
-        x /= np.sqrt(np.bincount(row, x * x, BLOCK))[row]
-        x = np.maximum(np.rint(UNIT * x), 1)
-        chance = expit(np.bincount(row, x * w[word], BLOCK) / UNIT)
-        label = np.where(rng.random(BLOCK) < chance, 1.0, -1.0)
-        lengths = np.bincount(row, minlength=BLOCK)
-        wanted = min(BLOCK, count - start)
-        end = lengths[:wanted].sum()
-        yield lengths[:wanted], word[:end], x[:end].astype(np.int32), label[:wanted]
+        lengths, word, x, z = _documents(entry, first, tf, log, idf, w)
+        label = np.where(rng.random(BLOCK) < expit(z), 1.0, -1.0)
+        wanted = slice(max(start - block * BLOCK, 0), min(stop - block * BLOCK, BLOCK))
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        entries = slice(ends[wanted.start], ends[wanted.stop])
+        yield lengths[wanted], word[entries], x[entries], label[wanted]
+
+
+@njit(cache=True, nogil=True)
+def _documents(entry, first, tf, log, idf, w):
+    """Lengths, columns, values in UNITs and ⟨w, x⟩ of the documents of a block's sorted entries."""
+    lengths = np.zeros(BLOCK, np.int64)
+    z = np.zeros(BLOCK)
+    word = np.empty(len(first), np.int32)
+    x = np.empty(len(first), np.int32)
+    value = np.empty(LIMITS[1])
+    begin = 0
+    for i in range(BLOCK):
+        end, square = begin, 0.0
+        while end < len(first) and entry[first[end]] // FEATURES == i:
+            word[end] = entry[first[end]] - i * FEATURES
+            v = log[tf[end] - 1] * idf[word[end]]
+            value[end - begin] = v
+            square += v * v
+            end += 1
+        norm = np.sqrt(square)
+        for k in range(begin, end):
+            x[k] = max(np.rint(UNIT * (value[k - begin] / norm)), 1.0)
+            z[i] += x[k] * w[word[k]]
+        z[i] /= UNIT
+        lengths[i] = end - begin
+        begin = end
+    return lengths, word, x, z
 
 
 def _rank(u: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -100,10 +153,10 @@ def _rank(u: NDArray[np.float64]) -> NDArray[np.int64]:
     return (FLATNESS * np.expm1(u * np.log1p(FEATURES / FLATNESS))).astype(np.int64)
 
 
-def _idf(column: NDArray[np.int32]) -> NDArray[np.float64]:
+def _idf(column: NDArray[np.int32], length: tuple[float, float]) -> NDArray[np.float64]:
     """Log of 1/df from the law itself, no document needed, for each column."""
     below = np.log1p(np.arange(FEATURES + 1) / FLATNESS) / np.log1p(FEATURES / FLATNESS)
-    mean_length = np.exp(LENGTH[0] + LENGTH[1] ** 2 / 2)
+    mean_length = np.exp(length[0] + length[1] ** 2 / 2)
     idf = np.empty(FEATURES)
     idf[column] = -np.log(-np.expm1(-mean_length * np.diff(below)))
     return idf
