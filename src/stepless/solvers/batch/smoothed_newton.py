@@ -174,11 +174,11 @@ class SmoothedNewton:
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
-        def derivatives(lengths: list[float]) -> Array:
-            sums: Array = sum_blocks(source.map(_along, *rounded, p, move, lengths))
+        def derivatives(lengths: list[float]) -> Any:
+            sums = sum_blocks(source.map(_along, *rounded, p, move, lengths))
             sums[:, 0] += along + np.array(lengths) * bend
             sums[:, 1] += bend
-            return sums
+            return sums.tolist()
 
         t = newton_step.line_search(slope, derivatives, source.home.probes)
         if t < 0.25:
