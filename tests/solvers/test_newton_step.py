@@ -15,6 +15,7 @@ from stepless.solvers.batch.newton_step import (
     Predictions,
     fenchel_bound,
     head_start_sample,
+    largest,
     level_intercept,
     line_search,
 )
@@ -81,25 +82,67 @@ def test_a_singular_hessian_is_no_failure():
     assert np.isfinite(solved).all()
 
 
-def test_the_search_ends_at_the_minimum_of_a_piecewise_quadratic():
-    # φ'(t) = −1 + t up to 3, then steeper; the minimum is at 1
-    assert (
-        line_search(-1.0, lambda t: (t - 1.0 if t < 3 else 2 + 9 * (t - 3), 1.0 if t < 3 else 9.0))
-        == 1
-    )
-    far = line_search(-1.0, lambda t: (-1.0 + max(0.0, t - 500.0), float(t > 500.0)))
-    assert far == pytest.approx(501.0, abs=0.2)
+def several(derivatives, asked):
+    def at(lengths):
+        asked.append(len(lengths))
+        return np.array([derivatives(t) for t in lengths])
+
+    return at
 
 
-def test_levelling_finds_the_root_of_a_monotone_slope():
+@pytest.mark.parametrize("probes", [1, 16])
+def test_the_search_ends_at_the_minimum_of_a_piecewise_quadratic(probes):
+    def near(t):  # φ'(t) = −1 + t up to 3, then steeper; the minimum is at 1
+        return (t - 1.0, 1.0) if t < 3 else (2 + 9 * (t - 3), 9.0)
+
+    def far(t):
+        return -1.0 + max(0.0, t - 500.0), float(t > 500.0)
+
+    assert line_search(-1.0, several(near, []), probes) == 1.0
+    assert line_search(-1.0, several(far, []), probes) == pytest.approx(501.0, abs=0.2)
+
+
+@pytest.mark.parametrize("minimum", [0.07, 0.3, 0.9, 2.5])
+def test_sixteen_lengths_are_enough(minimum):
+    asked = []
+    slopes = several(lambda t: (np.tanh(t - minimum), 1.0 / np.cosh(t - minimum) ** 2), asked)
+    found = line_search(-np.tanh(minimum), slopes, 16)
+    assert abs(np.tanh(found - minimum)) <= 0.1 * np.tanh(minimum)
+    assert len(asked) <= 2
+    assert asked[0] == 16
+
+
+@pytest.mark.parametrize("probes", [1, 16])
+def test_levelling_finds_the_root_of_a_monotone_slope(probes):
     asked = []
 
-    def tilt(shift):
-        asked.append(shift)
-        return np.tanh(shift - 37.5), 0.0  # a curvature that says nothing
+    def tilt(shifts):
+        asked.append(shifts)
+        return [np.array([np.tanh(shift - 37.5), 0.0, 1e-14, shift]) for shift in shifts]
 
-    assert level_intercept(tilt, 1e-14) == pytest.approx(37.5)
-    assert asked[-1] == pytest.approx(37.5)
+    found, row = level_intercept(tilt, probes)  # by curvatures that say nothing
+    assert found == pytest.approx(37.5)
+    assert found in asked[-1]
+    assert row[3] == found
+
+
+@pytest.mark.parametrize("probes", [1, 16])
+@pytest.mark.parametrize("free", [False, True])
+def test_the_gradient_is_of_the_shift_that_is_returned(probes, free):
+    written, advanced = [], []
+
+    def survey(shifts):
+        written.append(shifts[0])
+        return np.array([(np.sinh(t - 0.3), np.cosh(t - 0.3), 1e-12, t) for t in shifts])
+
+    def advance(shifts):
+        rows = survey(shifts or written[-1:])
+        advanced.append(written[-1])
+        return rows
+
+    shift, row = newton_step.advanced(survey, advance, probes, free)
+    assert shift == advanced[-1] == row[3]
+    assert shift == (pytest.approx(0.3, abs=1e-11) if free else 0.0)
 
 
 def test_drifted_predictions_are_computed_anew():
@@ -107,10 +150,14 @@ def test_drifted_predictions_are_computed_anew():
     w = np.array([1.0, -2.0, 0.5])
     kept = Predictions.of(given, w, 0.0)
     far = given.split(given.predictions(np.full(3, 1e9)))
-    kept.follow(given, far, 1.0, w + 1e9, 0.0)
-    kept.follow(given, far, -1.0, w, 0.0)  # 1e9 has cost seven digits
+    kept.follow(given, far, 1.0)
+    assert not kept.drifted(given.map(largest, kept.p))
+    kept.follow(given, far, -1.0)
+    assert kept.drifted(given.map(largest, kept.p))  # 1e9 has cost seven digits
+    assert np.abs(kept.p.whole - given.predictions(w)).max() > 1e-9
+    kept.renew(given, w, 0.0)
     np.testing.assert_array_equal(kept.p.whole, given.predictions(w))
-    assert kept.way == 0.0
+    assert not kept.drifted(given.map(largest, kept.p))
 
 
 def test_a_sample_is_an_eighth_with_a_strength_to_match():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from stepless.compiled.rows import add, product
 from stepless.jit import FAST, compiled
 
@@ -42,12 +44,16 @@ def hessian_product(block, q, c, v, d):
     X, _, _ = block
     free = v.size > d
     b = v[d] if free else 0.0
+    pull = np.zeros(c.size)
     tilt = 0.0
+    # one loop for v and one for q: in turns, they would push each other out of the cache
     for i in range(c.size):
         if c[i] != 0.0:
-            pull = c[i] * (product(X, i, v) + b)
-            add(X, i, pull, q)
-            tilt += pull
+            pull[i] = c[i] * (product(X, i, v) + b)
+            tilt += pull[i]
+    for i in range(c.size):
+        if c[i] != 0.0:
+            add(X, i, pull[i], q)
     if free:
         q[d] += tilt
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -145,11 +145,11 @@ class Newton:
         turn, turn_b, move = newton_step.step_of(risk, delta)
         along, bend = strength * float(state.w @ turn), strength * float(turn @ turn)
 
-        def derivatives(lengths: list[float]) -> Array:
-            sums: Array = sum_blocks(source.map(_along, loss, p, move, lengths)) / risk.m
+        def derivatives(lengths: list[float]) -> Any:
+            sums = sum_blocks(source.map(_along, loss, p, move, lengths)) / risk.m
             sums[:, 0] += along + np.array(lengths) * bend
             sums[:, 1] += bend
-            return sums
+            return sums.tolist()
 
         t = newton_step.line_search(slope, derivatives, source.home.probes)
         state.w = state.w + t * turn

@@ -17,7 +17,7 @@ from stepless.objective import Loss, Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
-from stepless.solvers.batch.newton_step import NewtonSystem, Predictions, largest
+from stepless.solvers.batch.newton_step import NewtonSystem, Predictions
 from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
@@ -175,11 +175,11 @@ class SmoothedNewton:
         along = strength * float(state.w @ turn) + float(terms.base @ turn) + terms.tilt * turn_b
         bend = strength * float(turn @ turn)
 
-        def derivatives(lengths: list[float]) -> Array:
-            sums: Array = sum_blocks(source.map(_along, *rounded, p, move, lengths))
+        def derivatives(lengths: list[float]) -> Any:
+            sums = sum_blocks(source.map(_along, *rounded, p, move, lengths))
             sums[:, 0] += along + np.array(lengths) * bend
             sums[:, 1] += bend
-            return sums
+            return sums.tolist()
 
         t = newton_step.line_search(slope, derivatives, source.home.probes)
         if t < 0.25:
@@ -293,17 +293,19 @@ def _surveys(
 def _advance(
     block: Block, change: Array, before: Array, slopes: Array, c: Array, first: Array, *read: Any
 ) -> tuple[Array, float, float, float]:
-    """Do as `_surveys` at given shifts; overwrite `before` by how the slopes differ from it.
+    """Do as `_surveys` at given shifts; add to `change` how slopes differ from before, times rows.
 
-    Add that, times rows, to `change`. Return sums at each shift; of the first one, or where slopes
-    were written before, the exact risk and the sum of |slopes|; and the largest |p_i|.
+    Return sums at each shift; of the first one, or where slopes were written before, the exact risk
+    and the sum of |slopes|; and the largest |p_i|. What stood in `before` is lost.
     """
     terms, centre, p, (width, loss, shifts) = read
     sums = _surveys(block, slopes, c, terms, centre, p, (width, shifts))
     np.subtract(slopes, before, out=before)
     products.combination(block, change, before)
-    value = oracle.value_at(block, loss, p + shifts[0] if any(shifts[:1]) else p)
-    return sums, value, float(np.abs(first + slopes).sum()), largest(block, p)
+    room = before  # it has been read
+    value = oracle.value_at(block, loss, np.add(p, shifts[0], out=room) if shifts else p)
+    size = np.abs(np.add(first, slopes, out=room), out=room).sum()
+    return sums, value, float(size), float(np.abs(p, out=room).max(initial=0.0))
 
 
 @light
