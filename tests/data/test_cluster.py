@@ -118,7 +118,7 @@ def test_rounds_are_those_that_somebody_waits_for(both):
     found = source.update(c, _double)
     assert source.home.rounds == before
     assert len(found) == len(source.cuts)
-    assert found[0] == list(found)[0] == source.map(_first, c)[0]
+    assert found[0] == next(iter(found)) == source.map(_first, c)[0]
     assert source.home.rounds == before + 2  # one for the results, whoever asks, and the map's
     source.combination(c)
     assert source.home.rounds == before + 3

@@ -120,7 +120,8 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         second signal raises and changes nothing); ``"stream"`` after `partial_fit`.
     proof_
         What `verify` recomputes the certificate from: one number per example and run. Not stored
-        by `partial_fit`, nor in pickled copies; `save_model` writes it to a separate file.
+        by `partial_fit`, nor of Dask's collections, nor in pickled copies; `save_model` writes it
+        to a separate file.
 
     Examples
     --------
@@ -284,7 +285,10 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         self.coef_, self.intercept_ = self._stream.weights()
 
     def decision_function(self, X: MatrixLike | Store) -> Array:
-        """Return ⟨w, x⟩ + b for each example (one column per class for more than two)."""
+        """Return ⟨w, x⟩ + b for each example (one column per class for more than two).
+
+        Of a collection of Dask, this is an array of Dask, yet to be computed; so with `predict`.
+        """
         if is_dask(X):
             lazy: Array = dask_examples().scores(self, X, "decision_function")
             return lazy

@@ -48,6 +48,8 @@ def load(X: Any, y: Any, s: Any, dtype: str, labelled: bool) -> Loaded:
     try:
         if rows < 0:
             raise ValueError(f"it must be a matrix, not of shape {np.shape(X)}")
+        if hasattr(X, "to_numpy"):  # a frame; where numbers are missing there
+            X = X.to_numpy(dtype, na_value=np.nan)
         matrix = X if sparse.issparse(X) else np.asarray(X)
         if matrix.dtype.kind not in "biuf":
             raise ValueError(f"X holds {matrix.dtype}: every entry must be a finite number")

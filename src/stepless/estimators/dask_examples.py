@@ -206,7 +206,7 @@ def _examples(X: Any) -> tuple[Any, str]:
 
 def _whole_rows(X: Any) -> Any:
     """Return a collection of numbers, cut between rows only."""
-    if hasattr(X, "npartitions") and hasattr(X, "dtypes"):
+    if hasattr(X, "npartitions") and hasattr(X, "columns") and X.ndim == 2:
         for name, kind in X.dtypes.items():
             if getattr(kind, "kind", "O") not in _NUMERIC:
                 raise ValueError(
@@ -215,7 +215,9 @@ def _whole_rows(X: Any) -> Any:
                 )
         return X
     if not isinstance(X, da.Array):
-        raise TypeError(f"X must be an array or a frame of Dask, not {brief(X)}")
+        raise TypeError(
+            f"X must be an array or a frame of Dask, one row per example, not {brief(X)}"
+        )
     if X.ndim != 2:
         raise ValueError(f"X must be a matrix, one row per example, not of {X.ndim} dimensions")
     if np.isnan(X.shape[1]):
@@ -229,7 +231,11 @@ def _whole_rows(X: Any) -> Any:
 
 def _stand_in(X: Any) -> Any:
     """Return few rows with the columns of a collection."""
-    return np.zeros((1, X.shape[1])) if isinstance(X, da.Array) else X._meta_nonempty
+    if isinstance(X, da.Array):
+        return np.zeros((1, X.shape[1]))
+    import pandas as pd
+
+    return pd.DataFrame(0.0, index=[0], columns=X.columns)
 
 
 def _delayed(X: Any) -> list[Any]:

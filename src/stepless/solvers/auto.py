@@ -32,6 +32,7 @@ Maker = Callable[[], Solver]
 
 _MANY_PASSES: tuple[Maker, ...] = EMGD, SGDPD  # for a gap that other solvers reach in few
 _MANY = 1500  # features beyond which a Hessian is too large to form
+_SHORT = 1_000_000  # examples up to which the slopes of many planes fit into memory
 _TIGHT = 1e-4  # gap below which an interior point's steps are worth their Hessians,
 _LIGHT = 2e7  # if a Hessian takes fewer products;
 _TINY = 1e6  # and for any gap, if it takes fewer
@@ -77,7 +78,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
 
     | a smooth loss, l2, more than 1500 features       | lbfgs                              |
     | piecewise linear, l2, up to 1500 features        | smoothed-newton, interior-point    |
-    | piecewise linear, l2, more features              | proximal-bundle                    |
+    | piecewise linear, l2, more features              | proximal-bundle up to 1e6          |
+    |                                                  | examples, smoothed-newton          |
     | another penalty, and a smooth loss               | accelerated                        |
     | … and a loss with corners                        | bundle                             |
 
@@ -167,9 +169,11 @@ def _first_by_rounds(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     few, single = risk.d <= _MANY, loss.outputs() == 1
     if single and loss.offers("curvature"):
         return Newton() if few else LBFGS()
-    if not (few and single and loss.offers("corners")):
+    cornered = single and loss.offers("corners") and objective.strength > 0.0
+    if not cornered or (not few and risk.m <= _SHORT):
         return ProximalBundle()
-    return SolverSequence((SmoothedNewton(gap), 60), (InteriorPoint(), 100))
+    smoothed = SmoothedNewton(gap)
+    return SolverSequence((smoothed, 60), (InteriorPoint(), 100)) if few else smoothed
 
 
 def _unpenalized(risk: RowRisk) -> Solver:
