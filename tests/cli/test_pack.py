@@ -95,6 +95,7 @@ def test_weights_numbers_and_features_from_0(folder):
         ("1 1:2\n-1 1:x\n", (), "x.svm, line 2, column 6: expected"),
         ("1 0:2\n", (), "for features counted from 0 say --zero-based"),
         ("", (), "x.svm: holds no examples"),
+        ("1\n-1\n", (), "no example has a feature"),
         ("1 1:2\n1 1:1e60\n", (), "X holds 1e+60 in row 1, feature 0"),
         ("1 1:2\n1 1:1e40\n", ("--float32",), "beyond what float32 holds"),
         ("1 1:2\n", ("--weights", "weights"), "weights: holds more weights than the 1 examples"),

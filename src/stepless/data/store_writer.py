@@ -101,6 +101,8 @@ class StoreWriter:
             self._sums.add(len(self._checksums) // SPANS, self._leaf)
         if not self._rows:
             raise DataError("there are no examples to pack")
+        if not self._features:
+            raise DataError("no example has a feature: there is nothing to learn from")
         if self._unit is None:
             raise DataError("sample weights are zero for every example: nothing is left to learn")
         numbers = {"targets": self._finished("targets", places)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,13 +52,14 @@ def labelled_examples(
     y: ArrayLike | None,
     sample_weight: Weights,
     class_weight: ClassWeight,
-    **how: Any,
+    *,
+    threads: int | None,
+    reset: bool = True,
 ) -> Labelled:
     """Return the validated examples of a classifier: at least two classes of positive weight.
 
-    `how` are the number of `threads`, and whether to `reset` the features of the estimator.
+    Unless `reset`, they must have the features that the estimator was fitted to.
     """
-    threads, reset = how["threads"], how.get("reset", True)
     if isinstance(X, Store):
         _accept(estimator, X, y, reset)
         return _labelled_store(X, sample_weight, class_weight, threads)
@@ -79,13 +80,13 @@ def numbered_examples(
     y: ArrayLike | None,
     sample_weight: Weights,
     loss: Loss,
-    **how: Any,
+    *,
+    threads: int | None,
+    reset: bool = True,
 ) -> Source:
-    """Return the validated examples of a regression; `how` is that of `labelled_examples`."""
-    threads, reset = how["threads"], how.get("reset", True)
+    """Return the validated examples of a regression, with targets that the loss is defined for."""
     if is_dask(X):
-        given = estimator, X, y, sample_weight, loss, threads
-        source: Source = dask_examples().regression(*given)
+        source: Source = dask_examples().regression(estimator, X, y, sample_weight, loss, threads)
         return source
     if not isinstance(X, Store):
         return Source(
