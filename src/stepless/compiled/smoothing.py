@@ -7,7 +7,7 @@ take `terms` = (k, σ), centre and width; the arrays are (corners, rows).
 
 from __future__ import annotations
 
-from stepless.compiled.light import light
+from stepless.compiled.light import light, rowless
 from stepless.jit import FAST, compiled
 
 
@@ -37,6 +37,18 @@ def survey(block, slopes, c, terms, centre, p, numbers):
             bend += inside
             gap += sigma[n, i] * (max(0.0, t) - beta * t)
     return tilt, bend, gap
+
+
+@rowless
+@compiled("block[m,_] first[m] slopes[m] p[m]", fastmath=FAST)
+def exact(block, loss, first, slopes, p, shift):
+    """Return the exact risk's sum Σ s_i ℓ(p_i + shift), and that of |first + slopes|."""
+    _, y, s = block
+    total = size = 0.0
+    for i in range(s.size):
+        total += s[i] * loss.value(p[i] + shift, y[i])
+        size += abs(first[i] + slopes[i])
+    return total, size
 
 
 @light

@@ -181,7 +181,7 @@ def _survey(risk: RowRisk, state: NewtonState) -> float:
         if risk.objective.strength > 0.0:  # as near as the steps are by now
             promised = np.minimum(value, state.decrease)
             enough = np.maximum(enough, _NEAR * np.sqrt(bend * promised))
-        return np.column_stack((tilt, bend, enough, value))
+        return np.array((tilt, bend, enough, value)).T
 
     free = risk.objective.intercept
     shift, found = newton_step.advanced(survey, advance, source.home.probes, free)

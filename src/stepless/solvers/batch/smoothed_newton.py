@@ -17,7 +17,7 @@ from stepless.objective import Loss, Objective
 from stepless.plane import Plane
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
-from stepless.solvers.batch.newton_step import NewtonSystem, Predictions
+from stepless.solvers.batch.newton_step import NewtonSystem, Predictions, largest
 from stepless.solvers.batch.piecewise import Piecewise, needs_corners
 from stepless.solvers.solver import Finding
 
@@ -215,7 +215,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, level: bool) -> float:
     def rows(sums: Array) -> Array:
         near = _NEAR * sums[:, 2] / state.depth  # as near 0 as the smoothing is by now
         enough = np.maximum(near, _LEVEL * terms.mass)
-        return np.column_stack((sums[:, 0] + terms.tilt, sums[:, 1], enough, sums[:, 2]))
+        return np.array((sums[:, 0] + terms.tilt, sums[:, 1], enough, sums[:, 2])).T
 
     shift, found = newton_step.advanced(survey, advance, source.home.probes, level)
     if kept.drifted(reaches):
@@ -296,16 +296,14 @@ def _advance(
     """Do as `_surveys` at given shifts; add to `change` how slopes differ from before, times rows.
 
     Return sums at each shift; of the first one, or where slopes were written before, the exact risk
-    and the sum of |slopes|; and the largest |p_i|. What stood in `before` is lost.
+    and the sum of |slopes|; and the largest |p_i|. `before` becomes the difference.
     """
     terms, centre, p, (width, loss, shifts) = read
     sums = _surveys(block, slopes, c, terms, centre, p, (width, shifts))
     np.subtract(slopes, before, out=before)
     products.combination(block, change, before)
-    room = before  # it has been read
-    value = oracle.value_at(block, loss, np.add(p, shifts[0], out=room) if shifts else p)
-    size = np.abs(np.add(first, slopes, out=room), out=room).sum()
-    return sums, value, float(size), float(np.abs(p, out=room).max(initial=0.0))
+    value, size = smoothing.exact(block, loss, first, slopes, p, shifts[0] if shifts else 0.0)
+    return sums, value, size, largest(block, p)
 
 
 @light
