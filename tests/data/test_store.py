@@ -170,6 +170,7 @@ BAD = np.array([[1.0, 2.0], [3.0, np.nan]])
         ((X, ["a", "b", "c"]), {"task": "regress"}, "y holds 'a' at example 0"),
         ((X, Y[:2]), {}, "a value for each example: X has 3 rows, y \\(2,\\)"),
         ((X, Y), {"task": "rank"}, "task must be 'classify' or 'regress', not 'rank'"),
+        ((X, Y), {"names": ["one"]}, "there are 2 features, but 1 names"),
         ((X, Y), {"dtype": "int8"}, "dtype must be float32 or float64, not int8"),
         ((iter([]),), {}, "no examples to pack"),
         ((iter([X]),), {}, "chunk 0 is not \\(X, y\\)"),

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import AnyArray
+from stepless.data.span_rows import span_checksum
 from stepless.data.store_files import StoreFiles
 from stepless.data.store_header import TYPES
 from stepless.design import Dense, Sparse
-from stepless.design.checksum import checksum
 
 Spans = Sequence[tuple[int, int]]  # ranges: the first, and the one after the last
 
@@ -94,15 +94,6 @@ class SpanBuffer:
                         "checksum"
                     )
                 row += size
-
-
-def span_checksum(rows: Dense | Sparse) -> int:
-    """Return a checksum of rows that does not depend on where they are."""
-    if isinstance(rows, Dense):
-        return checksum(rows.array)
-    first, last = (int(at) for at in rows.indptr[[0, -1]])
-    ends = rows.indptr[1:] - rows.indptr[0]
-    return checksum(rows.data[first:last], rows.indices[first:last], ends)
 
 
 def _memory(count: int, kind: np.dtype[Any]) -> AnyArray:

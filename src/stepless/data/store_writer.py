@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from stepless.arrays import AnyArray, Array, Indices, Matrix
+from stepless.arrays import AnyArray, Array, Matrix
 from stepless.compiled import entries, products
 from stepless.data.bad_entries import LARGEST, first_bad_entry
 from stepless.data.block import Block
@@ -15,7 +15,7 @@ from stepless.data.cuts import TreeSum, sum_blocks
 from stepless.data.digest import rows_digest
 from stepless.data.errors import DataError
 from stepless.data.source import design_of
-from stepless.data.span_buffers import span_checksum
+from stepless.data.span_rows import entry_bytes, joined, row_ends, span_checksum
 from stepless.data.store_folder import StoreFolder
 from stepless.data.store_header import NAME, PIECE, SPANS, Header
 from stepless.design import Dense, Sparse
@@ -79,7 +79,7 @@ class StoreWriter:
         if isinstance(rows, Sparse) and self._rows == 0:
             self._write("indptr", np.zeros(1, np.uint64))
         self._rows += len(y)
-        ends, lo = _ends(rows), 0
+        ends, lo = row_ends(rows), 0
         while lo < len(y):
             # a span ends with the row that makes it long enough
             hi = int(np.searchsorted(ends[1:], ends[lo] + self._limit - self._wait)) + 1
@@ -140,6 +140,8 @@ class StoreWriter:
             self._sparse = compressed
             self._values = self._values or ("float32" if X.dtype == np.float32 else "float64")
             self._width = X.shape[1] if self._width is None else self._width
+            if self._names is not None and len(self._names) != X.shape[1]:
+                raise DataError(f"there are {X.shape[1]} features, but {len(self._names)} names")
         if compressed != self._sparse:
             kinds = ("sparse", "dense") if compressed else ("dense", "sparse")
             raise DataError(
@@ -205,7 +207,7 @@ class StoreWriter:
 
     def _write_span(self) -> None:
         """Write the rows that wait, with what is known of them from now on."""
-        rows = _joined([rows for rows, _ in self._waiting], self._features)
+        rows = joined([rows for rows, _ in self._waiting], self._features)
         s = np.concatenate([part for _, part in self._waiting])
         self._waiting, self._wait = [], 0
         block = Block(rows, s, s)
@@ -225,7 +227,7 @@ class StoreWriter:
         else:
             self._write("data", rows.array)
         self._starts.append(self._starts[-1] + rows.nnz)
-        self._limit = min(max(self._starts[-1] * _entry_bytes(rows) // _SHARE, _LEAST), _MOST)
+        self._limit = min(max(self._starts[-1] * entry_bytes(rows) // _SHARE, _LEAST), _MOST)
 
     def _write(self, name: str, numbers: AnyArray) -> None:
         kind = numbers.dtype.newbyteorder("<")
@@ -247,36 +249,6 @@ class StoreWriter:
                 file.seek(at)
                 sums.append(checksum(numbers))
         return checksum(np.array(sums, np.uint64))
-
-
-def _entry_bytes(rows: Dense | Sparse) -> int:
-    """Return the bytes of an entry."""
-    if isinstance(rows, Sparse):
-        return rows.data.itemsize + rows.indices.itemsize
-    return rows.array.itemsize
-
-
-def _ends(rows: Dense | Sparse) -> Indices:
-    """Return the bytes before each row, and at last those of all."""
-    m, d = rows.shape
-    if isinstance(rows, Dense):
-        return np.arange(m + 1) * max(d * _entry_bytes(rows), 1)
-    starts: Indices = (rows.indptr - rows.indptr[0]).astype(np.int64)
-    return starts * _entry_bytes(rows) + rows.indptr.itemsize * np.arange(m + 1)
-
-
-def _joined(parts: list[Dense | Sparse], width: int) -> Dense | Sparse:
-    """Return consecutive rows as one design, compact."""
-    dense = [part.array for part in parts if isinstance(part, Dense)]
-    if dense:
-        return Dense(np.concatenate(dense))
-    rows = [part for part in parts if isinstance(part, Sparse)]
-    indptr = np.zeros(sum(part.size() for part in rows) + 1, np.uint64)
-    np.cumsum(np.concatenate([np.diff(part.indptr) for part in rows]), out=indptr[1:])
-    here = [slice(int(part.indptr[0]), int(part.indptr[-1])) for part in rows]
-    data = [part.data[at] for part, at in zip(rows, here, strict=True)]
-    indices = [part.indices[at] for part, at in zip(rows, here, strict=True)]
-    return Sparse(np.concatenate(data), np.concatenate(indices), indptr, width)
 
 
 def _grown(sums: Array, width: int) -> Array:
