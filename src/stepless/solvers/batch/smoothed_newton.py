@@ -335,8 +335,3 @@ def _along(
     """Return the first two derivatives of the rounded terms' sum along `move`, at each length."""
     given = terms, centre, width, p, move
     return np.array([smoothing.along(block, *given, t) for t in lengths])
-
-
-@light
-def _middle(block: Block, corners: tuple[Array, Array]) -> Array:
-    return np.full(corners[0].shape, 0.5)
