@@ -79,16 +79,22 @@ class StoredRows(Home):
         A turn is its ranges of rows, and a block of them one after the other, which is valid until
         the next turn.
         """
-        turns, cuts = self._drawn(rng), self._files.header.cuts
+        turns = self._drawn(rng)
         with self._reading(turns, 1 + _AHEAD) as reading:
             for k, spans in enumerate(turns):
-                ranges = [(cuts[first], cuts[last]) for first, last in spans]
                 numbers = (
                     np.concatenate([self._part(column, first) for first, _ in spans])
                     for column in (y, s)
                 )
                 with self._rows(reading, turns, k) as rows:
-                    yield ranges, Block(rows, *numbers)
+                    yield self._ranges(spans), Block(rows, *numbers)
+
+    def spans(self, rng: np.random.Generator) -> list[list[tuple[int, int]]]:
+        return [self._ranges(turn) for turn in self._drawn(rng)]
+
+    def _ranges(self, spans: Spans) -> list[tuple[int, int]]:
+        cuts = self._files.header.cuts
+        return [(cuts[first], cuts[last]) for first, last in spans]
 
     def _drawn(self, rng: np.random.Generator) -> list[Spans]:
         """Return all spans in random order, in lists of about the same number of bytes."""
