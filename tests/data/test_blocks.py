@@ -1,6 +1,7 @@
 """Blocks are views of the rows; columns are what kernels made of them, and can make again."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -105,10 +106,11 @@ class Recorder:
 
     def __init__(self, monkeypatch):
         self.calls = []  # (columns, whether they are made here, kernel, shared)
-        self._made = Source.column, Source.empty, Source.update
+        self._made = Source.column, Source.empty, Source.update, Source.survey
         monkeypatch.setattr(Source, "column", lambda *args: self._column(*args))
         monkeypatch.setattr(Source, "empty", lambda *args, **how: self._empty(*args, **how))
         monkeypatch.setattr(Source, "update", lambda *args: self._update(*args))
+        monkeypatch.setattr(Source, "survey", lambda *args, **how: self._survey(*args, **how))
 
     def _column(self, given, kernel, *shared):
         shared = tuple(_kept(argument) for argument in shared)
@@ -127,6 +129,12 @@ class Recorder:
         self.calls.append((columns, False, kernel, shared))
         return self._made[2](given, columns, kernel, *shared)
 
+    def _survey(self, given, columns, kernel, shape, *shared, **how):
+        kept = tuple(_kept(argument) for argument in shared)
+        if columns:
+            self.calls.append((columns, False, partial(_adding, kernel, shape), kept))
+        return self._made[3](given, columns, kernel, shape, *shared, **how)
+
     def replay(self, block):
         """Make one block's parts of all columns again, from nothing but what was called."""
         parts = {}
@@ -137,6 +145,10 @@ class Recorder:
             else:
                 kernel(block, *(parts[id(column)] for column in columns), *given)
         return parts
+
+
+def _adding(kernel, shape, block, *given):
+    return kernel(block, np.zeros(shape), *given)
 
 
 def _empty(block):
