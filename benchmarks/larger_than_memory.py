@@ -2,11 +2,11 @@
 
     python -m benchmarks.larger_than_memory FOLDER --rows 1e6,1e7,1e8 --mass 10
 
-The strength is --mass over the number of rows. Rows like rcv1's (about 50 entries of 8 bytes each) are generated and packed once; each fit runs in
-a process of its own, after one to a small store that compiles what it needs. The table has the
-bytes read, in units of the rows'; the time, in units of what reading these bytes takes at the
-disk's speed, which is measured just before and after by reading all rows with next to nothing to
-compute; and the largest resident memory.
+The strength is --mass over the number of rows. Rows like rcv1's (about 50 entries of 8 bytes each)
+are generated and packed once; each fit runs in a process of its own, after one to a small store
+that compiles what it needs. The table has the bytes read, in units of the rows'; the time, in units
+of what reading these bytes takes at the disk's speed, which is measured just before and after by
+reading all rows with next to nothing to compute; and the largest resident memory.
 """
 
 from __future__ import annotations
