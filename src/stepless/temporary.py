@@ -25,8 +25,10 @@ def created(target: str, folder: bool = False) -> tuple[str, int]:
         how = os.O_RDONLY if folder else os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
             handle = os.open(temporary, how, 0o666)
-        except FileNotFoundError:  # as below: it was not locked yet
-            continue
+        except FileNotFoundError:
+            if folder:  # as below: it was not locked yet
+                continue
+            raise
         with suppress(OSError):  # not every file system has locks; without them nobody asks
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.path.exists(temporary):
