@@ -20,7 +20,8 @@ from stepless.cli.info import info
 from stepless.cli.options import option_name
 from stepless.cli.predict import predict
 from stepless.cli.score import score
-from stepless.report import load_model
+from stepless.report import Checkpoint, load_model
+from stepless.report.proof_file import read_proof
 
 NUMBERS = ["0", "1", "-1", "2", "1e-3", "0.5", "3.7", "1e9", "1e400", "1e-400", "1" + "0" * 400]
 NUMBERS += ["nan", "inf", "x", ""]
@@ -64,7 +65,7 @@ def _options_of(command: Callable[..., None]) -> dict[str, list[str]]:
 
 OPTIONS = {command: _options_of(command) for command in (fit, predict, score, info, game)}
 READ = ("--test", "--weights")
-WRITTEN = ("--output", "--predictions", "--plot")
+WRITTEN = ("--output", "--predictions", "--plot", "--proof", "--checkpoint", "--resume")
 ONE_FILE = ("two.svm", "link.svm", "hard.svm")
 
 
@@ -158,5 +159,9 @@ def _refuse_half(arguments: list[str], names: set[str], path: str, data: bytes) 
         assert data.endswith(b"IEND\xaeB`\x82"), f"{path} is half a picture"
     elif option == "--output" and arguments[0] == "fit":
         load_model(path)
+    elif option == "--proof":
+        read_proof(path)
+    elif option in ("--checkpoint", "--resume"):
+        Checkpoint(path, resume=True)
     else:
         assert data.endswith(b"\n"), f"{path} ends in the middle of a line"

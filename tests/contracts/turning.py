@@ -7,25 +7,24 @@ from stepless.data.memory import Memory
 
 
 class Turning(Memory):
-    """Turns of `count` spans of `size` rows each, drawn from all over in a new order each walk."""
+    """Turns of `together` spans of `size` rows each, drawn from all over in a new order each walk."""
 
     slow = True
     size = 10
-    count = 3
+    together = 3
     walks = 0  # so far, in turns
-    passes = 0  # over rows, walks included
 
     @classmethod
     def cut(cls, design, size, count):
         home = cls.of(design)
-        home.size, home.count = size, count
+        home.size, home.together = size, count
         return home
 
     def spans(self, rng):
         m = self.shape[0]
         starts = rng.permutation(np.arange(0, m, self.size)).tolist()
         ranges = [(lo, min(lo + self.size, m)) for lo in starts]
-        return [ranges[k : k + self.count] for k in range(0, len(ranges), self.count)]
+        return [ranges[k : k + self.together] for k in range(0, len(ranges), self.together)]
 
     def turns(self, y, s, rng):
         self.walks += 1
@@ -33,7 +32,3 @@ class Turning(Memory):
         for spans in self.spans(rng):
             rows = np.concatenate([np.arange(*span) for span in spans])
             yield spans, Block(self.design.take(rows), y.whole[rows], s.whole[rows])
-
-    def run(self, blocks, round_, threads):
-        self.passes += round_.reads_rows
-        return super().run(blocks, round_, threads)

@@ -78,9 +78,14 @@ def test_two_classes(data, pack, same_cuts, form, solver):
     assert found.score(store) == found.score(X, y)
     same_cuts(store)
     other = model.fit(X, y)
+    assert proof.data == other.proof_.data
+    if solver in ("auto", "dual-ascent", "adagrad"):  # rows come in turns: another order
+        assert max(one["lower_bound_"], other.lower_bound_) <= min(
+            one["objective_"], other.objective_
+        )
+        return
     for name, value in one.items():
         np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
-    assert proof.data == other.proof_.data
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])

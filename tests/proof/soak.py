@@ -25,7 +25,7 @@ from proof.exact import kernel_dual, kernel_objective, penalty
 from proof.judged import Judgement, admitted, judge
 from proof.oracles import METRICS, ORACLES, RANKINGS, oracle
 from proof.problems import LOSSES, pair, problem
-from stepless import minimization as loop
+from stepless import minimization as loop, under_way
 from stepless.certificates import Certifier
 from stepless.data import Source
 from stepless.data.gram import Gram
@@ -235,7 +235,7 @@ def _run(rng, asked, name, start=None, times=1.0):
     gap, passes = float(10.0 ** -rng.integers(1, 12)), int(rng.choice([1, 5, 20, 60]))
     solver = choose(risk, gap) if name == "auto" else WAYS[name]()
     Heard.highest = 0.0
-    with np.errstate(all="ignore"), mock.patch.object(loop, "Certifier", Heard):
+    with np.errstate(all="ignore"), mock.patch.object(under_way, "Certifier", Heard):
         result = loop.minimize(risk, solver, Stopping(gap, passes=passes), start=start, rng=rng)
     return Said(given, risk, result, Heard.highest, times, gap)
 
