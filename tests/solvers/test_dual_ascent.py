@@ -319,6 +319,27 @@ def test_turns_of_float32_and_any_number_of_threads_end_alike():
         )
 
 
+@pytest.mark.parametrize("loss", [Hinge(), Logistic(), Squared()], ids=lambda of: type(of).__name__)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_halves_of_a_turn_add_up_and_the_dual_objective_rises(loss, threads):
+    """Rows are all alike: each half would go the whole way by itself, and both twice as far."""
+    rng = np.random.default_rng(5)
+    m, strength = 60, 0.01
+    X, s = np.ones((m, 3)) + 1e-3 * rng.normal(size=(m, 3)), rng.uniform(0.5, 1.5, m)
+    risk = in_turns(loss, X, np.ones(m), strength, s, intercept=False, threads=threads)
+    risk.source.home.size, risk.source.home.together = m, 1
+    state, heights = DualAscent().start(risk, np.zeros(3), 0.0), []
+    for _ in range(8):
+        state.walk(risk, rng)
+        a, weights = state.a, risk.source.s
+        w = X.T @ (weights * a) / (-strength * m)
+        np.testing.assert_allclose(state.w, w, rtol=1e-10, atol=1e-12)
+        conjugates = [si * loss.conjugate(ai, 1.0) for si, ai in zip(weights, a, strict=True)]
+        heights.append(-sum(conjugates) / m - 0.5 * strength * w @ w)
+    assert heights[0] > 0.0
+    assert (np.diff(heights) >= -1e-12 * np.abs(heights[1:])).all(), heights
+
+
 @pytest.mark.parametrize(("loss", "most"), [(Logistic(), 12), (Hinge(), 40)])
 @pytest.mark.parametrize("effect", [0.01, 0.1, 1.0])
 def test_few_passes_over_rows_that_are_slow_to_read(loss, most, effect):

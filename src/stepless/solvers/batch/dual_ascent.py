@@ -35,13 +35,18 @@ class DualAscent:
                 new random order each sweep, and examples that do not move rest. Rows that are slow
                 to read come in turns (Yu, Hsieh, Chang, Lin, "Large linear classification when data
                 cannot fit in memory" (2010)): a sweep over those of a turn, up to two more
-                over the few that move, then the next turn's; there nobody rests between walks
-    Guarantee   D(a) ≤ J* at every step, and D rises with every coordinate. E J(w(a)) − D(a) ≤ ε
+                over the few that move, then the next turn's; there nobody rests between walks.
+                Two halves of a turn are swept at the same time, from the same weights, and their
+                changes added up, each half taking q_i and its own changes for twice what they are
+                (Ma et al., "Adding vs. averaging in distributed primal-dual optimization" (2015):
+                σ' = 2)
+    Guarantee   D(a) ≤ J* at every step, and D rises with every coordinate (in turns, with every
+                sweep of a turn). E J(w(a)) − D(a) ≤ ε
                 after O((m + L²R²/(λε)) log) coordinate steps for an L-Lipschitz loss,
                 O((m + βR²/λ) log 1/ε) for a β-smooth one, ‖x_i‖ ≤ R (Shalev-Shwartz & Zhang,
                 "Stochastic dual coordinate ascent methods" (2013), Th. 2 and 5)
     Cost        a step is √t sweeps (t: those before it; 2 to 8) over the examples that move, on one
-                thread, and one pass over all on all threads; memory O(m + d)
+                thread (in turns, two), and one pass over all on all threads; memory O(m + d)
     Needs       λ > 0, no domain, and of the loss `implicit_slope` and `conjugate`
     Differs     An example rests if its step is none at predictions a tenth of the last sweep's
                 largest move away, too; the certificate's pass over all examples calls back those
