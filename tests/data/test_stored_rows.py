@@ -1,6 +1,7 @@
 """Rows on a disk: the same bits as in memory, whatever is read when, and no more memory."""
 
 import gc
+import os
 import threading
 import time
 from functools import partial
@@ -301,15 +302,28 @@ def test_a_file_that_shrinks_is_refused(tmp_path):
         source.map(_size)
 
 
-def test_pages_of_a_large_store_are_given_back(tmp_path, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system takes no advice")
+def test_what_the_system_is_told_of_reads(tmp_path, monkeypatch):
     from stepless.data import span_buffers
 
-    dropped = []
-    monkeypatch.setattr(span_buffers.os, "posix_fadvise", lambda *given: dropped.append(given))
+    told = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *given: told.append(given))
+
+    def of(advice):
+        return sorted(given[:3] for given in told if given[3] == advice)
+
     there, _ = both(tmp_path)
     there.map(_size)
-    assert not dropped
+    for _ in there.turns(np.random.default_rng(0)):
+        pass
+    assert not of(os.POSIX_FADV_DONTNEED)
+    expected = of(os.POSIX_FADV_WILLNEED)
+    assert sum(size for _, _, size in expected) == there.home.bytes_read
+    assert {name for name, _, _ in of(os.POSIX_FADV_RANDOM)} >= {name for name, _, _ in expected}
+
+    told.clear()
     monkeypatch.setattr(span_buffers, "_memory_size", lambda: 1000)
     there, _ = both(tmp_path)
     there.map(_size)
-    assert sum(size for _, _, size, _ in dropped) == there.home.bytes_read
+    assert of(os.POSIX_FADV_DONTNEED) == of(os.POSIX_FADV_WILLNEED)
+    assert sum(size for _, _, size in of(os.POSIX_FADV_DONTNEED)) == there.home.bytes_read

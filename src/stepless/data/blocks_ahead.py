@@ -47,6 +47,8 @@ class BlocksAhead:
                     if not self._wanted:
                         return
                     buffer = self._free.pop()
+                for coming in self._blocks[k + min(k, 1) : k + 2]:
+                    buffer.expect(coming)
                 self.bytes_read += buffer.fill(spans)
                 with self._change:
                     self._ready[k] = buffer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ class SpanBuffer:
     """Memory for the rows of some spans, which is used again for others.
 
     Plain reads into memory that is used again are twice as fast as memory maps, and as fast as
-    direct reads. The system's cache would keep what was read last: of a store larger than half of
-    the memory, nothing that the next pass could use, and making room for it takes time. Such a
-    store's pages are given back as soon as they are read.
+    direct reads. The system reads ahead what `expect` names and nothing else: its own guesses would
+    read twice what is wanted of spans here and there. Its cache would keep what was read last: of
+    a store larger than half of the memory, nothing that the next pass could use, and making room
+    for it takes time. Such a store's pages are given back as soon as they are read.
 
     Parameters
     ----------
@@ -44,20 +45,35 @@ class SpanBuffer:
         self._arrays = {name: _memory(room[name], header.dtype(name)) for name in names}
         self._drop = 2 * sum(map(header.size, names)) > _memory_size()
 
+    def expect(self, spans: Spans) -> None:
+        """Have the system begin to read ranges of spans that are to be filled in next."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        for first, last in spans:
+            for name, low, high in self._pieces(first, last):
+                handle, size = self._files.handles[name], self._arrays[name].itemsize
+                os.posix_fadvise(handle, low * size, (high - low) * size, os.POSIX_FADV_WILLNEED)
+
     def fill(self, spans: Spans) -> int:
         """Read ranges of spans, one after the other; return the bytes that were read."""
         self._spans, header, count, row, entry = spans, self._files.header, 0, 0, 0
         for first, last in spans:
-            low, high = header.starts[first], header.starts[last]
-            for name in ("data", "indices")[: len(self._arrays)]:
-                count += self._read(name, entry, low, high)
-            lo, hi = header.cuts[first], header.cuts[last]
+            for name, low, high in self._pieces(first, last):
+                count += self._read(name, row if name == "indptr" else entry, low, high)
+            size, low = header.cuts[last] - header.cuts[first], header.starts[first]
             if header.sparse:
-                count += self._read("indptr", row, lo, hi + 1)
                 # unsigned numbers wrap around
-                self._arrays["indptr"][row : row + hi - lo + 1] += np.uint64((entry - low) % 2**64)
-            row, entry = row + hi - lo, entry + high - low
+                self._arrays["indptr"][row : row + size + 1] += np.uint64((entry - low) % 2**64)
+            row, entry = row + size, entry + header.starts[last] - low
         return count
+
+    def _pieces(self, first: int, last: int) -> Iterator[tuple[str, int, int]]:
+        """Yield names of files, with the first number of these spans and the one after the last."""
+        cuts, starts = self._files.header.cuts, self._files.header.starts
+        for name in self._arrays:
+            edges, more = (cuts, 1) if name == "indptr" else (starts, 0)
+            if (low := edges[first]) < (high := edges[last] + more):
+                yield name, low, high
 
     def _bounds(self, spans: Spans) -> tuple[int, int]:
         cuts, starts = self._files.header.cuts, self._files.header.starts
@@ -68,10 +84,9 @@ class SpanBuffer:
         """Read numbers from `low` on to the place `to`; return their bytes."""
         array, handle = self._arrays[name], self._files.handles[name]
         size, at = (high - low) * array.itemsize, low * array.itemsize
-        if size:
-            self._files.read(handle, array[to : to + high - low].data.cast("B"), at)
-            if self._drop and hasattr(os, "posix_fadvise"):
-                os.posix_fadvise(handle, at, size, os.POSIX_FADV_DONTNEED)
+        self._files.read(handle, array[to : to + high - low].data.cast("B"), at)
+        if self._drop and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(handle, at, size, os.POSIX_FADV_DONTNEED)
         return size
 
     def rows(self) -> Dense | Sparse:
