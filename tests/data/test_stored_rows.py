@@ -1,5 +1,6 @@
 """Rows on a disk: the same bits as in memory, whatever is read when, and no more memory."""
 
+import errno
 import gc
 import os
 import threading
@@ -14,7 +15,16 @@ from scipy import sparse
 import stepless
 from stepless.compiled import oracle
 from stepless.compiled.light import rowless
-from stepless.data import DataError, Source, apply_numpy, store_writer, stored_rows
+from stepless.data import (
+    DataError,
+    Source,
+    apply_numpy,
+    direct_reads,
+    span_buffers,
+    store_files,
+    store_writer,
+    stored_rows,
+)
 from stepless.data.block import Block
 from stepless.data.digest import digest
 from stepless.data.memory import Memory
@@ -216,12 +226,12 @@ def test_an_error_of_a_read_stops_all(tmp_path, threads, monkeypatch):
     there, _ = both(tmp_path, threads=threads)
     count = iter(range(100))
 
-    def fails(buffer, spans, fill=SpanBuffer.fill):
+    def fails(buffer, *given, read=SpanBuffer.read):
         if next(count) == 4:
             raise OSError(5, "Input/output error")
-        return fill(buffer, spans)
+        return read(buffer, *given)
 
-    monkeypatch.setattr(SpanBuffer, "fill", fails)
+    monkeypatch.setattr(SpanBuffer, "read", fails)
     with pytest.raises(OSError, match="Input/output"):
         there.map(_size)
     assert not [t for t in threading.enumerate() if t.name == "stepless-store"]
@@ -302,28 +312,43 @@ def test_a_file_that_shrinks_is_refused(tmp_path):
         source.map(_size)
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="this system takes no advice")
-def test_what_the_system_is_told_of_reads(tmp_path, monkeypatch):
-    from stepless.data import span_buffers
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_direct_reads_bring_the_same_bytes(tmp_path, monkeypatch, kind, dtype):
+    monkeypatch.setattr(span_buffers, "PIECE", 1 << 9)
+    there, _ = both(tmp_path, kind, dtype)
+    assert not there.home._files.direct
+    monkeypatch.setattr(store_files, "_memory_size", lambda: 1000)
+    past_the_cache = stepless.open(tmp_path / "some.store").source(threads=2)
+    if not past_the_cache.home._files.direct:
+        pytest.skip("this system or its disk has no direct reads")
+    for found, wanted in zip(contents(past_the_cache), contents(there), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert past_the_cache.home.bytes_read == there.home.bytes_read > 0
 
-    told = []
-    monkeypatch.setattr(os, "posix_fadvise", lambda *given: told.append(given))
 
-    def of(advice):
-        return sorted(given[:3] for given in told if given[3] == advice)
+def contents(source):
+    """Everything that rounds and turns read, in order."""
+    found = [array for block in source.map(_copied) for array in block]
+    for spans, block in source.turns(np.random.default_rng(0)):
+        found += [np.array(spans), *_copied(block)]
+    return found
 
-    there, _ = both(tmp_path)
-    there.map(_size)
-    for _ in there.turns(np.random.default_rng(0)):
-        pass
-    assert not of(os.POSIX_FADV_DONTNEED)
-    expected = of(os.POSIX_FADV_WILLNEED)
-    assert sum(size for _, _, size in expected) == there.home.bytes_read
-    assert {name for name, _, _ in of(os.POSIX_FADV_RANDOM)} >= {name for name, _, _ in expected}
 
-    told.clear()
-    monkeypatch.setattr(span_buffers, "_memory_size", lambda: 1000)
-    there, _ = both(tmp_path)
-    there.map(_size)
-    assert of(os.POSIX_FADV_DONTNEED) == of(os.POSIX_FADV_WILLNEED)
-    assert sum(size for _, _, size in of(os.POSIX_FADV_DONTNEED)) == there.home.bytes_read
+def _copied(block):
+    X = block.X
+    rows = X.array if isinstance(X, Dense) else (X.data, X.indices, X.indptr - X.indptr[0])
+    return [np.array(part) for part in (*rows, block.y, block.s)]
+
+
+def test_a_disk_without_direct_reads_is_read_as_ever(tmp_path, monkeypatch):
+    def refuses(path, flags, *mode, opens=os.open):
+        if flags & getattr(os, "O_DIRECT", 0):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return opens(path, flags, *mode)
+
+    monkeypatch.setattr(store_files, "_memory_size", lambda: 1000)
+    monkeypatch.setattr(direct_reads.os, "open", refuses)
+    there, here = both(tmp_path)
+    assert not there.home._files.direct
+    np.testing.assert_array_equal(there.predictions(np.ones(D)), here.predictions(np.ones(D)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stepless.arrays import AnyArray
+from stepless.data.direct_reads import Pages
 from stepless.data.span_rows import span_checksum
 from stepless.data.store_files import StoreFiles
 from stepless.data.store_header import TYPES
@@ -17,15 +17,23 @@ from stepless.design import Dense, Sparse
 
 Spans = Sequence[tuple[int, int]]  # ranges: the first, and the one after the last
 
+PIECE = 1 << 22  # bytes, at most, of a read
+
+
+class Piece(NamedTuple):
+    """Numbers of a file that are to be read at once: where to, from where, and how they change."""
+
+    name: str
+    to: int
+    low: int
+    high: int
+    shift: int = 0
+
 
 class SpanBuffer:
     """Memory for the rows of some spans, which is used again for others.
 
-    Plain reads into memory that is used again are twice as fast as memory maps, and as fast as
-    direct reads. The system reads ahead what `expect` names and nothing else: its own guesses would
-    read twice what is wanted of spans here and there. Its cache would keep what was read last: of
-    a store larger than half of the memory, nothing that the next pass could use, and making room
-    for it takes time. Such a store's pages are given back as soon as they are read.
+    Plain reads into memory that is used again are twice as fast as memory maps.
 
     Parameters
     ----------
@@ -38,56 +46,46 @@ class SpanBuffer:
     def __init__(self, files: StoreFiles, lists: Sequence[Spans]) -> None:
         self._files, header = files, files.header
         self._spans: Spans = ()
-        names = [name for name in files.handles if name in TYPES]
+        names = TYPES if header.sparse else ("data",)
         bounds = [self._bounds(spans) for spans in lists]
         rows, entries = (max(sizes) for sizes in zip(*bounds, strict=True))
         room = {"data": entries, "indices": entries, "indptr": rows + 1}
         self._arrays = {name: _memory(room[name], header.dtype(name)) for name in names}
-        self._drop = 2 * sum(map(header.size, names)) > _memory_size()
 
-    def expect(self, spans: Spans) -> None:
-        """Have the system begin to read ranges of spans that are to be filled in next."""
-        if not hasattr(os, "posix_fadvise"):
-            return
+    def begin(self, spans: Spans) -> list[Piece]:
+        """Return what is to be read, by any threads, before the rows of these spans are there."""
+        self._spans, header, row, entry = spans, self._files.header, 0, 0
+        wholes: list[Piece] = []
         for first, last in spans:
-            for name, low, high in self._pieces(first, last):
-                handle, size = self._files.handles[name], self._arrays[name].itemsize
-                os.posix_fadvise(handle, low * size, (high - low) * size, os.POSIX_FADV_WILLNEED)
+            (lo, hi), (low, high) = ((of[first], of[last]) for of in (header.cuts, header.starts))
+            more = last == spans[-1][1]  # the others' last ends are the first ones after them
+            for name in self._arrays:
+                if name == "indptr":
+                    wholes.append(Piece(name, row, lo, hi + more, entry - low))
+                else:
+                    wholes.append(Piece(name, entry, low, high))
+            row, entry = row + hi - lo, entry + high - low
+        return [part for whole in wholes for part in self._cut(whole)]
 
-    def fill(self, spans: Spans) -> int:
-        """Read ranges of spans, one after the other; return the bytes that were read."""
-        self._spans, header, count, row, entry = spans, self._files.header, 0, 0, 0
-        for first, last in spans:
-            for name, low, high in self._pieces(first, last):
-                count += self._read(name, row if name == "indptr" else entry, low, high)
-            size, low = header.cuts[last] - header.cuts[first], header.starts[first]
-            if header.sparse:
-                # unsigned numbers wrap around
-                self._arrays["indptr"][row : row + size + 1] += np.uint64((entry - low) % 2**64)
-            row, entry = row + size, entry + header.starts[last] - low
-        return count
+    def _cut(self, whole: Piece) -> Iterator[Piece]:
+        name, to, low, high, shift = whole
+        most = PIECE // self._arrays[name].itemsize
+        for at in range(low, high, most):
+            yield Piece(name, to + at - low, at, min(at + most, high), shift)
 
-    def _pieces(self, first: int, last: int) -> Iterator[tuple[str, int, int]]:
-        """Yield names of files, with the first number of these spans and the one after the last."""
-        cuts, starts = self._files.header.cuts, self._files.header.starts
-        for name in self._arrays:
-            edges, more = (cuts, 1) if name == "indptr" else (starts, 0)
-            if (low := edges[first]) < (high := edges[last] + more):
-                yield name, low, high
+    def read(self, piece: Piece, pages: Pages | None) -> int:
+        """Read a piece; return its bytes."""
+        name, to, low, high, shift = piece
+        into = self._arrays[name][to : to + high - low]
+        self._files.read_rows(name, into, low * into.itemsize, pages)
+        if shift:
+            into += np.uint64(shift % 2**64)  # unsigned numbers wrap around
+        return into.nbytes
 
     def _bounds(self, spans: Spans) -> tuple[int, int]:
         cuts, starts = self._files.header.cuts, self._files.header.starts
         rows = sum(cuts[last] - cuts[first] for first, last in spans)
         return rows, sum(starts[last] - starts[first] for first, last in spans)
-
-    def _read(self, name: str, to: int, low: int, high: int) -> int:
-        """Read numbers from `low` on to the place `to`; return their bytes."""
-        array, handle = self._arrays[name], self._files.handles[name]
-        size, at = (high - low) * array.itemsize, low * array.itemsize
-        self._files.read(handle, array[to : to + high - low].data.cast("B"), at)
-        if self._drop and hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(handle, at, size, os.POSIX_FADV_DONTNEED)
-        return size
 
     def rows(self) -> Dense | Sparse:
         """Return what was read as rows."""
@@ -119,7 +117,3 @@ def _memory(count: int, kind: np.dtype[Any]) -> AnyArray:
     if hasattr(mmap, "MADV_HUGEPAGE"):
         memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, kind)
-
-
-def _memory_size() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

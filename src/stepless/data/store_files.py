@@ -11,6 +11,8 @@ import numpy as np
 
 from stepless.arrays import AnyArray, Array
 from stepless.cached import cached_property
+from stepless.data import direct_reads
+from stepless.data.direct_reads import Pages
 from stepless.data.errors import DataError
 from stepless.data.store_header import NAME, PIECE, TYPES, Header
 from stepless.design import Dense, Sparse
@@ -21,7 +23,8 @@ class StoreFiles:
     """A store's header and files, which stay open: they can be read if another store replaces it.
 
     Files that are missing, cut short or of another format are refused here; others' contents are
-    compared with their checksums when they are first read.
+    compared with their checksums when they are first read. `direct` says whether the rows are read
+    by direct reads: if they are more than half of the memory, and where there are such.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -32,8 +35,7 @@ class StoreFiles:
             for name in self.header.files():
                 self.handles[name] = self._opened(f"{name}.bin", stack)
                 self._refuse_size(name)
-                if name in TYPES and hasattr(os, "posix_fadvise"):  # readers say what comes next
-                    os.posix_fadvise(self.handles[name], 0, 0, os.POSIX_FADV_RANDOM)
+            self.rows, self.direct = self._opened_rows(stack)
             weakref.finalize(self, stack.pop_all().close)
 
     def _header(self, stack: ExitStack) -> Header:
@@ -63,6 +65,20 @@ class StoreFiles:
         stack.callback(os.close, handle)
         return handle
 
+    def _opened_rows(self, stack: ExitStack) -> tuple[dict[str, int], bool]:
+        """Return the files of rows as they are to be read, and whether by direct reads."""
+        rows = {name: handle for name, handle in self.handles.items() if name in TYPES}
+        if 2 * sum(map(self.header.size, rows)) > _memory_size():
+            direct = direct_reads.opened([os.path.join(self.path, f"{name}.bin") for name in rows])
+            for handle in direct:
+                stack.callback(os.close, handle)
+            if direct:
+                return dict(zip(rows, direct, strict=True)), True
+        if hasattr(os, "posix_fadvise"):
+            for handle in rows.values():  # the system would guess wrong what comes next
+                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
+        return rows, False
+
     def _refuse_size(self, name: str) -> None:
         found, wanted = os.fstat(self.handles[name]).st_size, self.header.size(name)
         if found != wanted:
@@ -71,18 +87,27 @@ class StoreFiles:
     def numbers(self, name: str) -> Array:
         """Read a file of numbers, compare its checksum, and return them."""
         numbers = np.empty(self.header.size(name) // 8, self.header.dtype(name))
-        if numbers.size:
-            self.read(self.handles[name], numbers.data.cast("B"), 0)
+        self._fill(self.handles[name], numbers.view(np.uint8), 0, None)
         sums = [checksum(numbers[lo : lo + PIECE]) for lo in range(0, numbers.size, PIECE)]
         if checksum(np.array(sums, np.uint64)) != self.header.numbers[name]:
             raise self.changed(f"{name}.bin does not have its checksum")
         return numbers
 
-    def read(self, handle: int, into: memoryview, at: int) -> None:
-        """Fill a buffer with a file's bytes from `at` on."""
+    def read_rows(self, name: str, into: AnyArray, at: int, pages: Pages | None) -> None:
+        """Fill an array with numbers of a file of rows, from its byte `at` on.
+
+        `pages` are memory of the calling thread, needed for direct reads.
+        """
+        self._fill(self.rows[name], into.view(np.uint8), at, pages)
+
+    def _fill(self, handle: int, into: AnyArray, at: int, pages: Pages | None) -> None:
         done = 0
-        while done < len(into):
-            count = os.preadv(handle, [into[done:]], at + done)
+        while done < into.size:
+            left = into[done:]
+            if pages is None:
+                count = os.preadv(handle, [left.data], at + done)
+            else:
+                count = pages.read(handle, left, at + done)
             if count == 0:
                 raise self.changed("a file ends too early")
             done += count
@@ -110,3 +135,7 @@ class StoreFiles:
         self._refuse_size(name)
         with open(self.handles[name], "rb", closefd=False) as file:
             return np.asarray(np.memmap(file, self.header.dtype(name), "c"))
+
+
+def _memory_size() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

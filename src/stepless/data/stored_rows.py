@@ -11,11 +11,11 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.data.block import Block
-from stepless.data.blocks_ahead import BlocksAhead
+from stepless.data.blocks_ahead import READERS, BlocksAhead
 from stepless.data.column import Column
 from stepless.data.home import Home, Round
 from stepless.data.memory import run_here
-from stepless.data.span_buffers import SpanBuffer, Spans
+from stepless.data.span_buffers import PIECE, SpanBuffer, Spans
 from stepless.data.store_files import StoreFiles
 from stepless.data.store_header import SPANS
 from stepless.design import Dense, Design, Sparse
@@ -46,6 +46,7 @@ class StoredRows(Home):
         spans = range(len(header.checksums))
         self._spans: list[Spans] = [((k, min(k + SPANS, spans.stop)),) for k in spans[::SPANS]]
         self._unseen = set(spans)
+        self._size = sum(map(header.size, files.rows))
 
     @property
     def design(self) -> Design:
@@ -120,7 +121,8 @@ class StoredRows(Home):
         if blocks is self._spans:  # rounds at the same time have their own
             buffers, self._spare = self._spare, buffers
         buffers += [SpanBuffer(self._files, blocks) for _ in range(len(buffers), count)]
-        reading = BlocksAhead(blocks, buffers)
+        readers = min(READERS, 1 + self._size // PIECE)
+        reading = BlocksAhead(blocks, buffers, readers, self._files.direct)
         try:
             with reading:
                 yield reading
