@@ -1,0 +1,64 @@
+"""celer: alpha = λ of the mean loss for least squares, λm of the sum for the logistic loss.
+
+Its paths, of one strength, which its estimators call after checks and conversions. `tol` bounds
+its duality gap, in units of ‖y‖²/m for least squares; 1e-4 is that of the estimators.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.peers.contender import Answer, Contender, by_columns, sweep_of
+from benchmarks.peers.problem import GROUP
+
+
+def _fit(kind, ready, problem, setting):
+    from celer.homotopy import celer_path
+
+    strength = problem.strength_of_sum if kind == "logreg" else problem.strength
+    options = {"groups": GROUP} if kind == "grplasso" else {}
+    if problem.penalty == "elasticnet":
+        options["l1_ratio"] = problem.l1_ratio
+    return celer_path(
+        *ready,
+        kind,
+        alphas=[strength],
+        max_iter=1000,
+        prune=True,
+        use_PN=kind == "logreg",
+        **options,
+        **setting,
+    )
+
+
+def _fit_rows(ready, problem, setting):
+    from celer.homotopy import mtl_path
+
+    return mtl_path(*ready, alphas=[problem.strength], max_iter=1000, **setting)
+
+
+def _answer(path):
+    return Answer(path[1][..., 0].T)  # of several targets: a row each
+
+
+def _contender(name, loss, penalties, fit):
+    return Contender(
+        f"celer {name}",
+        "celer",
+        (loss,),
+        sweep_of("tol", 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10),
+        fit,
+        _answer,
+        by_columns,
+        "celer",
+        penalties=penalties,
+        default={"tol": 1e-4},
+    )
+
+
+CONTENDERS = [
+    _contender("Lasso", "squared", ("l1", "elasticnet"), partial(_fit, "lasso")),
+    _contender("logistic", "logistic", ("l1",), partial(_fit, "logreg")),
+    _contender("GroupLasso", "squared", ("groups",), partial(_fit, "grplasso")),
+    _contender("MultiTaskLasso", "squared", ("l1/l2",), _fit_rows),
+]
