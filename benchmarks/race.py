@@ -55,10 +55,10 @@ def _run(task: str, options: argparse.Namespace) -> Iterable[dict[str, Any]]:
         return small(options)
     if task == "quantile":
         return quantiles.main(options.sets, options.patience)
-    if task == "path":
-        return paths.main()
     if options.penalty != "l2":
         return sparse_race.race(task, options)
+    if task == "path":
+        return paths.main()
     return race(task, options)
 
 
@@ -75,7 +75,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tasks", type=names, default=None, help="all that a penalty has")
     parser.add_argument("--sets", type=names, default=None, help="all that a task has")
     parser.add_argument("--lambdas", type=numbers, default=list(LAMBDAS))
-    parser.add_argument("--shares", type=numbers, default=list(sparse_race.SHARES))
+    parser.add_argument("--shares", type=numbers, default=None, help="of α_max")
     parser.add_argument("--only", type=names, default=None, help="families of contenders")
     parser.add_argument("--repeats", type=int, default=None, help="3; 5 if sparse")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds, see sweep.py")

@@ -1,6 +1,6 @@
 """ℓ₁ and its kin: ours beside the peers, each swept over its own tolerances.
 
-    python -m benchmarks.race --penalty l1 [--tasks squared_hinge,logistic,squared]
+    python -m benchmarks.race --penalty l1 [--tasks squared_hinge,logistic,squared,path]
                               [--sets a9a,cadata] [--shares .1,.01,.001] [--json out.json]
 
 The strength is a share of the least one at which w = 0 is optimal. Each contender has a process of
@@ -8,7 +8,8 @@ its own for each problem, which is warmed up by a small one and ended when a run
 patience. Numpy evaluates the objective at the weights returned; its excess is relative to our lower
 bound, where that is proved within 1e-7, else to the best objective known. A peer's "best" is the
 fastest of its tolerances within a target, chosen in hindsight; ours is the whole `fit` to a
-*certified* gap.
+*certified* gap. A path, of a hundred strengths down to a share, counts as one problem, whose
+objective is the mean over the strengths.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 from typing import Any
 
+from numpy.typing import NDArray
+
 from benchmarks import datasets, regressions
 from benchmarks.apart import Apart, sweep_apart
-from benchmarks.peers import Problem, field
+from benchmarks.peers import Path, Problem, field
 from benchmarks.peers.ours import CAP
 from benchmarks.sweep import Point, Sweep, check_certificates
 from benchmarks.tables import NEVER, ratio_cell, table, time_cell
@@ -32,7 +35,7 @@ TARGETS = (1e-3, 1e-6)
 SETS = ("a9a", "w8a", "covtype", "connect-4", "imdb", "20news", "mnist")
 SHARES = (0.1, 0.01, 0.001)
 TASKS = {
-    "l1": ("squared_hinge", "logistic", "squared"),
+    "l1": ("squared_hinge", "logistic", "squared", "path"),
     "elasticnet": ("squared", "logistic"),
     "groups": ("squared",),
     "l1/l2": ("squared",),
@@ -84,7 +87,7 @@ class Outcome:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "task": f"{self.problem.penalty} {self.problem.loss}",
+            "task": f"{self.problem.kind} {self.problem.loss}",
             "set": self.problem.name,
             "share": self.share,
             "lambda": self.problem.strength,
@@ -93,44 +96,58 @@ class Outcome:
         }
 
 
-def race(loss: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def race(task: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Print a table for each set and strength, then the summaries; yield all points."""
     outcomes = []
-    for name, X, y in _data(loss, options.penalty, options.sets):
-        unit = Problem(name, X, y, loss, 1.0, options.penalty)
-        for share in options.shares:
+    kind, shares = (Path, (0.01,)) if task == "path" else (Problem, SHARES)
+    for name, loss, X, y in _data(task, options.penalty, options.sets):
+        unit = kind(name, X, y, loss, 1.0, options.penalty)
+        for share in options.shares or shares:
             problem = replace(unit, strength=share * float(unit.strongest))
             outcome = Outcome(problem, share, tuple(_sweeps(problem, share, options)))
             _report(outcome)
             outcomes.append(outcome)
             yield outcome.as_dict()
-    if outcomes:
+    if any(a.sweep.contender.family == "ours" for o in outcomes for a in o.apart):
         for target in TARGETS:
             _summarise(outcomes, target)
         _compare_defaults(outcomes)
-        _first_fits(outcomes)
+    _first_fits(outcomes)
 
 
-def _data(loss: str, penalty: str, names: Sequence[str] | None) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the sets for a loss: of one target, unless weights are penalised by rows."""
+def _data(
+    task: str, penalty: str, names: Sequence[str] | None
+) -> Iterator[tuple[str, str, Any, NDArray]]:
+    """Yield name, loss, examples and targets of the sets that a task has."""
     if penalty == "l1/l2":
-        yield ("500 × 3000, 20 targets", *regressions.many_targets())
+        yield "500 × 3000, 20 targets", task, *regressions.many_targets()
         return
-    if loss != "squared":
-        for name in names or SETS:
-            if datasets.present(name):
-                yield (name, *datasets.load(name))
+    if task == "path":
+        if names is None or "imdb" in names:
+            yield from _labelled("logistic", ("imdb",))
+            yield from _labelled("squared", ("imdb",))
+        generated = (next(iter(regressions.ONE_TARGET)),)
+    elif task != "squared":
+        yield from _labelled(task, names or SETS)
         return
-    for name, make in regressions.ONE_TARGET.items():
+    else:
+        generated = tuple(regressions.ONE_TARGET)
+    for name in generated:
         asked = names is None or name.split()[0] in names
         whole = penalty != "groups" or name != "cadata"  # of eight features, no group
         if asked and whole and (name != "cadata" or datasets.present(name)):
-            yield (name, *make())
+            yield name, "squared", *regressions.ONE_TARGET[name]()
+
+
+def _labelled(loss: str, names: Sequence[str]) -> Iterator[tuple[str, str, Any, NDArray]]:
+    for name in names:
+        if datasets.present(name):
+            yield name, loss, *datasets.load(name)
 
 
 def _sweeps(problem: Problem, share: float, options: argparse.Namespace) -> Iterator[Apart]:
     floor = -math.inf
-    for contender in field(problem.loss, problem.X.shape[1], options.only, problem.penalty):
+    for contender in field(problem.loss, problem.X.shape[1], options.only, problem.kind):
         where = f"{problem.name}, {problem.loss}, {share:g}: {contender.name}"
         print(where, file=sys.stderr, flush=True)
         patience = max(options.patience, CAP if contender.family == "ours" else 0.0)
@@ -147,7 +164,7 @@ def _report(outcome: Outcome) -> None:
     """Print each contender's best points in hindsight, its default and, if short, its closest."""
     problem = outcome.problem
     strength = f"{outcome.share:g} α_max = {problem.strength:.4g}"
-    print(f"### {problem.name}, {problem.loss}, {problem.penalty}, α = {strength}\n")
+    print(f"### {problem.name}, {problem.loss}, {problem.kind}, α = {strength}\n")
     print(
         f"Objective {outcome.reference:.10g}, certified lower bound {outcome.lower_bound:.10g}.\n"
     )
@@ -201,8 +218,8 @@ def _summarise(outcomes: list[Outcome], target: float) -> None:
         cells = time_cell(ours), time_cell(best, cut), who if math.isfinite(best) else NEVER
         ahead = NEVER if ours == best else "ours" if ours < best else who
         rows.append((o.problem.name, f"{o.share:g}", *cells, ratio_cell(best, ours), ahead))
-    kind = f"{outcomes[0].problem.loss}, {outcomes[0].problem.penalty}"
-    print(f"## {kind}, to {target:g}: ours, certified, beside the best peer in hindsight\n")
+    kinds = " and ".join(sorted({f"{o.problem.loss}, {o.problem.kind}" for o in outcomes}))
+    print(f"## {kinds}, to {target:g}\n\nOurs, certified, beside the best peer in hindsight.\n")
     table(("set", "share", "ours, s", "best peer, s", "who", "÷ ours", "ahead"), rows)
     ahead = sum(ratio > 1.0 for ratio in ratios)
     mean = f"; geometric mean of best peer ÷ ours {geometric_mean(ratios):.3g}" if ratios else ""

@@ -14,9 +14,9 @@ from benchmarks.peers import (
     vowpal_wabbit,
 )
 from benchmarks.peers.contender import Answer, Contender
-from benchmarks.peers.problem import Problem
+from benchmarks.peers.problem import Path, Problem
 
-__all__ = ["CONTENDERS", "Answer", "Contender", "Problem", "field"]
+__all__ = ["CONTENDERS", "Answer", "Contender", "Path", "Problem", "field"]
 
 FILES = (ours, liblinear, snap_ml, scikit_learn, skglm, celer, glum, vowpal_wabbit, prototype)
 CONTENDERS = [contender for file in FILES for contender in file.CONTENDERS]

@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from benchmarks.peers.contender import Answer, Contender, by_columns, sweep_of
 from benchmarks.peers.problem import GROUP
 
 
 def _fit(kind, ready, problem, setting):
+    return _fit_path(kind, ready, problem, setting, np.array([problem.strength]))
+
+
+def _fit_path(kind, ready, problem, setting, strengths=None):
     from celer.homotopy import celer_path
 
-    strength = problem.strength_of_sum if kind == "logreg" else problem.strength
+    strengths = problem.strengths if strengths is None else strengths
     options = {"groups": GROUP} if kind == "grplasso" else {}
     if problem.penalty == "elasticnet":
         options["l1_ratio"] = problem.l1_ratio
     return celer_path(
         *ready,
         kind,
-        alphas=[strength],
+        alphas=strengths * (len(problem.y) if kind == "logreg" else 1),
         max_iter=1000,
         prune=True,
         use_PN=kind == "logreg",
@@ -41,14 +47,18 @@ def _answer(path):
     return Answer(path[1][..., 0].T)  # of several targets: a row each
 
 
-def _contender(name, loss, penalties, fit):
+def _answer_path(path):
+    return Answer(path[1].T)
+
+
+def _contender(name, loss, penalties, fit, answer=_answer):
     return Contender(
         f"celer {name}",
         "celer",
         (loss,),
         sweep_of("tol", 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10),
         fit,
-        _answer,
+        answer,
         by_columns,
         "celer",
         penalties=penalties,
@@ -61,4 +71,8 @@ CONTENDERS = [
     _contender("logistic", "logistic", ("l1",), partial(_fit, "logreg")),
     _contender("GroupLasso", "squared", ("groups",), partial(_fit, "grplasso")),
     _contender("MultiTaskLasso", "squared", ("l1/l2",), _fit_rows),
+    *(
+        _contender(f"{kind} path", loss, ("l1 path",), partial(_fit_path, kind), _answer_path)
+        for kind, loss in (("lasso", "squared"), ("logreg", "logistic"))
+    ),
 ]

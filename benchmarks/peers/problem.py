@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ class Problem:
     loss: str  # "hinge", "logistic", "squared_hinge" or "squared"
     strength: float  # λ
     penalty: str = "l2"
+
+    @property
+    def kind(self) -> str:
+        """What a contender must be for, beside the loss."""
+        return self.penalty
 
     def objective(self, w: NDArray) -> float:
         """J(w), by numpy in float64: the judge of every contender, independent of all of them."""
@@ -76,3 +82,21 @@ class Problem:
     def strength_of_sum(self) -> float:
         """λm, for those who minimise λmΩ + Σ ℓ."""
         return self.strength * len(self.y)
+
+
+class Path(Problem):
+    """The problem at a hundred strengths, from the strongest to λ: minimise the mean of all J."""
+
+    @property
+    def kind(self) -> str:
+        return f"{self.penalty} path"
+
+    @cached_property
+    def strengths(self) -> NDArray:
+        """The strengths, falling."""
+        return np.geomspace(self.strongest, self.strength, 100)
+
+    def objective(self, w: NDArray) -> float:
+        """Return the mean of the objectives: a row of weights for each strength."""
+        rows = zip(self.strengths, w, strict=True)
+        return float(np.mean([Problem.objective(replace(self, strength=k), wk) for k, wk in rows]))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from sklearn.linear_model import ElasticNet, LogisticRegression, MultiTaskLasso, SGDClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    LogisticRegression,
+    MultiTaskLasso,
+    SGDClassifier,
+    lasso_path,
+)
 from sklearn.svm import LinearSVC
 
 from benchmarks.peers.contender import Answer, Contender, by_columns, sweep_of
@@ -50,12 +56,20 @@ def _fit_lasso(ready, problem, setting):
     return ElasticNet(l1_ratio=problem.l1_ratio, **options).fit(*ready)
 
 
+def _fit_path(ready, problem, setting):
+    return lasso_path(*ready, alphas=problem.strengths, **setting)
+
+
+def _answer_path(path):
+    return Answer(path[1].T)
+
+
 def _answer(model):
     return Answer(model.coef_.T if isinstance(model, MultiTaskLasso) else model.coef_.ravel())
 
 
-def _contender(name, losses, settings, fit, **more):
-    return Contender(name, "scikit-learn", losses, settings, fit, _answer, needs="sklearn", **more)
+def _contender(name, losses, settings, fit, answer=_answer, **more):
+    return Contender(name, "scikit-learn", losses, settings, fit, answer, needs="sklearn", **more)
 
 
 PASSES = (1, 3, 10, 30, 100)
@@ -116,6 +130,16 @@ CONTENDERS = [
         _fit_lasso,
         prepare=by_columns,
         penalties=("l1", "elasticnet", "l1/l2"),
+        default={"tol": 1e-4},
+    ),
+    _contender(
+        "lasso_path",
+        ("squared",),
+        sweep_of("tol", *TOLERANCES, max_iter=100_000),
+        _fit_path,
+        _answer_path,
+        prepare=by_columns,
+        penalties=("l1 path",),
         default={"tol": 1e-4},
     ),
 ]

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from benchmarks.peers.contender import Answer, Contender, by_columns, sweep_of
 from benchmarks.peers.problem import GROUP
 
@@ -42,16 +44,31 @@ def _fit_sparse(estimator, ready, problem, setting):
     return model.coef_.T if problem.penalty == "l1/l2" else model.coef_.ravel()
 
 
+def _fit_path(ready, problem, setting):
+    from skglm import Lasso, SparseLogisticRegression
+
+    options = {"fit_intercept": False, "max_iter": 1000, **setting}
+    if problem.loss == "squared":
+        return Lasso(**options).path(*ready, problem.strengths)[1].T
+    model, weights = SparseLogisticRegression(warm_start=True, **options), []
+    for strength in problem.strengths:
+        weights.append(model.set_params(alpha=strength).fit(*ready).coef_.ravel().copy())
+    return np.array(weights)
+
+
 def _contender(name, loss, settings, fit, **more):
     return Contender(
         name, "skglm", (loss,), settings, fit, Answer, by_columns, "skglm", compiles=True, **more
     )
 
 
-def _sparse_contender(estimator, loss, *penalties):
+def _sparse_contender(name, loss, *penalties, fit=None):
     settings = sweep_of("tol", 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
-    fit, more = partial(_fit_sparse, estimator), {"penalties": penalties, "default": {"tol": 1e-4}}
-    return _contender(f"skglm {estimator}", loss, settings, fit, **more)
+    fit, more = (
+        fit or partial(_fit_sparse, name),
+        {"penalties": penalties, "default": {"tol": 1e-4}},
+    )
+    return _contender(f"skglm {name}", loss, settings, fit, **more)
 
 
 CONTENDERS = [
@@ -72,4 +89,6 @@ CONTENDERS = [
     _sparse_contender("ElasticNet", "squared", "elasticnet"),
     _sparse_contender("GroupLasso", "squared", "groups"),
     _sparse_contender("MultiTaskLasso", "squared", "l1/l2"),
+    _sparse_contender("Lasso path", "squared", "l1 path", fit=_fit_path),
+    _sparse_contender("logistic path", "logistic", "l1 path", fit=_fit_path),
 ]
