@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -98,6 +99,7 @@ class Outcome:
 
 def race(task: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Print a table for each set and strength, then the summaries; yield all points."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the sweeps' processes end with us
     outcomes = []
     kind, shares = (Path, (0.01,)) if task == "path" else (Problem, SHARES)
     for name, loss, X, y in _data(task, options.penalty, options.sets):
@@ -105,6 +107,9 @@ def race(task: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for share in options.shares or shares:
             problem = replace(unit, strength=share * float(unit.strongest))
             outcome = Outcome(problem, share, tuple(_sweeps(problem, share, options)))
+            if not outcome.sweeps:
+                print(f"**{name}, {loss}, {share:g}: nobody returned anything.**\n", flush=True)
+                continue
             _report(outcome)
             outcomes.append(outcome)
             yield outcome.as_dict()
@@ -128,7 +133,7 @@ def _data(
             yield from _labelled("squared", ("imdb",))
         generated = (next(iter(regressions.ONE_TARGET)),)
     elif task != "squared":
-        yield from _labelled(task, names or SETS)
+        yield from _labelled(task, [name for name in SETS if names is None or name in names])
         return
     else:
         generated = tuple(regressions.ONE_TARGET)

@@ -22,7 +22,7 @@ def _fit_path(kind, ready, problem, setting, strengths=None):
     from celer.homotopy import celer_path
 
     strengths = problem.strengths if strengths is None else strengths
-    options = {"groups": GROUP} if kind == "grplasso" else {}
+    options = {"groups": GROUP} if kind == "grouplasso" else {}
     if problem.penalty == "elasticnet":
         options["l1_ratio"] = problem.l1_ratio
     return celer_path(
@@ -69,7 +69,7 @@ def _contender(name, loss, penalties, fit, answer=_answer):
 CONTENDERS = [
     _contender("Lasso", "squared", ("l1", "elasticnet"), partial(_fit, "lasso")),
     _contender("logistic", "logistic", ("l1",), partial(_fit, "logreg")),
-    _contender("GroupLasso", "squared", ("groups",), partial(_fit, "grplasso")),
+    _contender("GroupLasso", "squared", ("groups",), partial(_fit, "grouplasso")),
     _contender("MultiTaskLasso", "squared", ("l1/l2",), _fit_rows),
     *(
         _contender(f"{kind} path", loss, ("l1 path",), partial(_fit_path, kind), _answer_path)
