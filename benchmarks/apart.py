@@ -15,7 +15,7 @@ from benchmarks.peers import Contender, Problem
 from benchmarks.sweep import LONG, Sweep, sweep
 from benchmarks.tables import timed
 
-START = 300.0  # seconds to import and compile, then to convert
+START = 300.0  # seconds to import, compile and convert
 MORE = 3 * LONG  # seconds of a point beyond those of its first run, which may be repeated
 SMALL = 1000  # rows of the problem that warms up
 
@@ -25,8 +25,8 @@ class Apart:
     """What came of it."""
 
     sweep: Sweep
-    first: float  # seconds of the process's first fit, to a small problem of the same kind,
-    again: float  # and of the second
+    first: float | None  # seconds of the process's first fit, to a small problem of the same kind,
+    again: float | None  # and of the second
     failed: bool  # by an exception, which is on stderr
 
     def as_dict(self) -> dict[str, Any]:
@@ -48,13 +48,13 @@ def sweep_apart(
     try:
         while here.poll(limit):
             told.append(here.recv())
-            limit = patience + (MORE if len(told) > 1 else START)
+            limit = patience + MORE
         late = True
         process.kill()
     except EOFError:  # it has ended
         pass
     process.join()
-    first, again = told.pop(0) if told else (float("nan"), float("nan"))
+    first, again = told.pop(0) if told else (None, None)
     found = Sweep.of(contender, told, -1.0 if late else patience)
     return Apart(found, first, again, not late and process.exitcode != 0)
 
@@ -68,7 +68,8 @@ def _work(out: Connection, contender: Contender, problem: Problem, limits: dict[
     small = replace(problem, X=problem.X[::every], y=problem.y[::every])
     ready = contender.prepare(small.X, small.y)
     fit = partial(contender.fit, ready, small, contender.settings[0])
-    out.send([timed(fit)[0] for _ in range(2)])
+    spent = [timed(fit)[0] for _ in range(2)]
     ready = contender.prepare(problem.X, problem.y)
+    out.send(spent)
     for point in sweep(contender, ready, problem, None, **limits):
         out.send(point)

@@ -268,7 +268,7 @@ def _compare_defaults(outcomes: list[Outcome]) -> None:
 def _first_fits(outcomes: list[Outcome]) -> None:
     """What compilation costs in each process: the first processes, which fill caches, left out."""
     found: dict[str, list[Apart]] = {}
-    for apart in (a for o in outcomes for a in o.apart if math.isfinite(a.first)):
+    for apart in (a for o in outcomes for a in o.apart if a.first is not None):
         found.setdefault(apart.sweep.contender.name, []).append(apart)
     rows = []
     for name, processes in found.items():

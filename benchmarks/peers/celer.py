@@ -8,27 +8,20 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from benchmarks.peers.contender import Answer, Contender, by_columns, sweep_of
 from benchmarks.peers.problem import GROUP
 
 
 def _fit(kind, ready, problem, setting):
-    return _fit_path(kind, ready, problem, setting, np.array([problem.strength]))
-
-
-def _fit_path(kind, ready, problem, setting, strengths=None):
     from celer.homotopy import celer_path
 
-    strengths = problem.strengths if strengths is None else strengths
     options = {"groups": GROUP} if kind == "grouplasso" else {}
     if problem.penalty == "elasticnet":
         options["l1_ratio"] = problem.l1_ratio
     return celer_path(
         *ready,
         kind,
-        alphas=strengths * (len(problem.y) if kind == "logreg" else 1),
+        alphas=problem.strengths * (len(problem.y) if kind == "logreg" else 1),
         max_iter=1000,
         prune=True,
         use_PN=kind == "logreg",
@@ -40,7 +33,7 @@ def _fit_path(kind, ready, problem, setting, strengths=None):
 def _fit_rows(ready, problem, setting):
     from celer.homotopy import mtl_path
 
-    return mtl_path(*ready, alphas=[problem.strength], max_iter=1000, **setting)
+    return mtl_path(*ready, alphas=problem.strengths, max_iter=1000, **setting)
 
 
 def _answer(path):
@@ -72,7 +65,7 @@ CONTENDERS = [
     _contender("GroupLasso", "squared", ("groups",), partial(_fit, "grouplasso")),
     _contender("MultiTaskLasso", "squared", ("l1/l2",), _fit_rows),
     *(
-        _contender(f"{kind} path", loss, ("l1 path",), partial(_fit_path, kind), _answer_path)
+        _contender(f"{kind} path", loss, ("l1 path",), partial(_fit, kind), _answer_path)
         for kind, loss in (("lasso", "squared"), ("logreg", "logistic"))
     ),
 ]

@@ -31,6 +31,11 @@ class Problem:
     penalty: str = "l2"
 
     @property
+    def strengths(self) -> NDArray:
+        """All of them, falling."""
+        return np.array([self.strength])
+
+    @property
     def kind(self) -> str:
         """What a contender must be for, beside the loss."""
         return self.penalty
@@ -93,7 +98,6 @@ class Path(Problem):
 
     @cached_property
     def strengths(self) -> NDArray:
-        """The strengths, falling."""
         return np.geomspace(self.strongest, self.strength, 100)
 
     def objective(self, w: NDArray) -> float:
