@@ -170,22 +170,23 @@ def _report(outcome: Outcome) -> None:
     problem = outcome.problem
     strength = f"{outcome.share:g} α_max = {problem.strength:.4g}"
     print(f"### {problem.name}, {problem.loss}, {problem.kind}, α = {strength}\n")
-    print(
-        f"Objective {outcome.reference:.10g}, certified lower bound {outcome.lower_bound:.10g}.\n"
-    )
+    print(f"Optimum {outcome.reference:.10g}, certified lower bound {outcome.lower_bound:.10g}.\n")
     for sentence in check_certificates(outcome.sweeps):
         print(f"**{sentence}**\n")
     rows = []
     for a in outcome.apart:
         s, cut = a.sweep, " (cut)" if a.sweep.cut else ""
         marks = {id(p): list[str]() for p in s.points}
+        missed = []
         for target in TARGETS:
             least = outcome.seconds_to(target, s)
             best = next((p for p in s.points if p.seconds == least), None)
-            if best is not None:
+            if best is None:
+                missed.append(f"{target:g}")
+            else:
                 marks[id(best)].append(f"best to {target:g}")
-            elif s.best is not None:
-                marks[id(s.best)].append(f"closest{cut}, {target:g} not reached")
+        if missed and s.best is not None:
+            marks[id(s.best)].append(f"closest{cut}: {' and '.join(missed)} not reached")
         if s.at_default is not None:
             marks[id(s.at_default)].append("default")
         if not s.points:
