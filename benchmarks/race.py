@@ -2,6 +2,8 @@
 
     python -m benchmarks.race [--tasks small,hinge,logistic,quantile,path] [--sets a9a,w8a]
                               [--lambdas 1e-4,1e-5] [--repeats 3] [--json out.json]
+    python -m benchmarks.race --penalty l1 [--tasks squared_hinge,logistic,squared,path]
+                              [--shares .1,.01] …: see sparse_race.py; or elasticnet, groups, l1/l2
 
 Everybody minimises J(w) = λ/2 ‖w‖² + mean loss without intercept, and numpy evaluates J at the
 weights returned. A peer's "seconds to 1e-3" is the least time of any of its settings whose J is
@@ -20,22 +22,20 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
-import numpy as np
-
-from benchmarks import datasets, paths, quantiles
-from benchmarks.peers import CONTENDERS, Contender, Problem
+from benchmarks import datasets, paths, quantiles, sparse_race
+from benchmarks.peers import CONTENDERS, Problem, field
 from benchmarks.peers.ours import CAP
 from benchmarks.sweep import Point, Sweep, check_certificates, measure, sweep
-from benchmarks.tables import table
+from benchmarks.tables import NEVER, ratio_cell, table, time_cell
 
 TARGETS = (1e-2, 1e-3, 1e-6)
 SETS = ("a9a", "w8a", "covtype", "connect-4", "imdb", "20news", "mnist")
 LAMBDAS = (1e-4, 1e-5, 1e-6)
 SMALL = {"covtype": 1e-8, "connect-4": 1e-7, "w8a": 1e-8, "mnist": 1e-5, "a9a": 1e-4}
-TASKS = ("small", "hinge", "logistic", "quantile", "path")
-NEVER, UNTRIED = "–", "…"
+TASKS = {"l2": ("small", "hinge", "logistic", "quantile", "path"), **sparse_race.TASKS}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,6 +55,8 @@ def _run(task: str, options: argparse.Namespace) -> Iterable[dict[str, Any]]:
         return small(options)
     if task == "quantile":
         return quantiles.main(options.sets, options.patience)
+    if options.penalty != "l2":
+        return sparse_race.race(task, options)
     if task == "path":
         return paths.main()
     return race(task, options)
@@ -69,16 +71,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.race", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--tasks", type=names, default=list(TASKS))
+    parser.add_argument("--penalty", choices=TASKS, default="l2")
+    parser.add_argument("--tasks", type=names, default=None, help="all that a penalty has")
     parser.add_argument("--sets", type=names, default=None, help="all that a task has")
     parser.add_argument("--lambdas", type=numbers, default=list(LAMBDAS))
+    parser.add_argument("--shares", type=numbers, default=None, help="of α_max")
     parser.add_argument("--only", type=names, default=None, help="families of contenders")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=None, help="3; 5 if sparse")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds, see sweep.py")
     parser.add_argument("--json", type=Path, default=None, help="where to write all points")
     options = parser.parse_args(arguments)
-    if unknown := set(options.tasks) - set(TASKS):
-        parser.error(f"no task {', '.join(sorted(unknown))}: choose of {', '.join(TASKS)}")
+    options.repeats = options.repeats or (3 if options.penalty == "l2" else 5)
+    known = TASKS[options.penalty]
+    options.tasks = options.tasks or known
+    if unknown := set(options.tasks) - set(known):
+        parser.error(f"no task {', '.join(sorted(unknown))}: choose of {', '.join(known)}")
     return options
 
 
@@ -96,7 +103,7 @@ def race(loss: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Print a table for each set and λ, then the summary; yield all points."""
     results = []
     for name, X, y, test in _sets(options.sets or SETS):
-        contenders = _field(loss, X.shape[1], options.only)
+        contenders = field(loss, X.shape[1], options.only)
         ready = {c.prepare: c.prepare(X, y) for c in contenders}  # once, whoever shares a format
         for strength in options.lambdas:
             problem = Problem(name, X, y, loss, strength)
@@ -104,18 +111,11 @@ def race(loss: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             for contender in contenders:
                 floor = max((p.lower_bound for s in sweeps for p in s.points), default=-math.inf)
                 print(f"{name} {loss} {strength:g}: {contender.name}", file=sys.stderr, flush=True)
-                sweeps.append(
-                    sweep(
-                        contender,
-                        ready[contender.prepare],
-                        problem,
-                        test,
-                        repeats=options.repeats,
-                        # ours ends itself at its cap, so that no gap goes untried before
-                        patience=max(options.patience, CAP if contender.family == "ours" else 0),
-                        floor=floor,
-                    )
-                )
+                # ours ends itself at its cap, so that no gap goes untried before
+                patience = max(options.patience, CAP if contender.family == "ours" else 0)
+                limits = {"repeats": options.repeats, "patience": patience, "floor": floor}
+                points = sweep(contender, ready[contender.prepare], problem, test, **limits)
+                sweeps.append(Sweep.of(contender, points, patience))
             _report(problem, sweeps)
             results.append((problem, sweeps))
             yield _record(loss, problem, [s.as_dict() for s in sweeps])
@@ -130,17 +130,6 @@ def _sets(names: Sequence[str]) -> Iterator[tuple[str, Any, Any, Any]]:
             yield name, X, y, test
 
 
-def _field(loss: str, features: int, only: Sequence[str] | None) -> list[Contender]:
-    return [
-        c
-        for c in CONTENDERS
-        if loss in c.losses
-        and c.installed
-        and features <= c.widest
-        and (only is None or c.family == "ours" or c.family in only)
-    ]
-
-
 def _report(problem: Problem, sweeps: list[Sweep]) -> None:
     known, floor = _bounds(sweeps)
     print(f"### {problem.name}, {problem.loss}, λ = {problem.strength:g}\n")
@@ -151,11 +140,13 @@ def _report(problem: Problem, sweeps: list[Sweep]) -> None:
     rows = []
     for s in sweeps:
         times = [s.seconds_to(target, known) for target in TARGETS]
-        ratios = [_ratio(time, mine) for time, mine in zip(times, ours, strict=True)]
+        ratios = [ratio_cell(time, mine) for time, mine in zip(times, ours, strict=True)]
         best = s.best
         error = NEVER if best.test_error is None else f"{100 * best.test_error:.2f} %"
         excess = f"{best.objective / known - 1:.1e}"
-        rows.append((s.contender.name, *(_time(t, s.cut) for t in times), *ratios, excess, error))
+        rows.append(
+            (s.contender.name, *(time_cell(t, s.cut) for t in times), *ratios, excess, error)
+        )
     head = ["contender", *(f"s to {target:g}" for target in TARGETS)]
     head += [f"÷ ours, {target:g}" for target in TARGETS]
     table([*head, "least excess", "test error there"], rows)
@@ -190,12 +181,12 @@ def _summarise(loss: str, results: list[tuple[Problem, list[Sweep]]]) -> None:
                 (
                     problem.name,
                     f"{problem.strength:g}",
-                    _time(ours),
-                    _time(best, any_cut),
+                    time_cell(ours),
+                    time_cell(best, any_cut),
                     who,
-                    _ratio(best, ours),
-                    _time(liblinear, cut),
-                    _ratio(liblinear, ours),
+                    ratio_cell(best, ours),
+                    time_cell(liblinear, cut),
+                    ratio_cell(liblinear, ours),
                 )
             )
             if math.isfinite(liblinear) and math.isfinite(ours):
@@ -208,8 +199,9 @@ def _summarise(loss: str, results: list[tuple[Problem, list[Sweep]]]) -> None:
         if to_liblinear:
             print(
                 f"Geometric means over the {len(to_liblinear)} of {len(rows)} rows that LIBLINEAR "
-                f"and ours reached: best peer ÷ ours {_mean(to_best):.3g}, "
-                f"LIBLINEAR ÷ ours {_mean(to_liblinear):.3g}. LIBLINEAR alone reached {alone}.\n"
+                f"and ours reached: best peer ÷ ours {geometric_mean(to_best):.3g}, "
+                f"LIBLINEAR ÷ ours {geometric_mean(to_liblinear):.3g}. "
+                f"LIBLINEAR alone reached {alone}.\n"
             )
         else:
             print(
@@ -228,7 +220,7 @@ def small(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for name, X, y, test in _sets(names):
         problem = Problem(name, X, y, "hinge", SMALL[name])
         points: dict[str, Point] = {}
-        for contender in _field("hinge", X.shape[1], options.only):
+        for contender in field("hinge", X.shape[1], options.only):
             if contender.name in settings:
                 print(f"{name} small: {contender.name}", file=sys.stderr, flush=True)
                 setting = settings[contender.name]
@@ -243,7 +235,7 @@ def small(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             (
                 name,
                 f"{problem.strength:g}",
-                _time(mine),
+                time_cell(mine),
                 f"{ours.rel_gap:.1e}",
                 f"{ours.objective:.6f}",
                 f"{ours.lower_bound:.6f}",
@@ -271,10 +263,7 @@ def _stop(point: Point | None, ours: float, known: float) -> tuple[str, str, str
     if point is None or math.isinf(point.objective):
         return NEVER, NEVER, NEVER
     excess = f"{100 * (point.objective / known - 1):.2g} %"
-    return _time(point.seconds), _ratio(point.seconds, ours), excess
-
-
-# -- cells ----------------------------------------------------------------------------------------
+    return time_cell(point.seconds), ratio_cell(point.seconds, ours), excess
 
 
 def _record(task: str, problem: Problem, contenders: list[dict[str, Any]]) -> dict[str, Any]:
@@ -284,20 +273,6 @@ def _record(task: str, problem: Problem, contenders: list[dict[str, Any]]) -> di
         "lambda": problem.strength,
         "contenders": contenders,
     }
-
-
-def _time(seconds: float, cut: bool = False) -> str:
-    if math.isfinite(seconds):
-        return f"{seconds:.3g}"
-    return UNTRIED if cut else NEVER
-
-
-def _ratio(theirs: float, ours: float) -> str:
-    return f"{theirs / ours:.2f}" if math.isfinite(theirs) and math.isfinite(ours) else NEVER
-
-
-def _mean(ratios: list[float]) -> float:
-    return float(np.exp(np.mean(np.log(ratios))))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from benchmarks.peers import Contender, Problem
 
-LONG = 5.0  # seconds: a run as long as this is not repeated
+LONG = 10.0  # seconds: a run as long as this is not repeated
 CLOSEST = 1e-6  # the least excess that is asked for
 
 
@@ -48,10 +49,22 @@ class Sweep:
     points: tuple[Point, ...]
     cut: bool  # patience ended it: tighter settings were not tried
 
+    @classmethod
+    def of(cls, contender: Contender, points: Iterable[Point], patience: float) -> Self:
+        """Gather the points of `sweep`."""
+        found = tuple(points)
+        late = not found or found[-1].seconds > patience
+        return cls(contender, found, late and len(found) < len(contender.settings))
+
     @property
     def certified(self) -> bool:
         """Whether its times are to a proved gap, not to a measured one."""
         return any(math.isfinite(point.rel_gap) for point in self.points)
+
+    @property
+    def at_default(self) -> Point | None:
+        """The point of the default tolerance."""
+        return next((p for p in self.points if self.contender.comes_with(p.setting)), None)
 
     @property
     def best(self) -> Point | None:
@@ -94,7 +107,7 @@ def measure(
         return answer
 
     answer = run()
-    if contender.compiles and times[0] <= 4 * LONG:
+    if contender.compiles and times[0] <= 2 * LONG:
         times, objectives, bounds = [], [], []
         answer = run()
     for _ in range(min(repeats, int(LONG / max(times[0], 1e-9))) - 1):
@@ -115,22 +128,22 @@ def sweep(
     repeats: int,
     patience: float,
     floor: float,
-) -> Sweep:
-    """Measure setting after setting, from the loosest.
+) -> Iterator[Point]:
+    """Measure setting after setting, from the loosest, and yield each point at once.
 
-    It ends after a setting that took longer than the patience, or whose answer is provably as close
-    as is ever asked for (`floor` is a lower bound), or that was long and changed nothing.
+    It ends after a setting that took longer than the patience or, once the default was tried, whose
+    answer is provably as close as is ever asked for (`floor` is a lower bound), or that was long
+    and changed nothing.
     """
-    points: list[Point] = []
+    last, came = math.nan, False
     for setting in contender.settings:
         point = measure(contender, ready, problem, setting, test, repeats)
-        stuck = points and abs(point.objective / points[-1].objective - 1) < 1e-9
-        points.append(point)
+        yield point
+        stuck = abs(point.objective / last - 1) < 1e-9
         close = point.objective - floor <= CLOSEST * floor
-        if point.seconds > patience or close or (stuck and point.seconds > LONG):
+        last, came = point.objective, came or contender.comes_with(setting)
+        if point.seconds > patience or (came and (close or (stuck and point.seconds > LONG))):
             break
-    cut = points[-1].seconds > patience and len(points) < len(contender.settings)
-    return Sweep(contender, tuple(points), cut)
 
 
 def check_certificates(sweeps: list[Sweep]) -> list[str]:

@@ -1,46 +1,18 @@
-"""What is raced: a problem, and who solves it with which settings."""
+"""Who solves a problem, and with which settings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Minimise J(w) = λ/2 ‖w‖² + mean ℓ(y_i ⟨w, x_i⟩): no intercept."""
-
-    name: str
-    X: Any
-    y: NDArray
-    loss: str  # "hinge" or "logistic"
-    strength: float  # λ
-
-    def objective(self, w: NDArray) -> float:
-        """J(w), by numpy in float64: the judge of every contender, independent of all of them."""
-        w = np.asarray(w, dtype=np.float64)
-        margin = self.y * (self.X @ w)
-        if self.loss == "hinge":
-            losses = np.maximum(0.0, 1.0 - margin)
-        else:
-            losses = np.logaddexp(0.0, -margin)
-        return float(self.strength / 2 * (w @ w) + losses.mean())
-
-    @property
-    def C(self) -> float:
-        """1/(λm), for those who minimise ‖w‖²/2 + C Σ ℓ."""
-        return 1.0 / self.strength_of_sum
-
-    @property
-    def strength_of_sum(self) -> float:
-        """λm, for those who minimise λm/2 ‖w‖² + Σ ℓ."""
-        return self.strength * len(self.y)
+from benchmarks.peers.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -55,6 +27,11 @@ class Answer:
 def as_given(X: Any, y: NDArray) -> tuple[Any, NDArray]:
     """Prepare nothing."""
     return X, y
+
+
+def by_columns(X: Any, y: NDArray) -> tuple[Any, NDArray]:
+    """Store a feature's values side by side, as coordinate descent reads them."""
+    return X.tocsc() if sparse.issparse(X) else np.asfortranarray(X), np.asfortranarray(y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +52,17 @@ class Contender:
     needs: str = "stepless"  # the module to import
     widest: float = math.inf  # more features than this are not for it
     compiles: bool = False  # in the first run
+    penalties: tuple[str, ...] = ("l2",)
+    default: dict[str, Any] = field(default_factory=dict)  # how tight it is unless told otherwise
 
     @property
     def installed(self) -> bool:
         """Whether the module that it needs is there."""
         return find_spec(self.needs) is not None
+
+    def comes_with(self, setting: dict[str, Any]) -> bool:
+        """Whether this is its default tolerance."""
+        return self.default.items() <= setting.items()
 
 
 def sweep_of(name: str, *values: Any, **fixed: Any) -> tuple[dict[str, Any], ...]:
