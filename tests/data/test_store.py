@@ -336,6 +336,7 @@ def write():
         fill += 1.0
         stepless.pack(sys.argv[1], chunks(fill))
 
+stepless.pack(sys.argv[1], chunks(0.0))  # imports and compiles, for all of them
 for line in sys.stdin:
     if not (child := os.fork()):
         write()
