@@ -9,17 +9,20 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 demo: .venv/user
 	$(BIN)/stepless demo
 
-test: .venv/test
-	$(BIN)/pytest -n 2 --dist loadfile  # a file's kernels are compiled once
+# A file's kernels are compiled once; by path, the last files are short: no worker waits for long.
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-check: .venv/check
+test: .venv/work
+	$(PYTEST)
+
+check: .venv/work
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-soak: .venv/test
-	$(BIN)/pytest -n 2 --dist loadfile -m 'soak or not soak'
+soak: .venv/work
+	$(PYTEST) -m 'soak or not soak'
 	$(BIN)/stepless warm
 	$(BIN)/python -m benchmarks.soak
 	PYTHONPATH=tests $(BIN)/python -m proof.soak
@@ -28,13 +31,12 @@ soak: .venv/test
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
 
-.venv/user: pyproject.toml
+.venv/user: WHAT := .
+.venv/work: WHAT := .[check,test]
+.venv/bench: WHAT := .[bench]
+.venv/user .venv/work .venv/bench: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable .
-	touch $@
-
-.venv/test .venv/check .venv/bench: .venv/%: .venv/user
-	$(BIN)/pip install --quiet --editable '.[$*]'
+	$(BIN)/pip install --quiet --editable '$(WHAT)'
 	touch $@
 
 clean:

@@ -28,7 +28,7 @@ def run(command, tree):
     env = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(tree / "src"),
-        "NUMBA_CACHE_DIR": str(tree / "cache"),
+        "NUMBA_CACHE_DIR": str(tree.parent / "cache"),
     }
     done = subprocess.run(
         ["bash", "-euc", command], cwd=tree, env=env, capture_output=True, text=True, check=False
@@ -45,16 +45,29 @@ def contents(tree):
     return {str(path.relative_to(tree)): path.read_text(encoding="utf-8") for path in paths}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_steps_work_as_printed(page, tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The same for all pages: code that is compiled is found again by the path of its source."""
+    return tmp_path_factory.mktemp("contribute")
+
+
+@pytest.fixture
+def tree(place):
+    """A copy of everything, with what Python has compiled."""
+    tree, ignored = place / "tree", shutil.ignore_patterns(".*")
     for name in ("src", "tests", "docs", "benchmarks", "examples"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    before, ran, text = contents(tmp_path), 0, page.read_text(encoding="utf-8")
+        shutil.copy(ROOT / name, tree)
+    yield tree
+    shutil.rmtree(tree)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_steps_work_as_printed(page, tree):
+    before, ran, text = contents(tree), 0, page.read_text(encoding="utf-8")
     for language, path, block in BLOCK.findall(text):
-        target = tmp_path / path
+        target = tree / path
         match language, bool(path):
             case "python", True:
                 assert not target.exists(), f"{path} is there already"
@@ -63,11 +76,11 @@ def test_the_steps_work_as_printed(page, tmp_path):
                 patched = edited(target.read_text(encoding="utf-8"), block)
                 target.write_text(patched, encoding="utf-8")
             case "sh", False:
-                run(block, tmp_path)
+                run(block, tree)
                 ran += 1
             case _:
                 pytest.fail(f"nobody knows what to do with a block of {language} {path}")
-    after = contents(tmp_path)
+    after = contents(tree)
     touched = [path for path in after if after[path] != before.get(path)]
     counted = [path for path in touched if not path.startswith("tests/")]
     assert ran

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.soak import Tally, runs, setting
 
+from grids import SOAK
 from stepless import LinearClassifier, LinearRegressor
 
 NEWTONS = ["auto", "newton", "smoothed-newton", "interior-point"]
@@ -14,7 +15,9 @@ NEWTONS = ["auto", "newton", "smoothed-newton", "interior-point"]
 ONCE = [17, 27, 73, 154, 3012, 3038, 3249, 3779, 4087, 5601]
 
 
-@pytest.mark.parametrize("seed", [*ONCE, *range(20)])
+@pytest.mark.parametrize(
+    "seed", [*ONCE, *range(5), *(pytest.param(k, marks=SOAK) for k in range(5, 20))]
+)
 def test_no_certificate_is_false(seed):
     tally, problem = Tally(), setting(seed)
     with warnings.catch_warnings():

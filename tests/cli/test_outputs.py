@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from cli.commands import refused, run
+from grids import SOAK
 from report.test_atomic import Sparing
 from stepless.cli import app, outputs
 from stepless.cli.errors import print_message
@@ -331,11 +332,11 @@ def test_standard_files_that_are_closed(folder, model, command, said):
     ("command", "done"),
     [
         ("--help", ""),
-        ("fit --help", ""),
+        pytest.param("fit --help", "", marks=SOAK),
         ("--version", ""),
         ("fit b.svm -o m", "; the model is written to m"),
-        ("fit b.svm -o m --json", "; the model is written to m"),
-        ("fit b.svm -o m --stream", "; the model is written to m"),
+        pytest.param("fit b.svm -o m --json", "; the model is written to m", marks=SOAK),
+        pytest.param("fit b.svm -o m --stream", "; the model is written to m", marks=SOAK),
         ("fit b.svm -o m --stream --json", "; the model is written to m"),
     ],
 )

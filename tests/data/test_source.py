@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from contracts.turning import Turning
+from stepless.compiled.light import rowless
 from stepless.compiled.shuffle import random_order
 from stepless.data import Source, cuts, threads
 from stepless.data.column import Column
@@ -62,6 +63,16 @@ def test_a_tree_of_sums_depends_on_the_numbers_of_the_blocks_alone(count):
             total.add(int(k), parts[k].copy())
         np.testing.assert_array_equal(total.whole, whole)
     np.testing.assert_allclose(whole, parts.sum(axis=0), rtol=1e-9)
+
+
+@rowless
+def _seen(block):
+    return type(block.X), block.shape, block.y.sum()
+
+
+@pytest.mark.parametrize("X", [np.ones((9, 3), np.float32), sparse.csr_matrix(np.ones((9, 3)))])
+def test_a_loop_that_reads_no_rows_sees_none_so_that_it_is_compiled_once(X):
+    assert Source(X, np.arange(9.0)).map(_seen) == [(Dense, (9, 0), 36.0)]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

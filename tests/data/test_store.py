@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 import weakref
 from contextlib import contextmanager
@@ -318,41 +319,49 @@ def test_no_space_left(tmp_path, room):
     np.testing.assert_array_equal(rows(stepless.open(path(tmp_path))), X)
 
 
+# a writer for each line, forked: to import everything takes longer than all that they write
 KILLED = """
-import sys, time
+import os, sys
 import numpy as np, stepless
-from stepless.data import store_folder
 
 def chunks(fill):
     for k in range(30):
         yield np.full((100, 5), fill), np.arange(100) % 2
 
-stepless.pack(sys.argv[1], chunks(1.0))
-print("packed", flush=True)
-fill = 1.0
-while True:
-    fill += 1.0
-    stepless.pack(sys.argv[1], chunks(fill))
+def write():
+    stepless.pack(sys.argv[1], chunks(1.0))
+    print("packed", flush=True)
+    fill = 1.0
+    while True:
+        fill += 1.0
+        stepless.pack(sys.argv[1], chunks(fill))
+
+stepless.pack(sys.argv[1], chunks(0.0))  # imports and compiles, for all of them
+for line in sys.stdin:
+    if not (child := os.fork()):
+        write()
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("dead", flush=True)
 """
 
 
 def test_a_kill_leaves_the_old_store_or_the_new_one(tmp_path):
     draw = random.Random(0)
-    for _ in range(10):
-        with subprocess.Popen(
-            [sys.executable, "-c", KILLED, path(tmp_path)], stdout=subprocess.PIPE
-        ) as writer:
-            assert writer.stdout.readline() == b"packed\n"
-            try:
-                writer.wait(draw.uniform(0.0, 0.2))
-            except subprocess.TimeoutExpired:
-                writer.send_signal(signal.SIGKILL)
-        store = stepless.open(path(tmp_path))
-        found = rows(store)
-        assert (found == found[0, 0]).all()
-        store.source().map(_shape)  # compares checksums
-        packed(tmp_path, X, Y)
-        assert os.listdir(tmp_path) == ["some.store"]
+    command, pipe = [sys.executable, "-c", KILLED, path(tmp_path)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as writers:
+        for _ in range(10):
+            print("again", file=writers.stdin, flush=True)
+            said = {writers.stdout.readline() for _ in range(2)} - {"packed\n"}
+            time.sleep(draw.uniform(0.0, 0.2))
+            os.kill(int(said.pop()), signal.SIGKILL)
+            assert writers.stdout.readline() == "dead\n"
+            store = stepless.open(path(tmp_path))
+            found = rows(store)
+            assert (found == found[0, 0]).all()
+            store.source().map(_shape)  # compares checksums
+            packed(tmp_path, X, Y)
+            assert os.listdir(tmp_path) == ["some.store"]
 
 
 def _shape(block):

@@ -266,8 +266,19 @@ def brute(omega, S, g, ceiling, rng):
     return best
 
 
-@pytest.mark.parametrize(("omega", "S"), list(pairs()), ids=lambda term: type(term).__name__)
-@pytest.mark.parametrize("ceiling", [math.inf, 0.3])
+@pytest.mark.parametrize(
+    ("omega", "S", "ceiling"),
+    [
+        pytest.param(
+            *pair,
+            ceiling,
+            marks=[] if (k + n) % 2 == 0 else [pytest.mark.soak],
+            id="-".join([*(type(term).__name__ for term in pair), str(ceiling)]),
+        )
+        for k, pair in enumerate(pairs())
+        for n, ceiling in enumerate([math.inf, 0.3])
+    ],
+)
 def test_least_against_brute_force(omega, S, ceiling):
     g = np.array([-0.9, 0.4, 1.1]) * (0.5 if isinstance(omega, Entropy | HyperbolicEntropy) else 1)
     found = float(least(omega, S, [exact(gj) for gj in g], ceiling))

@@ -222,7 +222,9 @@ class Lying(Deviations):
         return self.wrong(self.calls[0], *super().value_and_gradient(w))
 
 
-TRUTH = minimize(Deviations(5, SquaredL2(0.1)), SOLVERS["bundle"](), Stopping(gap=1e-9))
+@pytest.fixture(scope="module")
+def truth():
+    return minimize(Deviations(5, SquaredL2(0.1)), SOLVERS["bundle"](), Stopping(gap=1e-9))
 
 
 @pytest.mark.parametrize("solver", ["bundle", "proximal-bundle", "bundle-linesearch"])
@@ -235,7 +237,7 @@ TRUTH = minimize(Deviations(5, SquaredL2(0.1)), SOLVERS["bundle"](), Stopping(ga
     ],
     ids=["a gradient turned round", "a gradient too long", "a value too high"],
 )
-def test_what_an_oracle_says_wrongly_once_is_refused_or_proves_nothing(wrong, solver):
+def test_what_an_oracle_says_wrongly_once_is_refused_or_proves_nothing(wrong, solver, truth):
     found, refused = None, ""
     try:
         found = minimize(Lying(wrong), SOLVERS[solver](), Stopping(gap=1e-6, passes=60))
@@ -244,15 +246,15 @@ def test_what_an_oracle_says_wrongly_once_is_refused_or_proves_nothing(wrong, so
     if found is None:
         assert "its gradient of call" in refused
         return
-    assert found.lower_bound <= TRUTH.objective
-    assert found.objective >= TRUTH.lower_bound
+    assert found.lower_bound <= truth.objective
+    assert found.objective >= truth.lower_bound
 
 
-def test_values_too_low_make_the_objective_too_low_by_no_more():
+def test_values_too_low_make_the_objective_too_low_by_no_more(truth):
     low = Lying(lambda call, value, g: (max(value - 1e-3, 0.0), g))
     found = minimize(low, SOLVERS["bundle"](), Stopping(gap=1e-6, passes=60))
-    assert TRUTH.lower_bound - 1e-3 <= found.objective
-    assert found.lower_bound <= TRUTH.objective
+    assert truth.lower_bound - 1e-3 <= found.objective
+    assert found.lower_bound <= truth.objective
 
 
 def test_planes_of_other_data_prove_nothing_false():

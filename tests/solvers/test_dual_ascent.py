@@ -6,6 +6,7 @@ from scipy import sparse
 
 from contracts.problems import Case, examples
 from contracts.turning import Turning
+from grids import grid
 from stepless.compiled import dual_ascent as loops
 from stepless.data import Source
 from stepless.data.source import design_of
@@ -279,9 +280,10 @@ def in_turns(loss, X, y, strength, s=None, *, intercept=True, threads=1):
     return LinearRisk(Objective(loss, SquaredL2(strength), intercept=intercept), source)
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("kind", ["as drawn", "sorted by label", "weights, some of them 0"])
-@pytest.mark.parametrize("loss", DUAL)
+@pytest.mark.parametrize(
+    ("loss", "kind", "intercept"),
+    grid(DUAL, ["as drawn", "sorted by label", "weights, some of them 0"], [False, True]),
+)
 def test_turns_lead_to_the_same_optimum(loss, kind, intercept):
     X, y = examples(loss, 3, 300, 5)
     X[::9] = 0.0

@@ -123,7 +123,7 @@ def symmetric(X):
 
 @pytest.mark.parametrize(
     ("name", "loss", "layout"),
-    grid(DOMAINS, [Hinge(), Logistic()], [np.asarray, sparse.csr_matrix]),
+    grid(DOMAINS, [Hinge(), Logistic()], [np.asarray, sparse.csr_matrix], every=3),
 )
 def test_the_kernel_is_the_papers(name, loss, layout):
     domain, c = DOMAINS[name]

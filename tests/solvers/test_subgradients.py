@@ -84,7 +84,7 @@ def same(ours, run, bias):
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize(
-    ("update", "penalty", "domain"), grid(["rda", "cmd"], PENALTIES, DOMAINS, every=3)
+    ("update", "penalty", "domain"), grid(["rda", "cmd"], PENALTIES, DOMAINS, every=4)
 )
 def test_adagrad(update, penalty, domain, bias):
     (omega, phi), (S, X_domain) = PENALTIES[penalty], DOMAINS[domain]
@@ -97,7 +97,7 @@ def test_adagrad(update, penalty, domain, bias):
 
 
 @pytest.mark.parametrize(
-    ("solver", "penalty", "domain"), grid([RDA, FOBOS], PENALTIES, DOMAINS, every=3)
+    ("solver", "penalty", "domain"), grid([RDA, FOBOS], PENALTIES, DOMAINS, every=4)
 )
 def test_without_adaptation(solver, penalty, domain):
     (omega, phi), (S, X_domain) = PENALTIES[penalty], DOMAINS[domain]

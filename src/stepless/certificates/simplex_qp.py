@@ -22,6 +22,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.jit import compiled
+from stepless.objective.assigning import assign
 
 _TOLERANCE = 1e-8  # of the value; less costs pivots and, at λ = 1e-8, drowns in rounding
 _NOTHING = 1e-25  # of the size of G: a gap that no λ ≥ 1e-10 can tell from none
@@ -227,7 +228,7 @@ def maximise(gram, q, alpha):
             j, mean, value = _price(gram, q, x, g)
             stalls += 1
             if value > highest - 2e-16 * shift:  # of values equal but for rounding the last is best
-                alpha[:] = x[:n]
+                assign(alpha, x[:n])
             if value > highest:
                 highest, stalls = value, 0
             if stalls > _STALLS or g[j] - mean <= _TOLERANCE * value + _NOTHING * shift:

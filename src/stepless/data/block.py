@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from stepless.arrays import Array, Indices
 from stepless.cached import cached_property
-from stepless.design import Design
+from stepless.design import Dense, Design
 from stepless.term import Term
 
 
@@ -21,6 +23,11 @@ class Block(Term):
     @cached_property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
+
+    @cached_property
+    def rowless(self) -> Block:
+        """The targets and weights alone: one type, so one compiled loop, for rows of any layout."""
+        return Block(Dense(np.empty((self.y.size, 0))), self.y, self.s)
 
     def part(self, lo: int, hi: int) -> Block:
         """Return the rows from lo to hi; nothing is copied."""

@@ -54,6 +54,10 @@ class Round(NamedTuple):
         """False if targets, weights and columns are all that the loop reads."""
         return not getattr(self.loop, "rowless", False)
 
+    def shown(self, block: Block) -> Block:
+        """Return what the loop sees of a block."""
+        return block if self.reads_rows else block.rowless
+
 
 class Home(ABC):
     """Rows in fixed blocks of consecutive ones: in memory, on a disk, or on a cluster.

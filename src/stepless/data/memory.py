@@ -82,9 +82,9 @@ def run_here(
     def work(k: int) -> Any:
         given = block_arguments(k, shared)
         if total is None:
-            return use(k, lambda block: loop(block, *given))
+            return use(k, lambda block: loop(round_.shown(block), *given))
         sum_ = total.leaf()
-        found = use(k, lambda block: loop(block, sum_, *given))
+        found = use(k, lambda block: loop(round_.shown(block), sum_, *given))
         total.add(k, sum_)
         return found
 

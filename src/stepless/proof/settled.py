@@ -151,7 +151,8 @@ def _intercept_slopes(block, loss, rows, ends, off):
                 a = s[i] * loss.slope(at + math.copysign(_ROUNDING, shift) * sizes, y[i])
                 sums[0, end] += a
                 sums[1, end] += abs(a)
-    sums[1] *= (s.size + 64) * UNIT
+    for end in range(2):  # not `sums[1] *=`, which takes two seconds to compile
+        sums[1, end] *= (s.size + 64) * UNIT
     return sums
 
 
