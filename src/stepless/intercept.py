@@ -14,6 +14,7 @@ _TRIALS = 100  # of the search for the intercept; bisection alone would end by t
 _FARTHER, _FARTHEST = 8.0, 1e12  # each step away is longer than the last, up to a length
 _NEARER = 0.25  # each other probe is nearer to the first
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
+_COARSE = 1e-8  # that where a round costs a journey, and the loss has corners: planes stay true
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,10 @@ def bracket(cuts: Cuts, b: float, smooth: bool, probes: int = 1) -> tuple[Cut, C
 
     If the loss is smooth, follow the secant of the slopes, doubled when it has moved one side
     twice, so that both close in. If it is piecewise linear, alternate between the secant, the
-    point where the two tangents cross, and the middle. Other probes surround these points.
+    point where the two tangents cross, and the middle. Several probes surround the secant.
     """
     left, right = _around(cuts, b, probes)
+    tight = _TIGHT if smooth or probes == 1 else _COARSE
     moved = twice = ""
     for t in range(_TRIALS):
         if left.slope == 0.0 or left is right:
@@ -80,12 +82,14 @@ def bracket(cuts: Cuts, b: float, smooth: bool, probes: int = 1) -> tuple[Cut, C
         crossing = (left.height - right.height) / rise
         shares = levelling(left, right)
         bottom = shares[0] * left.height + shares[1] * right.height
-        if min(left.value, right.value) - bottom <= _TIGHT * abs(bottom):
+        if min(left.value, right.value) - bottom <= tight * abs(bottom):
             break
         secant = left.b - left.slope * (right.b - left.b) / rise
         if smooth and t < _TRIALS // 2:
             over = secant - (left.b if twice == "left" else right.b)
             middle = secant + over if twice else secant
+        elif probes > 1:
+            middle = secant
         else:
             middle = (secant, crossing, (left.b + right.b) / 2)[t % 3]
         if not left.b < middle < right.b:
