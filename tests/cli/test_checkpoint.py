@@ -101,7 +101,7 @@ def test_another_run_is_refused(folder, changes, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--resume", "none.ck"), "none.ck: no such file"),
+        (("--resume", "none.ck"), "none.ck: there is no checkpoint to go on from"),
         (("--resume", "m.st"), "m.st: is a safetensors file, but holds no stepless checkpoint"),
         (("--resume", "train.svm"), "would overwrite an input"),
         (("--checkpoint", "n.st"), "--output and --checkpoint cannot both go there"),
@@ -119,14 +119,16 @@ def test_a_time_has_a_unit():
     assert "such as 30s, 5m or 1h" in " ".join(found.output.replace("│", " ").split())
 
 
-def test_a_full_disk_ends_the_fit_with_one_sentence(folder, monkeypatch):
+def test_a_checkpoint_on_a_full_disk_is_told_and_the_model_written(folder, monkeypatch):
     run(*FIT[:-1], "2", "-o", "m.st", "--checkpoint", "run.ck", code=3)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    monkeypatch.setattr("stepless.report.atomic.os.fsync", _full)
-    found = refused(*FIT, "-o", "n.st", "--resume", "run.ck", "--every", "0")
-    assert found == "run.ck: No space left on device"
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    before = (folder / "run.ck").read_bytes()
+    monkeypatch.setattr(checkpoint, "write_atomically", _full)
+    talking = [word for word in FIT if word != "-q"]
+    found = run(*talking, "-o", "n.st", "--resume", "run.ck", "--every", "0", code=3)
+    assert "note: run.ck: no checkpoint was written (No space left on device)" in found.stderr
+    assert (folder / "run.ck").read_bytes() == before
+    assert load_model("n.st").n_passes_ == 150
 
 
-def _full(descriptor):
+def _full(path, data):
     raise OSError(28, "No space left on device")

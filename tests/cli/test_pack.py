@@ -220,3 +220,10 @@ def test_an_interrupt_while_packing_leaves_nothing(folder):
     assert packing.returncode == 130, said
     assert "interrupted: nothing was written" in said
     assert sorted(os.listdir()) == ["a.svm", "b.svm", "weights"]
+
+
+def test_what_is_no_text_or_no_folder_is_refused(folder):
+    run("pack", "a.svm", "-o", "train.store")
+    words = "train.store: is a store already, which fit takes as DATA"
+    assert words in refused("pack", "train.store", "-o", "other.store")
+    assert "name one in place of -" in refused("pack", "a.svm", "-o", "-")

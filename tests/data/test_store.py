@@ -79,6 +79,15 @@ def test_labels_keep_their_type(tmp_path, labels):
     assert found.classes.tolist() == np.unique(wanted).tolist()
 
 
+def test_tables_whose_columns_differ_are_refused(tmp_path):
+    table = pd.DataFrame(X, columns=["length", "width"])
+    with pytest.raises(DataError, match="chunk 1 has 'width' as column 0, where the first .*'leng"):
+        packed(tmp_path, [(table, Y), (table[["width", "length"]], Y)])
+    assert not os.listdir(tmp_path)
+    packed(tmp_path, [(table, Y), (table, Y)])
+    assert stepless.open(path(tmp_path)).names == ["length", "width"]
+
+
 def test_numbers_names_and_equal_weights(tmp_path):
     table = pd.DataFrame(X, columns=["length", "width"])
     store = packed(tmp_path, table, [0.5, 1.5, -2.0], [2.0, 2.0, 2.0], task="regress")

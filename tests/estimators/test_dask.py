@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 from dask_clusters import small_cluster
-from stepless import LinearClassifier, LinearRegressor, alpha_path
+from stepless import LinearClassifier, LinearRegressor, MetricClassifier, alpha_path
 
 M, D, SIZE = 1200, 6, 250
 
@@ -290,6 +290,14 @@ def test_solvers_that_need_the_rows():
             LinearClassifier("logistic", solver=solver).fit(chunked(X), chunked(LABELS))
     with pytest.raises(ValueError, match="cannot certify an answer without a penalty"):
         LinearClassifier("logistic", penalty="none").fit(chunked(X), chunked(LABELS))
+
+
+def test_estimators_that_need_the_rows_in_memory():
+    given = chunked(X), chunked(LABELS)
+    with pytest.raises(TypeError, match="MetricClassifier cannot work from a collection of Dask"):
+        MetricClassifier().fit(*given)
+    with pytest.raises(TypeError, match="LinearClassifier cannot work from a collection of Dask"):
+        LinearClassifier().partial_fit(*given, classes=["no", "yes"])
 
 
 def test_frames(cluster):

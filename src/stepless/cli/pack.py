@@ -61,6 +61,8 @@ def pack(options: PackOptions) -> None:
         from stepless.data.store_folder import refuse_store
         from stepless.estimators.packing import pack_chunks
 
+        if str(options.output) == "-":
+            raise ValueError("a store is a folder: name one in place of -, standard output")
         inputs = {f"DATA {k}": path for k, path in enumerate(options.data, 1)}
         refuse_outputs({}, {**inputs, "--weights": options.weights})
         refuse_store(str(options.output))
@@ -87,7 +89,10 @@ def _chunks(options: PackOptions) -> Iterator[tuple[Any, Any, Any]]:
 def _read(path: Path, options: PackOptions) -> Iterator[Chunk]:
     from stepless.cli.inputs import input_name, input_of
     from stepless.data import DataError, ZeroIndex, svmlight_chunks
+    from stepless.data.store import is_store
 
+    if is_store(path):
+        raise DataError(f"{path}: is a store already, which fit takes as DATA")
     empty = True
     try:
         with svmlight_chunks(

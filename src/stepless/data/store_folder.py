@@ -99,7 +99,9 @@ def refuse_store(path: str) -> None:
     directory = os.path.dirname(target)
     if os.path.exists(target) and not os.path.exists(os.path.join(target, NAME)):
         kind = "a folder" if os.path.isdir(target) else "a file"
-        raise OSError(errno.EEXIST, f"is {kind} that is no store; choose another name", path)
+        raise OSError(
+            errno.EEXIST, f"is {kind} that is no store; choose another name, or remove it", path
+        )
     if not os.path.isdir(directory):
         where = os.path.dirname(path) or directory
         raise OSError(errno.ENOENT, f"there is no directory {where!r}", path)

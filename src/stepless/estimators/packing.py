@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def pack(
         The folder: by custom its name ends in `.store`.
     X, y, sample_weight
         A matrix, dense or sparse, with labels or numbers, and weights. Or, in place of X alone,
-        chunks: an iterable of (X, y) or (X, y, weights), all of one kind and width.
+        chunks: an iterable of (X, y) or (X, y, weights), all of one kind and width, tables with the
+        same columns in the same order. Examples without weights have the weight 1.
     task
         ``"classify"`` for labels, ``"regress"`` for numbers to predict.
     dtype
@@ -78,11 +80,12 @@ def pack(
     if y is None:
         if sample_weight is not None:
             raise ValueError("sample_weight= is for arrays; chunks have their own: (X, y, weights)")
-        chunks = _chunks(X)
+        pairs = _pairs(X)
+        first = next(pairs, None)
+        names = names or (None if first is None else _columns(first[0]))
+        chunks = _chunks(() if first is None else chain([first], pairs))
     else:
-        if names is None and hasattr(X, "columns"):
-            names = [str(name) for name in X.columns]
-        chunks = _slices(X, y, sample_weight)
+        names, chunks = names or _columns(X), _slices(X, y, sample_weight)
     pack_chunks(path, chunks, task, dtype=dtype, names=names)
 
 
@@ -111,7 +114,7 @@ def _write(writer: StoreWriter, chunks: Iterator[tuple[Matrix, Any, Any]], task:
                 if given.shape != X.shape[:1]:
                     raise ValueError(f"X has {X.shape[0]} rows, but y is of shape {given.shape}")
                 if task == "classify":
-                    refuse_non_classes(given)
+                    _refuse_numbers(given)
                     given = labels.places(given)
                 weights = None if s is None else validate_weights(s, X.shape[0])
             writer.add(X, given, weights)
@@ -160,8 +163,13 @@ class Labels:
         return labels[order], places
 
 
-def _chunks(chunks: Any) -> Iterator[tuple[Matrix, Any, Any]]:
-    """Yield X, y and weights or None of each chunk, X validated."""
+def _columns(X: Any) -> list[str] | None:
+    """Return the names of a table's columns, None for an array."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
+
+
+def _pairs(chunks: Any) -> Iterator[Chunk]:
+    """Yield chunks that are (X, y) or (X, y, weights)."""
     try:
         each = iter(chunks)
     except TypeError:
@@ -169,7 +177,23 @@ def _chunks(chunks: Any) -> Iterator[tuple[Matrix, Any, Any]]:
     for k, chunk in enumerate(each):
         if not (isinstance(chunk, tuple | list) and 2 <= len(chunk) <= 3):
             raise ValueError(f"chunk {k} is not (X, y) or (X, y, weights): {brief(chunk)}")
-        yield _validated(chunk[0]), chunk[1], chunk[2] if len(chunk) == 3 else None
+        yield chunk
+
+
+def _chunks(pairs: Iterable[Chunk]) -> Iterator[tuple[Matrix, Any, Any]]:
+    """Yield X, y and weights or None of each chunk, X validated."""
+    known: list[str] | None = None
+    for k, (X, y, *weights) in enumerate(pairs):
+        if (names := _columns(X)) is not None:
+            known = known or names
+            if names != known:
+                where = [n != o for n, o in zip_longest(names, known)].index(True)
+                there, wanted = (one[where : where + 1] or ["nothing"] for one in (names, known))
+                raise DataError(
+                    f"chunk {k} has {there[0]!r} as column {where}, where the first table has "
+                    f"{wanted[0]!r}: give all of them the same columns in the same order"
+                )
+        yield _validated(X), y, weights[0] if weights else None
 
 
 def _slices(
@@ -205,6 +229,13 @@ def _validated(X: Any) -> Matrix:
         ensure_min_samples=0,
     )
     return found
+
+
+def _refuse_numbers(y: AnyArray) -> None:
+    try:
+        refuse_non_classes(y)
+    except ValueError as error:
+        raise ValueError(f"{error}; to pack numbers to predict say task='regress'") from None
 
 
 def validate_weights(s: ArrayLike, m: int) -> Array:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from stepless.arrays import AnyArray, Array, Matrix, MatrixLike, Weights
 from stepless.data import Store
 from stepless.data.bad_entries import LARGEST, first_bad_entry
+from stepless.estimators.dask_input import is_dask
 from stepless.estimators.targets import refuse_non_classes, validate_labels, validate_numbers
 from stepless.objective import Loss
 from stepless.problem import ClassWeight
@@ -118,11 +119,17 @@ def _validate(estimator: BaseEstimator, *data: Any, reset: bool, **checks: Any) 
 
 
 def refuse_store(estimator: BaseEstimator, X: Any) -> None:
-    """Refuse a store where examples must be in memory."""
+    """Refuse a store, or a collection of Dask, where examples must be in memory."""
     if isinstance(X, Store):
         raise TypeError(
             f"{type(estimator).__name__} cannot work from the store {X.path!r} here: stores are "
             "for fit, predict and score of LinearClassifier and LinearRegressor; give arrays"
+        )
+    if is_dask(X):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot work from a collection of Dask here: those are for "
+            "fit and predict of LinearClassifier and LinearRegressor; give arrays, such as "
+            "X.compute(), if they fit into memory"
         )
 
 

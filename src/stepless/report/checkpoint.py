@@ -20,6 +20,7 @@ from stepless.report.tensors import TensorFile, damage_reported
 from stepless.risks.risk import Risk
 from stepless.solvers.solver_sequence import SolverSequence
 from stepless.stopping import Stopping
+from stepless.warning import warn
 
 FORMAT = 1
 _FILE = TensorFile("checkpoint", "stepless_checkpoint", FORMAT, (), finite=False)
@@ -80,7 +81,7 @@ class Checkpoint:
         self._used = False
         self._ended: list[_Stored] = []  # runs of this fit
         self._waiting = self._read() if self.resume else []
-        self._written, self._closed = perf_counter(), False
+        self._written, self._closed, self._warned = perf_counter(), False, False
 
     @property
     def runs(self) -> int:
@@ -134,10 +135,23 @@ class Checkpoint:
             data = _FILE.packed({"runs": known}, arrays)
         except SafetensorError as error:
             raise ValueError(f"{os.fspath(self.path)}: cannot hold this run ({error})") from None
-        write_atomically(self.path, data)
         self._written = perf_counter()
+        try:
+            write_atomically(self.path, data)
+        except OSError as error:
+            if not self._warned:
+                warn(
+                    f"{os.fspath(self.path)}: no checkpoint was written ({error.strerror}); the fit "
+                    "goes on without: make room, or it is lost if it is broken off"
+                )
+            self._warned = True
 
     def _read(self) -> list[_Stored]:
+        if not os.path.exists(self.path):
+            raise DataError(
+                f"{os.fspath(self.path)}: there is no checkpoint to go on from, as of a run that had "
+                "ended before one was due; begin a new run, without resuming"
+            )
         header, arrays = _FILE.read(self.path)
         with damage_reported(self.path):
             if header["stepless"] != stepless.__version__:
