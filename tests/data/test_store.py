@@ -81,7 +81,9 @@ def test_labels_keep_their_type(tmp_path, labels):
 
 def test_tables_whose_columns_differ_are_refused(tmp_path):
     table = pd.DataFrame(X, columns=["length", "width"])
-    with pytest.raises(DataError, match="chunk 1 has 'width' as column 0, where the first .*'leng"):
+    with pytest.raises(
+        DataError, match=r"chunk 1 has 'width' as column 0, where the first .*'leng"
+    ):
         packed(tmp_path, [(table, Y), (table[["width", "length"]], Y)])
     assert not os.listdir(tmp_path)
     packed(tmp_path, [(table, Y), (table, Y)])

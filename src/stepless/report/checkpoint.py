@@ -141,16 +141,16 @@ class Checkpoint:
         except OSError as error:
             if not self._warned:
                 warn(
-                    f"{os.fspath(self.path)}: no checkpoint was written ({error.strerror}); the fit "
-                    "goes on without: make room, or it is lost if it is broken off"
+                    f"{os.fspath(self.path)}: no checkpoint was written ({error.strerror}); the "
+                    "fit goes on without: make room, or it is lost if it is broken off"
                 )
             self._warned = True
 
     def _read(self) -> list[_Stored]:
         if not os.path.exists(self.path):
             raise DataError(
-                f"{os.fspath(self.path)}: there is no checkpoint to go on from, as of a run that had "
-                "ended before one was due; begin a new run, without resuming"
+                f"{os.fspath(self.path)}: there is no checkpoint to go on from, as of a run that "
+                "had ended before one was due; begin a new run, without resuming"
             )
         header, arrays = _FILE.read(self.path)
         with damage_reported(self.path):
