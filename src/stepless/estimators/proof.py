@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import AnyArray, Array, Matrix
+from stepless.cross_validation import CrossValidation
 from stepless.data import Source
 from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.parameters import LinearParameters
-from stepless.objective import Penalized
+from stepless.objective import Penalized, Regularizer
 from stepless.proof.witness import Witness
 from stepless.result import Result
 from stepless.risks.risk import Risk
@@ -22,6 +23,7 @@ from stepless.term import Term
 
 Data = dict[str, Any]  # arrays, matrices, sources or sequences, by name
 
+_CHOSEN = ("auto", "cv")
 _LEARNED = ("coef_", "intercept_", "offset_", "support_", "dual_coef_")
 
 
@@ -128,10 +130,15 @@ def model_digest(estimator: CertifiedEstimator) -> str:
     return digest_arrays([*arrays, *([known["weights_"].w] if "weights_" in known else [])])
 
 
-def chosen_strength(estimator: LinearParameters) -> dict[str, float]:
-    """Return the strength that a fit chose for ``alpha="auto"``, as a keyword."""
-    chosen = isinstance(estimator.alpha, str) and estimator.alpha == "auto"
-    return {"alpha": vars(estimator)["alpha_"]} if chosen else {}
+def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
+    """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
+    given = estimator.alpha
+    if not (isinstance(given, CrossValidation) or (isinstance(given, str) and given in _CHOSEN)):
+        return {}
+    alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
+    if isinstance(penalty, Regularizer):
+        return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
+    return {"alpha": alpha}
 
 
 def class_data(examples: Source | Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:
