@@ -9,6 +9,8 @@ from typing import Any
 
 from stepless.arguments import brief
 
+CHOICES = ("auto", "cv")  # of a strength, by name
+
 
 @dataclass(frozen=True)
 class CrossValidation:
@@ -43,7 +45,7 @@ class CrossValidation:
     (True, 3)
     """
 
-    cv: int | Iterable[Any] | Any = 5
+    cv: Any = 5
     scoring: str | Callable[..., float] | None = None
     alphas: int | Sequence[float] = 100
     one_standard_error: bool = False
@@ -59,9 +61,22 @@ class CrossValidation:
                 "cv must be a number of folds, a splitter, or pairs of arrays of rows, not "
                 f"{brief(self.cv)}"
             )
+        if isinstance(self.alphas, Iterable) and not isinstance(self.alphas, str):
+            object.__setattr__(self, "alphas", tuple(self.alphas))  # two of them can be compared
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError(f"scoring must be a name or a callable, not {brief(self.scoring)}")
         if not isinstance(self.one_standard_error, bool):
             raise ValueError(
                 f"one_standard_error must be True or False, not {brief(self.one_standard_error)}"
             )
+
+
+def is_choice(alpha: object) -> bool:
+    """Return whether a parameter alpha says how a strength is to be chosen.
+
+    Examples
+    --------
+    >>> is_choice("auto"), is_choice(CrossValidation(3)), is_choice(1.0), is_choice("large")
+    (True, True, False, False)
+    """
+    return isinstance(alpha, CrossValidation) or (isinstance(alpha, str) and alpha in CHOICES)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Self, TypeAlias
 
 from stepless.arguments import as_float, brief
-from stepless.cross_validation import CrossValidation
+from stepless.cross_validation import CrossValidation, is_choice
 from stepless.objective import (
     DOMAINS,
     JOINT,
@@ -104,16 +104,14 @@ class Problem:
     @property
     def chooses(self) -> bool:
         """True if the strength is to be chosen from the examples."""
-        auto = isinstance(self.alpha, str) and self.alpha == "auto"
-        return auto or self.cross_validation is not None
+        return is_choice(self.alpha)
 
     @property
     def cross_validation(self) -> CrossValidation | None:
         """How the strength is to be chosen by cross-validation, if it is."""
         if isinstance(self.alpha, CrossValidation):
             return self.alpha
-        by_default = isinstance(self.alpha, str) and self.alpha == "cv"
-        return CrossValidation() if by_default else None
+        return CrossValidation() if is_choice(self.alpha) and self.alpha == "cv" else None
 
     def at_strength(self, alpha: float) -> Self:
         """Return the problem with a number as its strength, also of a penalty with its own."""

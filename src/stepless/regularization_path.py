@@ -112,8 +112,9 @@ def strength_unit(risk: LinearRisk) -> float:
 @rowless
 def _squared(block: Block, slopes: Array) -> Array:
     """Return s_i²‖a_i‖²."""
-    found: Array = (block.s[:, None] * slopes.reshape(block.s.size, -1)) ** 2
-    return found.sum(axis=1)
+    effects = block.s[:, None] * slopes.reshape(block.s.size, -1)
+    found: Array = (effects**2).sum(axis=1)
+    return found
 
 
 def along_path(

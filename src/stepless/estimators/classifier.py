@@ -188,8 +188,9 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         return self
 
     def _store_weights(
-        self, problem: Problem, points: Sequence[multiclass.Point], classes: AnyArray
+        self, problem: Problem, points: Sequence[multiclass.Point], classes: AnyArray | None
     ) -> None:
+        assert classes is not None
         self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
         self.coef_, self.intercept_ = multiclass.weights_per_class(points, problem.loss)
 

@@ -43,7 +43,7 @@ def with_strength_chosen(
     The estimator keeps what cross-validation found: `alphas_` and `cv_scores_`.
     """
     for name in ("alphas_", "cv_scores_"):
-        vars(estimator).pop(name, None)
+        estimator.__dict__.pop(name, None)
     cv, source = problem.cross_validation, examples.source
     if cv is None:
         if examples.groups is not None:
@@ -84,7 +84,7 @@ class _Search:
         given = path_strengths(self.cv.alphas, self.problem.objective, runs)
         falling = sorted(set(given), reverse=True)
         deadline = math.inf if self.run.seconds is None else began + _SHARE * self.run.seconds
-        # Threads go to folds, unless too few of them would leave threads idle that blocks keep busy.
+        # Threads go to folds, unless those are so few that blocks keep more threads busy.
         at_once = len(folds) >= min(source.threads, len(source.cuts)) and not source.home.slow
         threads = 1 if at_once else source.threads
         with interruptible() as request:
@@ -113,9 +113,7 @@ class _Search:
 class _FoldPath:
     """A fold, and how far along the path it has come."""
 
-    def __init__(
-        self, search: _Search, fold: Fold, threads: int, over: Callable[[], bool]
-    ) -> None:
+    def __init__(self, search: _Search, fold: Fold, threads: int, over: Callable[[], bool]) -> None:
         self._search, self._fold, self._threads, self._over = search, fold, threads, over
         self._starts: list[Point] | None = None
         self.run = replace(

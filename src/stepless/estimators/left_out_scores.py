@@ -36,7 +36,8 @@ def scorer_of(scoring: str | Scorer | None) -> Scorer | None:
     if isinstance(scoring, str):
         if scoring not in get_scorer_names():
             raise UnknownName("scoring", scoring, get_scorer_names())
-        scoring = get_scorer(scoring)
+        found: Scorer = get_scorer(scoring)
+        return found
     return scoring
 
 
@@ -64,7 +65,7 @@ def score_by(
     X: Any = store
     if store is None:
         X = part.X.matrix()
-        vars(model).pop("feature_names_in_", None)  # a matrix has none
+        model.__dict__.pop("feature_names_in_", None)  # a matrix has none
     y, s = examples.labels(part), part.s
     weights = {} if store is None and np.all(s == s[0]) else {"sample_weight": s}
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import AnyArray, Array, Matrix
-from stepless.cross_validation import CrossValidation
+from stepless.cross_validation import is_choice
 from stepless.data import Source
 from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
@@ -23,7 +23,6 @@ from stepless.term import Term
 
 Data = dict[str, Any]  # arrays, matrices, sources or sequences, by name
 
-_CHOSEN = ("auto", "cv")
 _LEARNED = ("coef_", "intercept_", "offset_", "support_", "dual_coef_")
 
 
@@ -132,8 +131,7 @@ def model_digest(estimator: CertifiedEstimator) -> str:
 
 def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
     """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
-    given = estimator.alpha
-    if not (isinstance(given, CrossValidation) or (isinstance(given, str) and given in _CHOSEN)):
+    if not is_choice(estimator.alpha):
         return {}
     alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
     if isinstance(penalty, Regularizer):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import Array, MatrixLike, Weights
+from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.compiled.light import light
 from stepless.data import Block, Source, Store
 from stepless.estimators import proof
@@ -59,8 +59,8 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    loss_, alpha_, alphas_, cv_scores_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, \
-stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
+    loss_, alpha_, alphas_, cv_scores_, objective_, lower_bound_, gap_, rel_gap_, trace_, \
+solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         As in `LinearClassifier`.
 
     Examples
@@ -110,7 +110,7 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         return self
 
     def _store_weights(
-        self, problem: Problem, points: Sequence[Point], classes: None = None
+        self, problem: Problem, points: Sequence[Point], classes: AnyArray | None = None
     ) -> None:
         [(self.coef_, self.intercept_)] = points
         self.loss_, self.alpha_ = problem.loss, problem.strength
