@@ -48,7 +48,8 @@ def with_strength_chosen(
     if cv is None:
         if examples.groups is not None:
             raise ValueError("groups are for alpha='cv', which keeps them together: leave them out")
-        return choose_strength(problem, examples.per_run(source, problem.loss), run)
+        runs = examples.per_run(source, problem.loss) if problem.chooses else ()
+        return choose_strength(problem, runs, run)
     if not source.home.here:
         raise ValueError(
             "alpha='cv' cuts examples into folds here, and those of Dask are on its workers; give "
