@@ -27,7 +27,12 @@ from stepless.objective import (
     SquaredLp,
     Zero,
 )
-from stepless.regularization_path import along_path, critical_strength, path_strengths, strength_unit
+from stepless.regularization_path import (
+    along_path,
+    critical_strength,
+    path_strengths,
+    strength_unit,
+)
 from stepless.risks.joint_risk import risk_of
 from stepless.run import Run
 

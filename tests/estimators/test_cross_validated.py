@@ -24,11 +24,11 @@ from stepless import (
     MetricClassifier,
     Source,
     load_model,
+    open as open_store,
     pack,
     save_model,
     verify,
 )
-from stepless import open as open_store
 from stepless.cli import app
 from stepless.estimators.folds import Examples, folds_of
 from stepless.report import Summary, describe
@@ -120,9 +120,10 @@ def test_the_fit_is_that_of_the_number(classes):
     given = LinearClassifier("logistic", alpha=chosen.alpha_).fit(X, y)
     assert np.array_equal(chosen.coef_, given.coef_)
     assert chosen.alpha_ in chosen.alphas_
-    assert chosen.cv_scores_.mean(axis=1).max() == chosen.cv_scores_[
-        list(chosen.alphas_).index(chosen.alpha_)
-    ].mean()
+    assert (
+        chosen.cv_scores_.mean(axis=1).max()
+        == chosen.cv_scores_[list(chosen.alphas_).index(chosen.alpha_)].mean()
+    )
 
 
 def test_seeds_shuffle(classes):
@@ -144,7 +145,9 @@ def test_one_standard_error(numbers):
     simple = LinearRegressor(penalty="l1", alpha=cv).fit(X, y)
     means, errors = best.cv_scores_.mean(axis=1), best.cv_scores_.std(axis=1, ddof=1) / np.sqrt(5)
     top = means.argmax()
-    expected = max(a for a, mean in zip(grid, means, strict=True) if mean >= means[top] - errors[top])
+    expected = max(
+        a for a, mean in zip(grid, means, strict=True) if mean >= means[top] - errors[top]
+    )
     assert simple.alpha_ == pytest.approx(expected)
     assert simple.alpha_ > best.alpha_
     with pytest.raises(ValueError, match="one fold has no standard error"):
