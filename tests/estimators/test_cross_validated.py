@@ -2,7 +2,6 @@
 
 import pickle
 import signal
-import warnings
 
 import numpy as np
 import pytest
@@ -150,9 +149,9 @@ def test_one_standard_error(numbers):
     )
     assert simple.alpha_ == pytest.approx(expected)
     assert simple.alpha_ > best.alpha_
+    split = CrossValidation([(np.arange(300), np.arange(300, M))], one_standard_error=True)
     with pytest.raises(ValueError, match="one fold has no standard error"):
-        split = [(np.arange(300), np.arange(300, M))]
-        LinearRegressor(alpha=CrossValidation(split, one_standard_error=True)).fit(X, y)
+        LinearRegressor(alpha=split).fit(X, y)
 
 
 def test_the_weak_end_of_a_grid_is_left_out_only_once_it_is_worse():
@@ -353,20 +352,19 @@ def test_a_refused_fit_changes_nothing(classes, settings, message):
     assert vars(model) == before
 
 
+# scikit-learn's: of a class with few members, of a measure of one class
+@pytest.mark.filterwarnings("ignore:The least populated class", "ignore:Only one class is present")
 def test_a_fold_without_a_class(classes):
     X, y = classes
     rare = y.copy()
     rare[7] = "ugly"
     with pytest.raises(ValueError, match=r"fold \d of 5 learns no example of class ugly"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scikit-learn's, of a class with few members
-            LinearClassifier("logistic", alpha="cv").fit(X, rare)
+        LinearClassifier("logistic", alpha="cv").fit(X, rare)
     one_sided = [(np.flatnonzero(y == "bad"), np.flatnonzero(y == "good"))]
     with pytest.raises(ValueError, match="fold 1 of 1 learns no example of class good"):
         LinearClassifier("logistic", alpha=CrossValidation(one_sided)).fit(X, y)
     both = [(np.arange(M), np.flatnonzero(y == "good"))]
-    with pytest.raises(ValueError, match="gave nan at alpha"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn's, of a measure of one class
+    with pytest.raises(ValueError, match="gave nan at alpha"):
         LinearClassifier("logistic", alpha=CrossValidation(both, "roc_auc", 2)).fit(X, y)
 
 
