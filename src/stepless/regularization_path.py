@@ -22,6 +22,7 @@ from stepless.run import Run
 COUNT = 100  # strengths, if nobody says how many
 _LEAST = 1e-3  # share of the critical strength at which a path ends,
 _LEAST_WIDE = 1e-2  # and with more features than examples
+_ABOVE = 1.0 + 1e-9  # solvers add up slopes in other orders: at the top all their weights are 0
 _PULL = 100.0  # an example's effect on its own prediction at which other paths end
 _TINIEST = 1e-50  # strength that a penalty accepts
 
@@ -75,7 +76,7 @@ def _grid(objective: Objective, sources: Sequence[Source], count: int) -> list[f
     risks = [risk_of(objective, source) for source in sources]
     m, d = sources[0].shape
     top = max(critical_strength(risk) for risk in risks)
-    share = _LEAST_WIDE if m < d else _LEAST
+    top, share = top * _ABOVE, _LEAST_WIDE if m < d else _LEAST
     if math.isinf(top):
         top, share = sum(map(strength_unit, risks)) / len(risks), 1.0 / (_PULL * m)
     if not _TINIEST < share * top < math.inf:  # features of 0, or targets that an intercept fits

@@ -101,6 +101,7 @@ def _parameter(name: str, value: object) -> object:
     if name == "class_weight" and isinstance(value, dict):
         return [[encode(label, name), encode(weight, name)] for label, weight in value.items()]
     simple = isinstance(value, str | int | float | np.generic | None)
+    simple |= name == "alpha" and not isinstance(value, CrossValidation)
     return encode(value, name) if name not in _OBJECTS or simple else encode_object(name, value)
 
 
