@@ -362,7 +362,7 @@ def test_seconds_are_for_all(noisy):
         ({"penalty": "l1"}, r"knows the penalties l2 and lp\(p\), not L1; choose one of them"),
         ({"penalty": "none"}, r"knows the penalties l2 and lp\(p\), not Zero"),
         ({"penalty": ElasticNet(1.0, 0.5)}, "of a penalty given by name, but ElasticNet"),
-        ({"alpha": "best"}, "alpha must be a number or 'auto', not 'best'"),
+        ({"alpha": "best"}, "alpha must be a number, 'auto' or 'cv', not 'best'"),
     ],
 )
 def test_refusals(noisy, parameters, sentence):

@@ -9,6 +9,7 @@ from stepless.checks import (
     check_regularizer as check_regularizer,
     check_risk as check_risk,
 )
+from stepless.cross_validation import CrossValidation as CrossValidation
 from stepless.data import (
     DataError as DataError,
     Source as Source,

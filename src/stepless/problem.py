@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Self, TypeAlias
 
 from stepless.arguments import as_float, brief
+from stepless.cross_validation import CrossValidation, is_choice
 from stepless.objective import (
     DOMAINS,
     JOINT,
@@ -49,12 +50,12 @@ class Problem:
     L1(alpha=0.2)
     >>> Problem("hinge", alpha="large")
     Traceback (most recent call last):
-    ValueError: alpha must be a number or 'auto', not 'large'
+    ValueError: alpha must be a number, 'auto' or 'cv', not 'large'
     """
 
     loss: Any
     penalty: str | Regularizer | None = "l2"
-    alpha: float | str | None = 1e-4
+    alpha: float | str | CrossValidation | None = 1e-4
     domain: str | Domain = "free"
     fit_intercept: bool = True
     class_weight: ClassWeight = None
@@ -66,7 +67,9 @@ class Problem:
         object.__setattr__(self, "domain", _domain_of(self.domain))
         validate_class_weight(self.class_weight)
         summed = isinstance(self.loss, Loss)
-        if summed and self.chooses and isinstance(self.penalty, Regularizer):
+        if self.cross_validation is not None:
+            self.regularizer.with_strength(1.0)  # refuse a penalty without one
+        elif summed and self.chooses and isinstance(self.penalty, Regularizer):
             raise ValueError(
                 f"alpha='auto' chooses the strength of a penalty given by name, but "
                 f"{self.penalty} has its own; use penalty='l2'"
@@ -82,7 +85,8 @@ class Problem:
         known = vars(estimator)
         found = {name: known[name] for name in cls.__dataclass_fields__ if name in known} | given
         alpha, named_ = found["alpha"], not isinstance(found["penalty"], Regularizer)
-        if not targets and named_ and (alpha is None or isinstance(alpha, str)):
+        chosen = isinstance(alpha, str | CrossValidation)
+        if not targets and named_ and (alpha is None or chosen):
             raise ValueError(
                 f"alpha must be a number, not {alpha!r}: a {type(estimator).__name__} chooses none"
             )
@@ -100,7 +104,20 @@ class Problem:
     @property
     def chooses(self) -> bool:
         """True if the strength is to be chosen from the examples."""
-        return isinstance(self.alpha, str) and self.alpha == "auto"
+        return is_choice(self.alpha)
+
+    @property
+    def cross_validation(self) -> CrossValidation | None:
+        """How the strength is to be chosen by cross-validation, if it is."""
+        if isinstance(self.alpha, CrossValidation):
+            return self.alpha
+        return CrossValidation() if is_choice(self.alpha) and self.alpha == "cv" else None
+
+    def at_strength(self, alpha: float) -> Self:
+        """Return the problem with a number as its strength, also of a penalty with its own."""
+        own = isinstance(self.penalty, Regularizer)
+        penalty = self.regularizer.with_strength(alpha) if own else self.penalty
+        return replace(self, alpha=alpha, penalty=penalty)
 
     @cached_property
     def regularizer(self) -> Regularizer:
@@ -114,8 +131,8 @@ class Problem:
             return penalty_of(name, 1.0)
         if name == "none" and self.alpha is None:
             return Zero()
-        if self.alpha is None or isinstance(self.alpha, str):
-            raise ValueError(f"alpha must be a number or 'auto', not {self.alpha!r}")
+        if self.alpha is None or isinstance(self.alpha, str | CrossValidation):
+            raise ValueError(f"alpha must be a number, 'auto' or 'cv', not {self.alpha!r}")
         return penalty_of(name, self.alpha)
 
     @cached_property

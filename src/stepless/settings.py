@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stepless.arguments import as_float, brief
+from stepless.cross_validation import CrossValidation
 
 _NUMBERS = {"alpha", "gap", "passes", "seconds", "nu", "gamma", "variance", "sigma"}
 _FLAGS = {"fit_intercept", "warm_start", "shuffle"}
@@ -31,7 +32,7 @@ def refuse_settings(holder: Any) -> None:
         if isinstance(value, np.ndarray) and name not in _ARRAYS:
             raise ValueError(f"{name} must be one value, not an array: {brief(value)}")
         if name in _NUMBERS:
-            if not (value is None or isinstance(value, str)):
+            if not (value is None or isinstance(value, str | CrossValidation)):
                 as_float(name, value)
         elif name in _FLAGS:
             if not isinstance(value, _BOOLEANS):

@@ -18,6 +18,7 @@ from stepless.data import Block, Column, Source, apply_numpy
 from stepless.minimization import minimize
 from stepless.objective import Loss, Objective
 from stepless.problem import Problem
+from stepless.regularization_path import strength_unit
 from stepless.result import Result
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
@@ -25,7 +26,7 @@ from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import NewtonSystem
 from stepless.stopping import Stopping
 
-_START = 1e-2  # in units of `_unit`: stronger than most data need
+_START = 1e-2  # in units of `strength_unit`: stronger than most data need
 _GAP = 1e-2  # of the fits on the way: a norm need not be known more exactly
 _FINEST = 1e-6  # gap at which weights of 0 are accepted
 _PASSES = 100  # for each of these fits
@@ -93,7 +94,7 @@ def balanced(objective: Objective, sources: Sequence[Source], seconds: float = m
     if (lack := lacks(objective)) is not None:
         raise ValueError(lack)
     deadline = perf_counter() + seconds
-    unit = sum(_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
+    unit = sum(strength_unit(LinearRisk(objective, source)) for source in sources) / len(sources)
     if not _TINIEST < unit < math.inf:  # features of 0, or targets that an intercept explains
         return _START
     return _descend(objective, sources, unit, deadline)
@@ -168,22 +169,7 @@ def lacks(objective: Objective) -> str | None:
 
 def with_strength(objective: Objective, strength: float) -> Objective:
     """Return the objective with its penalty at another strength."""
-    penalty = objective.regularizer
-    fields = dict(zip(penalty._fields, penalty, strict=True)) | {"alpha": strength}
-    return replace(objective, regularizer=type(penalty)(**fields))
-
-
-def _unit(risk: LinearRisk) -> float:
-    """Return the unit of strengths: mean s_i²a_i²‖x_i‖² at weights of 0, divided by the risk.
-
-    It scales as every balanced strength does: with the square of the features, and with the
-    targets, whatever the loss.
-    """
-    start = risk.anchor(np.zeros(risk.d), 0.0)
-    if start.tangent.value <= 0.0:
-        return 0.0
-    squares = risk.source.squares(risk.source.column(apply_numpy, np.multiply, start.a, start.a))
-    return float(squares.sum()) / risk.m / start.tangent.value
+    return replace(objective, regularizer=objective.regularizer.with_strength(strength))
 
 
 def _crossing(strength: float, size: float, error: float, decline: float) -> float:

@@ -399,3 +399,23 @@ def test_moreaus_identity_sees_what_heights_do_not():
 
     with pytest.raises(ContractError, match=r"prox\(.*\) is .*, by Moreau's identity dual to"):
         check_regularizer(SlightlyOff(1.0))
+
+
+@pytest.mark.parametrize("name", REGULARIZERS)
+@pytest.mark.parametrize("K", [1, 3])
+def test_the_critical_strength_is_where_a_prox_leaves_nothing(name, K):
+    a = np.random.default_rng(5).normal(size=(6, K))
+    penalty = REGULARIZERS[name](1.0)
+    alpha = penalty.critical_strength(a)
+
+    def left(strength):
+        """argmin Ω(v) + ⟨a, v⟩ + ‖v‖²/2, which is 0 if and only if −a is a subgradient at 0."""
+        v = -a
+        penalty.with_strength(strength).shrink(v, np.ones(a.shape))
+        return v
+
+    if np.isinf(alpha):
+        assert penalty.zero or left(1e3).any()
+        return
+    assert not left(alpha * (1 + 1e-12)).any()
+    assert left(alpha * (1 - 1e-9)).any()

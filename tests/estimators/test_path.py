@@ -61,7 +61,7 @@ def test_bad_paths(cancer):
         alpha_path(X, y, [1.0], gpa=1e-3)
     with pytest.raises(ValueError, match="sets alpha and warm_start itself"):
         alpha_path(X, y, [1.0], alpha=1.0)
-    with pytest.raises(ValueError, match="the strength of penalty='l2', not of 'none'"):
+    with pytest.raises(ValueError, match="penalty='none' has no strength alpha to vary"):
         alpha_path(X, y, [1.0], penalty="none")
     with pytest.raises(ValueError, match="y holds 3 classes: a path needs two"):
         alpha_path(X, np.arange(len(y)) % 3, [1.0])

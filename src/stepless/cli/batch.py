@@ -27,6 +27,7 @@ from stepless.cli.reading import (
     targets,
 )
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
+from stepless.cross_validation import is_choice
 from stepless.data import DataError, Store
 from stepless.data.store import is_store
 from stepless.estimators import ChainClassifier, LinearClassifier, LinearRanker, MetricClassifier
@@ -132,7 +133,7 @@ def checkpoint_of(options: CheckpointOptions) -> Checkpoint | None:
 def _live_line(model: Model, data: Examples, live: Live, keeper: Checkpoint | None) -> LiveLine:
     """Return the watcher that keeps the live line up to date."""
     classes = data.classes if isinstance(model, LinearClassifier) else 2
-    first = "choosing alpha" if model.alpha == "auto" else "starting"
+    first = "choosing alpha" if is_choice(model.alpha) else "starting"
     live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
     begun = 0 if keeper is None else keeper.runs
     return LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1, begun)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.cli.fit_options import ProblemOptions, RunOptions, Task
+from stepless.cross_validation import is_choice
 from stepless.estimators import (
     ChainClassifier,
     LinearClassifier,
@@ -97,7 +98,7 @@ def _refuse_for_oracle(what: str, problem: ProblemOptions, parameters: dict[str,
     given = {
         "--domain": problem.domain != ProblemOptions.domain,
         "--multi-class": problem.multi_class != ProblemOptions.multi_class,
-        "--alpha auto": problem.alpha == "auto",
+        f"--alpha {problem.alpha}": is_choice(problem.alpha),
     }
     refuse_together(what, given)
     penalty_of(problem.penalty, parameters["alpha"])
@@ -131,7 +132,8 @@ def _refuse_early(loss: str | Loss, parameters: dict[str, Any]) -> None:
     about = ("penalty", "alpha", "domain", "fit_intercept")
     problem = Problem(loss, **{name: parameters[name] for name in about})
     run = Run(**{name: parameters[name] for name in ("solver", "gap", "passes", "seconds")})
-    if problem.chooses and (lack := lacks(problem.objective)) is not None:
+    chooses = problem.chooses and problem.cross_validation is None
+    if chooses and (lack := lacks(problem.objective)) is not None:
         raise ValueError(lack)
     lack = None if run.solver == "auto" else run.named_solver().lacks(problem.objective)
     if lack is not None:

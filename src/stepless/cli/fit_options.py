@@ -39,12 +39,14 @@ class Task(StrEnum):
 
 
 def _strength(text: object) -> float | str:
-    if text == "auto":
-        return "auto"
+    if text in known.CHOSEN_STRENGTHS.split(", "):
+        return str(text)
     try:
         return float(str(text))
     except ValueError:
-        raise typer.BadParameter(f"α is a number or auto, not {text!r}.") from None
+        raise typer.BadParameter(
+            f"α is a number, or one of {known.CHOSEN_STRENGTHS}, not {text!r}."
+        ) from None
 
 
 def _count_or_share(text: str) -> float:
@@ -128,7 +130,8 @@ class ProblemOptions:
     )
     alpha: object = _problem(
         1e-4,
-        "Strength of the penalty, or auto: chosen from the data (l2 and lp).",
+        "Strength of the penalty. Or auto: chosen from the data (l2 and lp). Or cv: by its scores "
+        "on the examples that each of five folds leaves out.",
         "α",
         parser=_strength,
     )

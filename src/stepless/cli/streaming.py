@@ -21,6 +21,7 @@ from stepless.cli.memory import refuse_small_memory
 from stepless.cli.options import given_options
 from stepless.cli.outputs import prediction_lines, uninterrupted_writing
 from stepless.cli.progressive_score import ProgressiveScore, ProgressTable
+from stepless.cross_validation import is_choice
 from stepless.data import Chunk, DataError, Hashing
 from stepless.data.bad_entries import LARGEST
 from stepless.estimators import LinearClassifier, LinearRegressor
@@ -57,8 +58,10 @@ def refuse_batch_options(
         raise ValueError("a stream is passed over once, and has no --weights")
     if output.proof is not None:
         raise ValueError("a stream is not kept, so it has no --proof: leave it out")
-    if problem.alpha == "auto":
-        raise ValueError("--alpha auto must see all examples; give a number for a stream")
+    if is_choice(problem.alpha):
+        raise ValueError(
+            f"--alpha {problem.alpha} must see all examples; give a number for a stream"
+        )
 
 
 def refuse_stream_options(stream: fit_options.StreamOptions) -> None:

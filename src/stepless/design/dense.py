@@ -41,6 +41,10 @@ class Dense(Term):
         """Return a copy of some rows."""
         return type(self)(self.array[rows])
 
+    def matrix(self) -> AnyArray:
+        """Return the rows as numpy or scipy has them; nothing but numbers of columns is copied."""
+        return self.array
+
     def part(self, lo: int, hi: int) -> Self:
         """Return rows lo to hi − 1; nothing is copied."""
         return type(self)(self.array[lo:hi])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from stepless.arrays import AnyArray, Indices
 from stepless.design.checksum import checksum
@@ -63,6 +64,11 @@ class Sparse(Term):
         indices = np.empty(data.size, dtype=np.uint32)
         copy_entries(self, rows, indptr, data, indices)
         return Sparse(data, indices, indptr, self.width)
+
+    def matrix(self) -> csr_matrix:
+        first, last = int(self.indptr[0]), int(self.indptr[-1])
+        indptr, columns = self.indptr.astype(np.int64), self.indices[first:last]
+        return csr_matrix((self.data[first:last], columns, indptr - first), shape=self.shape)
 
     def part(self, lo: int, hi: int) -> Sparse:
         return Sparse(self.data, self.indices, self.indptr[lo : hi + 1], self.width)

@@ -22,6 +22,8 @@ class CertifiedEstimator(BaseEstimator):
     classes_: AnyArray  # of classifiers
     coef_: Array  # of linear models
     alpha_: float  # where there is a penalty
+    alphas_: Array  # of which cross-validation chose it,
+    cv_scores_: Array  # by these
     objective_: float
     lower_bound_: float
     gap_: float

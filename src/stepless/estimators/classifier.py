@@ -21,8 +21,10 @@ from stepless.estimators import multiclass, optimum_bounds, proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.cross_validated import with_strength_chosen
 from stepless.estimators.dask_input import dask_examples, is_dask
 from stepless.estimators.examples import labelled_examples, targets_of
+from stepless.estimators.folds import Examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
@@ -36,7 +38,6 @@ from stepless.result import Result
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.risk import RowRisk
 from stepless.run import Run, Watchers
-from stepless.strength import choose_strength
 
 _TARGETS = ("signs", "classes")
 
@@ -62,9 +63,11 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one per
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
     alpha
-        The penalty's strength, α, or ``"auto"``: the strength at which the penalty costs as much as
+        The penalty's strength, α. Or ``"auto"``: the strength at which the penalty costs as much as
         the sampling error does, found from the examples by a few coarse fits, for the penalties
-        ``"l2"`` and ``"lp(p)"``. One-vs-rest problems share one strength.
+        ``"l2"`` and ``"lp(p)"``. Or ``"cv"``, or a `CrossValidation`: the strength of the best mean
+        score on the examples that folds leave out, for every penalty that has one. One-vs-rest
+        problems share one strength.
     domain
         ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"lp_ball(R, p)"``,
         ``"box(low, high)"``, ``"nonnegative"``, ``"simplex(R)"``, ``"psd(R)"`` for a square matrix
@@ -102,6 +105,9 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
     loss_, alpha_
         The loss, a joint one if classes are learned jointly, and the penalty's strength, given or
         chosen: 0 without a penalty.
+    alphas_, cv_scores_
+        With ``alpha="cv"``: strengths, falling, and their scores, a column per fold; the greater
+        the better.
     objective_, lower_bound_, gap_, rel_gap_
         The certificate: the optimum lies between `lower_bound_` and `objective_`. With more than
         two classes these are sums over the one-vs-rest problems.
@@ -145,13 +151,15 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         y: ArrayLike | None = None,
         sample_weight: Weights = None,
         *,
+        groups: ArrayLike | None = None,
         watchers: Watchers = (),
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and labels y, or to those of a store.
 
         X and y may be collections of Dask: arrays of dense or CSR blocks, or frames. They are read
         on the cluster of the context's client, or by threads here; no `proof_` is stored of them.
-        Weights given beside a store multiply its own.
+        Weights given beside a store multiply its own. With ``alpha="cv"`` no fold cuts `groups`,
+        one name per example.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
@@ -162,18 +170,15 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         problem = problem.of_classes(len(classes), self.multi_class)
         starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        tasks = multiclass.source_per_run(source, classes, problem.loss)
-        problem = choose_strength(problem, (examples for _, examples in tasks), run)
+        store = X if isinstance(X, Store) else None
+        problem = with_strength_chosen(self, problem, run, Examples(source, classes, groups, store))
         chosen = perf_counter() - began
         for label, examples in multiclass.source_per_run(source, classes, problem.loss):
             k, spent = len(results), chosen + sum(r.trace[-1].seconds for r in results)
             risks.append(risk_of(problem.objective, examples))
             stopping = run.stopping(len(starts) - k, spent)
             results.append(run.minimize(risks[k], starts[k], stopping, label, resumable=False))
-        self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
-        self.coef_, self.intercept_ = multiclass.weights_per_class(
-            [(r.w, r.b) for r in results], problem.loss
-        )
+        self._store_weights(problem, [(r.w, r.b) for r in results], classes)
         constants, names = [r.at_constant for r in risks], multiclass.positive_class_names(classes)
         store_certificate(self, run, results, constants=constants, labels=names)
         described = proof.describe_problem(problem.objective, problem.loss)
@@ -181,6 +186,13 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         optimum_bounds.store_optimum_bounds(self, risks, results)
         self.__dict__.pop("_stream", None)
         return self
+
+    def _store_weights(
+        self, problem: Problem, points: Sequence[multiclass.Point], classes: AnyArray | None
+    ) -> None:
+        assert classes is not None
+        self.classes_, self.loss_, self.alpha_ = classes, problem.loss, problem.strength
+        self.coef_, self.intercept_ = multiclass.weights_per_class(points, problem.loss)
 
     def _proof_obligation(
         self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights

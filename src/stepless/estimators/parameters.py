@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from stepless.cross_validation import CrossValidation
 from stepless.objective import Domain, Regularizer
 from stepless.run import RandomState
 from stepless.solvers import Solver
@@ -60,7 +61,7 @@ class LinearParameters:
     """The problem of a linear model, all but its loss, and the order of its examples."""
 
     penalty: str | Regularizer | None = "l2"
-    alpha: float | str = 1e-4
+    alpha: float | str | CrossValidation = 1e-4
     domain: str | Domain = "free"
     fit_intercept: bool = True
     shuffle: bool = True

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import AnyArray, Array, Matrix
+from stepless.cross_validation import is_choice
 from stepless.data import Source
 from stepless.data.digest import digest, digest_arrays
 from stepless.data.fingerprint import fingerprint
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.parameters import LinearParameters
-from stepless.objective import Penalized
+from stepless.objective import Penalized, Regularizer
 from stepless.proof.witness import Witness
 from stepless.result import Result
 from stepless.risks.risk import Risk
@@ -128,10 +129,14 @@ def model_digest(estimator: CertifiedEstimator) -> str:
     return digest_arrays([*arrays, *([known["weights_"].w] if "weights_" in known else [])])
 
 
-def chosen_strength(estimator: LinearParameters) -> dict[str, float]:
-    """Return the strength that a fit chose for ``alpha="auto"``, as a keyword."""
-    chosen = isinstance(estimator.alpha, str) and estimator.alpha == "auto"
-    return {"alpha": vars(estimator)["alpha_"]} if chosen else {}
+def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
+    """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
+    if not is_choice(estimator.alpha):
+        return {}
+    alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
+    if isinstance(penalty, Regularizer):
+        return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
+    return {"alpha": alpha}
 
 
 def class_data(examples: Source | Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Self
@@ -11,16 +12,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from stepless.arrays import Array, MatrixLike, Weights
+from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.compiled.light import light
 from stepless.data import Block, Source, Store
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
 from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
+from stepless.estimators.cross_validated import with_strength_chosen
 from stepless.estimators.dask_input import dask_examples, is_dask
 from stepless.estimators.examples import numbered_examples, targets_of
+from stepless.estimators.folds import Examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
+from stepless.estimators.multiclass import Point
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
@@ -30,7 +34,6 @@ from stepless.objective import Loss
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.run import Run, Watchers
-from stepless.strength import choose_strength
 
 _TARGETS = ("reals", "counts")
 
@@ -56,8 +59,8 @@ warm_start, shuffle, verbose
     ----------
     coef_, intercept_
         Weights and intercept.
-    loss_, alpha_, objective_, lower_bound_, gap_, rel_gap_, trace_, solver_, n_passes_, \
-stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
+    loss_, alpha_, alphas_, cv_scores_, objective_, lower_bound_, gap_, rel_gap_, trace_, \
+solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         As in `LinearClassifier`.
 
     Examples
@@ -78,11 +81,12 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         y: ArrayLike | None = None,
         sample_weight: Weights = None,
         *,
+        groups: ArrayLike | None = None,
         watchers: Watchers = (),
     ) -> Self:
         """Fit to examples X (m × d, dense or sparse) and targets y, or to those of a store.
 
-        Collections of Dask are taken as `LinearClassifier` takes them.
+        Collections of Dask, and `groups`, are taken as `LinearClassifier` takes them.
         Weights given beside a store multiply its own.
         Watchers are called with every event and the best (w, b) so far; True ends the run.
         """
@@ -90,12 +94,12 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         source = numbered_examples(self, X, y, sample_weight, problem.loss, threads=run.threads)
         start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
         began = perf_counter()
-        problem = choose_strength(problem, [source], run)
+        store = X if isinstance(X, Store) else None
+        problem = with_strength_chosen(self, problem, run, Examples(source, None, groups, store))
         stopping = run.stopping(spent=perf_counter() - began)
         risk = risk_of(problem.objective, source)
         result = run.minimize(risk, start, stopping, resumable=False)
-        self.coef_, self.intercept_ = result.w, result.b
-        self.loss_, self.alpha_ = problem.loss, problem.strength
+        self._store_weights(problem, [(result.w, result.b)])
         lowest, highest = zip(*source.map(_extremes), strict=True)
         varied = min(lowest) < max(highest)  # equal targets leave nothing else to learn
         store_certificate(self, run, [result], constants=[risk.at_constant] if varied else [])
@@ -104,6 +108,12 @@ stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         store_optimum_bounds(self, [risk], [result])
         self.__dict__.pop("_stream", None)
         return self
+
+    def _store_weights(
+        self, problem: Problem, points: Sequence[Point], classes: AnyArray | None = None
+    ) -> None:
+        [(self.coef_, self.intercept_)] = points
+        self.loss_, self.alpha_ = problem.loss, problem.strength
 
     def _proof_obligation(
         self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights

@@ -133,7 +133,8 @@ class StreamLearner:
 def refuse_auto_alpha(problem: Problem) -> None:
     """Refuse to choose the strength from a stream, whose examples are not yet known."""
     if problem.chooses:
-        raise ValueError("alpha='auto' must see all examples; give a number for a stream")
+        by = "auto" if problem.cross_validation is None else "cv"
+        raise ValueError(f"alpha={by!r} must see all examples; give a number for a stream")
 
 
 def store_stream(estimator: CertifiedEstimator, stream: LinearStream, problem: Problem) -> None:

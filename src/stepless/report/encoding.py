@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from stepless.arrays import AnyArray
+from stepless.cross_validation import CHOICES, CrossValidation
 from stepless.report.names import METRICS, TERMS, name_of
 from stepless.solvers import SOLVERS
 from stepless.term import Term
@@ -27,6 +28,7 @@ _OBJECTS: dict[str, Mapping[str, Callable[..., Any]]] = {
     **TERMS,
     "metric": METRICS,
     "solver": SOLVERS,
+    "alpha": {"cv": CrossValidation},
 }
 
 
@@ -79,7 +81,7 @@ def _is_like(default: object, value: object, name: str) -> bool:
     if isinstance(default, bool):
         return isinstance(value, bool | int)
     if isinstance(default, int | float):
-        return isinstance(value, int | float | None) or value in (*_NOT_FINITE, "auto")
+        return isinstance(value, int | float | None) or value in (*_NOT_FINITE, *CHOICES)
     if isinstance(default, str):
         return isinstance(value, str | None)
     return isinstance(value, str | int | float | None)
@@ -99,18 +101,24 @@ def _parameter(name: str, value: object) -> object:
     if name == "class_weight" and isinstance(value, dict):
         return [[encode(label, name), encode(weight, name)] for label, weight in value.items()]
     simple = isinstance(value, str | int | float | np.generic | None)
+    simple |= name == "alpha" and not isinstance(value, CrossValidation)
     return encode(value, name) if name not in _OBJECTS or simple else encode_object(name, value)
 
 
 def encode_object(name: str, value: object) -> dict[str, Any]:
-    """Encode a loss, penalty, domain, kernel, metric or solver by its name and its parameters."""
+    """Encode a loss, penalty, solver or the like by its name and its parameters."""
     known = name_of(_OBJECTS[name], value)
     if known is None:
         raise ValueError(_why_not(name, value))
     options = (
         value._fields if isinstance(value, Term) else inspect.signature(type(value)).parameters
     )
-    return {"name": known} | {key: encode(getattr(value, key), key) for key in options}
+    return {"name": known} | {key: _encode_option(getattr(value, key), key) for key in options}
+
+
+def _encode_option(value: object, what: str) -> object:
+    several = isinstance(value, tuple)
+    return [encode(part, what) for part in value] if several else encode(value, what)  # type: ignore[attr-defined]
 
 
 def decode_object(name: str, facts: dict[str, Any]) -> Any:

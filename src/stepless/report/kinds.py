@@ -78,6 +78,8 @@ class Linear(Kind):
 
     def arrays(self, estimator: BaseEstimator) -> Arrays:
         arrays = {"coef": estimator.coef_, "intercept": getattr(estimator, self._constant)}
+        if hasattr(estimator, "cv_scores_"):
+            arrays |= {"alphas": estimator.alphas_, "cv_scores": estimator.cv_scores_}
         if _fits(estimator, "certain_zeros_", np.shape(estimator.coef_)):
             arrays["certain_zeros"] = estimator.certain_zeros_
         return arrays
@@ -99,6 +101,11 @@ class Linear(Kind):
         setattr(estimator, self._constant, intercept if rows else intercept.item())
         if "optimum" in facts:
             _restore_optimum(estimator, facts["optimum"], rows)
+        if "cv_scores" in arrays:
+            alphas, scores = arrays["alphas"], arrays["cv_scores"]
+            fits = alphas.ndim == 1 and scores.ndim == 2 and len(scores) == alphas.size > 0
+            refuse_unless(fits and scores.dtype == alphas.dtype == np.float64, "alphas", alphas)
+            estimator.alphas_, estimator.cv_scores_ = alphas, scores
         if "certain_zeros" in arrays:
             zeros = arrays["certain_zeros"]
             refuse_unless(zeros.shape == coef.shape and zeros.dtype == bool, "zeros", zeros)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from stepless import estimators
 from stepless.arrays import Array
+from stepless.cross_validation import is_choice
 from stepless.objective import Regularizer
 from stepless.report.names import spelled, spelled_metric
 from stepless.report.score import Score
@@ -36,6 +37,7 @@ class Summary:
     penalty: str
     alpha: float
     alpha_chosen: bool
+    cross_validation: dict[str, float] | None  # what it tried, and the mean score of alpha
     domain: str
     fit_intercept: bool | None  # None if the model has none to fit
     classes: list[Any] | None
@@ -80,6 +82,7 @@ class Summary:
             penalty=penalty,
             alpha=alpha,
             alpha_chosen=chosen,
+            cross_validation=_cross_validation(model),
             domain=spelled("domain", getattr(model, "domain", "free")),
             fit_intercept=None if free is None else bool(free),
             classes=None if classes is None else classes.tolist(),
@@ -152,12 +155,20 @@ def _penalty(model: BaseEstimator) -> tuple[str, float, bool]:
     A model without the parameters has the penalty ½‖w‖².
     """
     penalty, alpha = getattr(model, "penalty", "l2"), getattr(model, "alpha", 1.0)
-    chosen = alpha == "auto"
+    chosen = is_choice(alpha)
     if isinstance(penalty, Regularizer):
         alpha = getattr(penalty, "alpha", math.nan)
     name = spelled("penalty", penalty)
     strength = getattr(model, "alpha_", alpha)  # that of the fit, not of `set_params`
     return name, float(strength) if name != "none" else 0.0, chosen
+
+
+def _cross_validation(model: BaseEstimator) -> dict[str, float] | None:
+    if not hasattr(model, "cv_scores_"):
+        return None
+    strengths, folds = model.cv_scores_.shape
+    score = float(model.cv_scores_[np.abs(model.alphas_ - model.alpha_).argmin()].mean())
+    return {"strengths": strengths, "folds": folds, "score": score}
 
 
 def _rows(model: BaseEstimator) -> Any:

@@ -213,7 +213,10 @@ def listed(classes: list[object]) -> str:
 
 def _problem(s: Summary) -> str:
     penalty = "no penalty" if s.penalty == "none" else f"{s.penalty} penalty with alpha {s.alpha:g}"
-    if s.alpha_chosen:
+    if s.cross_validation is not None:
+        tried, folds = s.cross_validation["strengths"], s.cross_validation["folds"]
+        penalty += f" (one of {tried} by the scores of {folds} folds)"
+    elif s.alpha_chosen:
         penalty += " (chosen from the data)"
     domain = "" if s.domain == "free" else f", weights in {s.domain}"
     free = ", intercept" if s.penalty == "none" else ", intercept not penalised"

@@ -79,6 +79,9 @@ class ElasticNet(Regularizer):
         over = np.abs(u) > self.alpha * self.ratio
         return over / self.strong_convexity(), 0.0, np.zeros(u.shape)
 
+    def critical_strength(self, a: Array) -> float:
+        return float(np.abs(a).max(initial=0.0)) / self.ratio if self.ratio > 0.0 else math.inf
+
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
         lasso, curvature = self.alpha * self.ratio, self.strong_convexity()
         over = np.maximum(np.abs(a) - lasso * (1.0 - 4.0 * UNIT), 0.0)  # not too little

@@ -42,6 +42,9 @@ class GroupsL2(Groups):
     def shrink_group(self, v: Array, steps: Array) -> None:
         shrink_l2(v, steps, self.alpha)
 
-    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+    def critical_strength(self, a: Array) -> float:
         squares = self._sums(np.sum(a * a, axis=1))
-        return norm_floor(self.alpha, math.sqrt(squares.max()), ceiling)
+        return math.sqrt(squares.max())
+
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+        return norm_floor(self.alpha, self.critical_strength(a), ceiling)

@@ -38,6 +38,9 @@ class GroupsLInf(Groups):
     def shrink_group(self, v: Array, steps: Array) -> None:
         shrink_linf(v, steps, self.alpha)
 
-    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+    def critical_strength(self, a: Array) -> float:
         sums = self._sums(np.sum(np.abs(a), axis=1))
-        return norm_floor(self.alpha, float(sums.max()), ceiling)
+        return float(sums.max())
+
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+        return norm_floor(self.alpha, self.critical_strength(a), ceiling)

@@ -47,5 +47,8 @@ class L1(Regularizer):
     def conjugate_gradient(self, uj: float) -> float:
         return 0.0
 
+    def critical_strength(self, a: Array) -> float:
+        return float(np.abs(a).max(initial=0.0))
+
     def floor(self, a: Array, ceiling: float = math.inf) -> float:
-        return norm_floor(self.alpha, float(np.abs(a).max(initial=0.0)), ceiling)
+        return norm_floor(self.alpha, self.critical_strength(a), ceiling)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -124,6 +124,22 @@ class Regularizer(Declared):
         hold for slopes ±a_j of any signs, unless Ω is `nonnegative`: it is of use for even Ω only.
         """
         return -math.fsum(max(self.conjugate(-aj), self.conjugate(aj)) for aj in a.ravel())
+
+    def critical_strength(self, a: Array) -> float:
+        """Return the least α at which w = 0 minimises Ω(w) + ⟨a, w⟩, infinite if there is none.
+
+        It is the dual norm of a if Ω is α times a norm. Without a corner at 0 no strength leaves
+        all weights 0. Not for compiled code.
+        """
+        return math.inf
+
+    def with_strength(self, alpha: float) -> Self:
+        """Return the same penalty at another strength. Not for compiled code."""
+        if "alpha" not in self._fields:
+            name = "penalty='none'" if self.zero else type(self).__name__
+            raise ValueError(f"{name} has no strength alpha to vary; use penalty='l2', or 'l1'")
+        fields = dict(zip(self._fields, self, strict=True)) | {"alpha": alpha}
+        return type(self)(**fields)
 
     def smooth_conjugate(self) -> bool:
         """Return whether Ω* is finite and differentiable everywhere: the methods below exist."""

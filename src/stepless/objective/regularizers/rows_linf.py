@@ -42,9 +42,12 @@ class RowsLInf(Rows):
     def shrink_row(self, v: Array, steps: Array) -> None:
         shrink_linf(v, steps, self.alpha)
 
-    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+    def critical_strength(self, a: Array) -> float:
         sums = np.sum(np.abs(a), axis=1)
-        return norm_floor(self.alpha, float(sums.max(initial=0.0)), ceiling)
+        return float(sums.max(initial=0.0))
+
+    def floor(self, a: Array, ceiling: float = math.inf) -> float:
+        return norm_floor(self.alpha, self.critical_strength(a), ceiling)
 
 
 @compiled("v[d] steps[d]")
