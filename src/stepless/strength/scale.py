@@ -1,0 +1,72 @@
+"""Which penalties a strength can be chosen for, at what scale, and objectives at a strength."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stepless.data import apply_numpy
+from stepless.objective import Objective
+from stepless.objective.losses.envelope import Envelope
+from stepless.risks.linear_risk import LinearRisk
+
+_WIDTH = 0.25  # of rounded corners, in units of predictions
+TINIEST = 1e-50  # strength that a penalty accepts
+
+
+def lacks(objective: Objective) -> str | None:
+    """Return why the strength of this objective cannot be chosen, with a remedy; None if it can."""
+    penalty = objective.regularizer
+    known = penalty.norm_exponent is not None or penalty.elastic_shares is not None
+    if not known or "alpha" not in penalty._fields:
+        return (
+            "alpha='auto' knows the penalties l2, l1, elasticnet(ρ) and lp(p), not "
+            f"{type(penalty).__name__}; choose one of them, or give alpha a number"
+        )
+    if objective.outputs > 1:
+        return (
+            f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
+            "classes at once; use multi_class='ovr', or give alpha a number"
+        )
+    if not (objective.loss.offers("curvature") or objective.loss.offers("implicit_slope")):
+        return (
+            f"alpha='auto' needs the curvature of {type(objective.loss).__name__}, or its "
+            "implicit_slope; define one of them, or give alpha a number"
+        )
+    return None
+
+
+def with_strength(objective: Objective, strength: float) -> Objective:
+    """Return the objective with its penalty at another strength."""
+    penalty = objective.regularizer
+    fields = dict(zip(penalty._fields, penalty, strict=True)) | {"alpha": strength}
+    return replace(objective, regularizer=type(penalty)(**fields))
+
+
+def unit(risk: LinearRisk) -> float:
+    """Return the unit of strengths: it scales with features and targets as all of them do.
+
+    Of a lasso it is the least strength at which all weights are 0; else mean s_i²a_i²‖x_i‖² at
+    weights of 0, divided by the risk.
+    """
+    start, penalty = risk.anchor(np.zeros(risk.d), 0.0), with_strength(risk.objective, 1.0)
+    if start.tangent.value <= 0.0:
+        return 0.0
+    lasso, _ = penalty.regularizer.elastic_shares or (0.0, 0.0)
+    if lasso > 0.0:
+        return float(np.abs(start.g).max(initial=0.0)) / lasso
+    squares = risk.source.squares(risk.source.column(apply_numpy, np.multiply, start.a, start.a))
+    return float(squares.sum()) / risk.m / start.tangent.value
+
+
+def smoothed(risk: LinearRisk) -> Objective:
+    """Return the objective with corners of its loss rounded: by its Moreau envelope.
+
+    Its width is a quarter of the labels' unit, or of the mean error of a constant.
+    """
+    loss = risk.objective.loss
+    if loss.offers("curvature"):
+        return risk.objective
+    size = 1.0 if loss.targets == "signs" else risk.value_at_zero() / loss.lipschitz()
+    return replace(risk.objective, loss=Envelope(loss, _WIDTH * size))
