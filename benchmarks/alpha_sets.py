@@ -93,7 +93,10 @@ def _letters() -> Examples:
 
 def _queries(numbers: bool = False) -> Callable[[], Examples]:
     def load() -> Examples:
-        parts = [read_svmlight(datasets.ROOT / f"mq2008.S{k}.svm.xz", n_features=46)[:2] for k in (1, 2, 3)]
+        parts = [
+            read_svmlight(datasets.ROOT / f"mq2008.S{k}.svm.xz", n_features=46)[:2]
+            for k in (1, 2, 3)
+        ]
         X, y = sparse.vstack([X for X, _ in parts]).toarray(), np.concatenate([y for _, y in parts])
         return X, y
 

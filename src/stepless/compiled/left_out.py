@@ -33,7 +33,7 @@ def pulls(block, u, c, P, d):
 def diagonal_pulls(block, u, c, weights, h, ridge, factor):
     """Write u_i as `pulls` does for P⁻¹ = diag(ridge + factor · h), if h_j is Σ c_i x_ij² or more.
 
-    A last place of these is for a 1 in each row. Return Σ w_i p_i and Σ w_i(1 − p_i), p_i = c_i q_i.
+    Return Σ w_i p_i and Σ w_i(1 − p_i), with the leverages p_i = c_i q_i.
     """
     X, _, _ = block
     fitted = left = 0.0

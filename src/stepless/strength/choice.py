@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled.light import light
-from stepless.data import Block, Column, Source, sum_blocks
+from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.minimization import minimize
 from stepless.objective import Objective
 from stepless.problem import Problem
@@ -24,13 +25,11 @@ from stepless.strength.leave_one_out import leave_one_out
 from stepless.strength.scale import TINIEST, lacks, smoothed, unit, with_strength
 
 _STEP = 10.0 ** (2 / 3)  # ratio of neighbouring strengths
-_FIRST = 3.0  # times 1/m, in the unit: stronger than most data need
+_FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 9  # to either side
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 100  # for each of these fits
-
-Cost = tuple[float, float]  # share of mistakes, 0 for numbers, and loss
 
 
 def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
@@ -50,15 +49,14 @@ def best_strength(
 ) -> float:
     """Return the strength whose fit would err least on examples that it has not seen.
 
-    The error is that of `leave_one_out`: for classes the share of mistakes (with several classes,
-    of the largest of all problems' predictions), ties being broken by the loss; for numbers the
-    loss. Strengths are tried at ratios of 10^⅔, the neighbours of a first one until the error does
-    not fall any more. Fits on the way are coarse, each starts where the last one ended, and a loss
-    with corners is smoothed.
+    The error is that of `leave_one_out`: for numbers the loss, for classes the share of mistakes
+    (with several classes, of the largest of all problems' predictions). Strengths are tried at
+    ratios of 10^⅔, from a first one to weaker ones for as long as the error falls, or else to
+    stronger ones. A weaker penalty must make fewer mistakes by more than their noise. Fits on the
+    way are coarse, each starts where the last one ended, and a loss with corners is smoothed.
 
-    The first strength is 3/m in a unit that scales with features and targets as all strengths do,
-    or a tenth of the least strength at which a lasso leaves no weights. From there the search turns
-    to weaker penalties first: the approximation is best where the penalty is strong.
+    The first strength is 0.3/m in a unit that scales with features and targets as all strengths do,
+    or a tenth of the least strength at which a lasso leaves no weights.
 
     Parameters
     ----------
@@ -95,16 +93,34 @@ def best_strength(
     def strength(k: int) -> float:
         return max(first / _STEP**k, TINIEST)
 
-    return strength(_lowest(lambda k: trials.cost(strength(k))))
+    return strength(_lowest(lambda k: trials.at(strength(k)), sources[0]))
 
 
-def _lowest(cost: Callable[[int], Cost | None]) -> int:
-    """Return the first whole number from 0 on, up or else down, after which the cost rises."""
-    best, least = 0, cost(0)
+class Trial(NamedTuple):
+    """Leave-one-out errors at a strength: the mean loss, or of classes the mistakes, 0 or s_i."""
+
+    error: float
+    mistakes: Column | None = None
+
+    def beats(self, other: Trial, source: Source, surely: bool) -> bool:
+        """Return whether the error is less, or, of mistakes and `surely`, less by more than noise.
+
+        The noise is McNemar's: the standard deviation of the number of examples of which one of two
+        models is wrong and the other not, if each were as likely to be either.
+        """
+        if self.mistakes is None or other.mistakes is None or not surely:
+            return self.error < other.error
+        apart = sum_blocks(source.map(_squared_distance, self.mistakes, other.mistakes))
+        return other.error - self.error > math.sqrt(float(apart)) / source.shape[0]
+
+
+def _lowest(trial: Callable[[int], Trial | None], source: Source) -> int:
+    """Return the first whole number from 0 on, up or else down, after which the error rises."""
+    best, least = 0, trial(0)
     for way in (1, -1):
         for k in range(way, way * _MOST_STEPS, way):
-            found = cost(k) if least is not None else None
-            if found is None or found >= least:
+            found = None if least is None else trial(k)
+            if least is None or found is None or not found.beats(least, source, surely=way > 0):
                 break
             best, least = k, found
         if best != 0:
@@ -125,50 +141,51 @@ class _Trials:
     def __post_init__(self) -> None:
         self.starts = [None] * len(self.risks)
 
-    def cost(self, strength: float) -> Cost | None:
-        """Return the leave-one-out error at a strength; None if there is no time left."""
-        if self.over:
-            return None
-        several, margins, loss = len(self.risks) > 1, None, 0.0
+    def at(self, strength: float) -> Trial | None:
+        """Return the errors at a strength; None if it is too weak, or if there is no time left."""
+        margins: Column | None = None
         for k, risk in enumerate(self.risks):
-            z = self._left_out(k, strength)
-            loss += risk.value_at(z)
-            source = risk.source
-            if several:
-                margins = source.column(_class_margins, z, margins)
-            elif risk.objective.loss.targets == "signs":
-                margins = source.column(_sign_margins, z)
-        mistakes = 0.0
-        if margins is not None:
-            mistakes = float(sum_blocks(source.map(_mistakes, margins))) / risk.m
-        self.over |= perf_counter() >= self.deadline
-        return mistakes, loss if loss == loss else math.inf
+            z = None if self.over else self._left_out(k, strength)
+            if z is None:
+                return None
+            if risk.objective.loss.targets != "signs":
+                return Trial(risk.value_at(z))
+            margins = risk.source.column(_margins, z, margins, len(self.risks) > 1)
+        source = self.risks[0].source
+        mistakes = source.column(_mistakes, margins)
+        return Trial(
+            sum_blocks(source.map(apply_numpy, np.sum, mistakes)) / source.shape[0], mistakes
+        )
 
-    def _left_out(self, k: int, strength: float) -> Column:
+    def _left_out(self, k: int, strength: float) -> Column | None:
         """Return the leave-one-out predictions of a problem, fitted from where it was last."""
         seconds = max(self.deadline - perf_counter(), 0.0) / len(self.risks)
         limits = Stopping(_GAP, _PASSES, seconds)
         risk = LinearRisk(with_strength(self.objectives[k], strength), self.risks[k].source)
         result = minimize(risk, choose(risk, _GAP), limits, start=self.starts[k], resumable=False)
         self.starts[k] = result.w, result.b
-        self.over |= result.stopped_by == "interrupt"
+        late = k + 1 == len(self.risks) and perf_counter() >= self.deadline
+        self.over |= late or result.stopped_by == "interrupt"
         return leave_one_out(risk, result)
 
 
 @light
-def _sign_margins(block: Block, z: Array) -> Array:
-    return block.y * z
-
-
-@light
-def _class_margins(block: Block, z: Array, before: Array | None) -> tuple[Array, Array]:
-    """Return predictions of the own class, and the largest of others, of problems so far."""
-    own, others = (np.full(z.size, -math.inf),) * 2 if before is None else before
+def _margins(block: Block, z: Array, before: Array | None, several: bool) -> Array:
+    """Return y_i z_i; of several classes, the own one's prediction and the largest of others."""
     mine = block.y > 0.0
-    return np.where(mine, z, own), np.where(mine, others, np.maximum(others, z))
+    if not several:
+        return np.where(mine, z, -z)
+    own, others = np.full((2, z.size), -math.inf) if before is None else before
+    return np.array((np.where(mine, z, own), np.where(mine, others, np.maximum(others, z))))
 
 
 @light
-def _mistakes(block: Block, margins: Array | tuple[Array, Array]) -> float:
-    margin = margins[0] - margins[1] if isinstance(margins, tuple) else margins
-    return float(block.s @ (margin <= 0.0))
+def _mistakes(block: Block, margins: Array) -> Array:
+    """Return the weights of the examples that are taken for another class, 0 for the others."""
+    wrong = margins <= 0.0 if margins.ndim == 1 else margins[0] <= margins[1]
+    return np.where(wrong, block.s, 0.0)
+
+
+@light
+def _squared_distance(block: Block, some: Array, others: Array) -> float:
+    return float(((some - others) ** 2).sum())

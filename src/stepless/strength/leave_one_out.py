@@ -9,8 +9,7 @@ from scipy.linalg.lapack import dpotri
 from scipy.optimize import brentq
 
 from stepless.arrays import Array
-from stepless.compiled import left_out as loops
-from stepless.compiled import oracle, smooth
+from stepless.compiled import left_out as loops, oracle, smooth
 from stepless.compiled.blas import single_threaded_blas
 from stepless.data import Column, Source, apply_numpy, sum_blocks
 from stepless.objective import Regularizer
@@ -19,14 +18,14 @@ from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers.batch.newton_step import NewtonSystem
 
 _FIXED = 1e200  # curvature along a weight that stays 0
-_DRAWS = 2  # of signs, to estimate a trace
+_SATURATED = 0.05  # share of √w_i left by these regressions, below which they are too inexact
 _PRECISE = 0.01  # share of the right-hand side at which conjugate gradients stop
 _FAR = 8.0  # logarithm of the largest factor of approximate curvatures
 _EXACT = 5e-2  # of that logarithm
 _LEAST = 1e-300
 
 
-def leave_one_out(risk: LinearRisk, result: Result) -> Column:
+def leave_one_out(risk: LinearRisk, result: Result) -> Column | None:
     """Return each example's prediction had the fit been made without it, approximately.
 
     Of a loss with a curvature. With A = Σ s_i c_i x_i x_iᵀ + m∇²Ω, c_i the loss's curvatures and
@@ -44,7 +43,8 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column:
     Up to 1500 features A is inverted. With more of them, u_i are those of A's diagonal times one
     factor, for which Σ w_i p_i/Σ w_i(1 − p_i), p_i = s_i c_i q_i being the leverages and
     w_i = (s_i a_i)², is right. Both sums are estimated by ridge regressions of ±√w_i with random
-    signs of a fixed seed, by conjugate gradients.
+    signs of a fixed seed, by conjugate gradients. None if these leave next to nothing: the fit goes
+    through all examples, and what is left is the error of the method.
     """
     source, loss = risk.source, risk.objective.loss
     z = source.column(oracle.predictions, result.w, float(result.b))
@@ -54,11 +54,11 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column:
         a = source.column(apply_numpy, np.multiply, source.weights, result.witness.slopes)
     with single_threaded_blas():
         u = _pulls(risk, result.w, a, c)
-    return source.column(loops.left_out, z, a, u)
+    return None if u is None else source.column(loops.left_out, z, a, u)
 
 
-def _pulls(risk: LinearRisk, w: Array, a: Column, c: Column) -> Column:
-    """Return u_i."""
+def _pulls(risk: LinearRisk, w: Array, a: Column, c: Column) -> Column | None:
+    """Return u_i, if they are known."""
     source, d, free = risk.source, risk.d, risk.objective.intercept
     ridge = risk.m * bends(risk.objective.regularizer, w)
     if free:
@@ -67,26 +67,30 @@ def _pulls(risk: LinearRisk, w: Array, a: Column, c: Column) -> Column:
     if system.factor is not None:
         source.update(u, loops.pulls, c, _inverse(system.factor, system.scale), d)
         return u
-    _diagonal_pulls(source, system, ridge[:d], a, u)
+    weights = source.column(apply_numpy, _square_where, a, c)
+    left = _left_share(source, weights, system)
+    if left < _SATURATED:
+        return None
+    _diagonal_pulls(source, system, ridge[:d], weights, left, u)
     return u
 
 
 def _diagonal_pulls(
-    source: Source, system: NewtonSystem, ridge: Array, a: Column, u: Column
+    source: Source, system: NewtonSystem, ridge: Array, weights: Column, share: float, u: Column
 ) -> None:
-    """Write u_i of a diagonal of the ridge and, times a factor, of the losses' curvatures."""
-    weights = source.column(apply_numpy, _square_where, a, system.c)
-    found, h = _fitted_share(source, weights, system), system.diagonal[: ridge.size] - ridge
+    """Write u_i of a diagonal of the ridge and, times a factor, of the losses' curvatures.
+
+    The factor is such that `share` of the weights is left.
+    """
+    h = system.diagonal[: ridge.size] - ridge
 
     def excess(log: float) -> float:
         given = system.c, weights, h, ridge, math.exp(log)
         fitted, left = sum_blocks(source.update(u, loops.diagonal_pulls, *given))
-        return math.log(max(fitted, _LEAST) / max(left, _LEAST)) - found
+        return float(left - share * (fitted + left))
 
-    if excess(0.0) == 0.0 or not math.isfinite(found):
-        return
-    ends = excess(-_FAR), excess(_FAR)
-    excess(brentq(excess, -_FAR, _FAR, xtol=_EXACT) if ends[0] > 0.0 > ends[1] else 0.0)
+    low, high = excess(-_FAR), excess(_FAR)
+    excess(brentq(excess, -_FAR, _FAR, xtol=_EXACT) if low * high < 0.0 else 0.0)
 
 
 def _square_where(a: Array, c: Array) -> Array:
@@ -94,20 +98,17 @@ def _square_where(a: Array, c: Array) -> Array:
     return np.where(c > 0.0, a * a, 0.0)
 
 
-def _fitted_share(source: Source, weights: Column, system: NewtonSystem) -> float:
-    """Return the logarithm of an estimate of Σ w_i p_i / Σ w_i(1 − p_i)."""
-    rng, fitted, left = np.random.default_rng(0), 0.0, 0.0
-    for _ in range(_DRAWS):
-        signs = source.split(rng.choice((-1.0, 1.0), source.shape[0]))
-        targets = source.column(apply_numpy, _signed_roots, signs, weights, system.c)
-        g = source.combination(targets)
-        if system.ones:
-            g = np.append(g, sum_blocks(source.map(apply_numpy, np.sum, targets)))
-        solved = system.solve(g)
-        energy = 2.0 * float(g @ solved) - float(solved @ system.product(solved))
-        fitted += energy
-        left += float(sum_blocks(source.map(apply_numpy, np.sum, weights))) - energy
-    return math.log(fitted / left) if fitted > 0.0 and left > 0.0 else math.inf
+def _left_share(source: Source, weights: Column, system: NewtonSystem) -> float:
+    """Return an estimate of Σ w_i(1 − p_i) / Σ w_i; 1 if no example has any."""
+    total = float(sum_blocks(source.map(apply_numpy, np.sum, weights)))
+    signs = source.split(np.random.default_rng(0).choice((-1.0, 1.0), source.shape[0]))
+    targets = source.column(apply_numpy, _signed_roots, signs, weights, system.c)
+    g = source.combination(targets)
+    if system.ones:
+        g = np.append(g, sum_blocks(source.map(apply_numpy, np.sum, targets)))
+    v = system.solve(g)
+    energy = 2.0 * float(g @ v) - float(v @ system.product(v))  # what is left is never too little
+    return 1.0 - energy / total if total > 0.0 else 1.0
 
 
 def _signed_roots(signs: Array, weights: Array, c: Array) -> Array:
