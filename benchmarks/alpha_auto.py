@@ -13,8 +13,8 @@ from benchmarks.tables import table, timed
 from stepless import LinearClassifier, LinearRegressor
 from stepless.problem import loss_of
 
-STEPS = 13  # of the grid: 10^-3 to 10^3 times the chosen strength
-PATIENCE = 20.0
+STEPS = 9  # of the grid: 10^-2 to 10^2 times the chosen strength
+PATIENCE = 5.0
 HEAD = (
     *("set", "loss", "m", "d", "classes", "alpha", "score", "best score", "its alpha"),
     *("points lost", "fits' time"),
@@ -39,7 +39,7 @@ def compared(case, loss, seed):
     given = kind(loss, alpha=auto.alpha_)
     fitting = min(timed(lambda: given.fit(*train))[0] for _ in range(2))
     scores = {auto.alpha_: score(auto, *test)}
-    for power in np.linspace(-3.0, 3.0, STEPS):
+    for power in np.linspace(-2.0, 2.0, STEPS):
         model = kind(loss, alpha=auto.alpha_ * 10.0**power, seconds=PATIENCE).fit(*train)
         scores[model.alpha] = score(model, *test)
     best, chosen = max(scores, key=scores.__getitem__), scores[auto.alpha_]

@@ -73,7 +73,7 @@ def _news(classes: int) -> Set:
 
 
 def _news20() -> Examples:
-    with bz2.open(datasets.ROOT / "news20.multiclass.svm.bz2") as text:
+    with bz2.open(datasets.path("news20")) as text:
         X, y, _ = read_svmlight(text)
     return X, y
 
@@ -87,20 +87,15 @@ def _digits(m: int) -> Set:
 
 
 def _letters() -> Examples:
-    file = np.load(datasets.ROOT / "ocr-letters.npz")
+    file = np.load(datasets.path("ocr-letters"))
     return np.unpackbits(file["pixels_packed"], axis=1).astype(float), file["labels"]
 
 
-def _queries(numbers: bool = False) -> Callable[[], Examples]:
-    def load() -> Examples:
-        parts = [
-            read_svmlight(datasets.ROOT / f"mq2008.S{k}.svm.xz", n_features=46)[:2]
-            for k in (1, 2, 3)
-        ]
-        X, y = sparse.vstack([X for X, _ in parts]).toarray(), np.concatenate([y for _, y in parts])
-        return X, y
-
-    return load
+def _queries() -> Examples:
+    files = datasets.paths("mq2008")[:3]
+    parts = [read_svmlight(file, n_features=46)[:2] for file in files]
+    X = sparse.vstack([X for X, _ in parts]).toarray()
+    return X, np.concatenate([y for _, y in parts])
 
 
 def _tags(column: int) -> Callable[[], Examples]:
@@ -108,7 +103,7 @@ def _tags(column: int) -> Callable[[], Examples]:
 
     def load() -> Examples:
         features, tags = [], []
-        with lzma.open(datasets.ROOT / "conll2000.train.txt.xz", "rt") as text:
+        with lzma.open(datasets.path("conll2000"), "rt") as text:
             for sentence in text.read().split("\n\n")[:1500]:
                 words = [line.split() for line in sentence.splitlines()]
                 for k, word in enumerate(words):
@@ -215,12 +210,6 @@ def lognormal_signs(m: int, seed: int) -> Examples:
     return X * np.geomspace(0.1, 10, 60), np.where(z + 3 * rng.logistic(size=m) > 4, 1.0, -1.0)
 
 
-def wide_noise(m: int, seed: int) -> Examples:
-    """Numbers with noise of Student's t (2.5), wider for some rows than others."""
-    X, y = datasets.heavy_tailed(m, seed=1)  # the model depends on the seed: one, cut in two
-    return X, y
-
-
 def separable(m: int, seed: int) -> Examples:
     """Two classes that a plane in 20 dimensions tells apart, without noise."""
     rng = np.random.default_rng([10, seed])
@@ -249,7 +238,7 @@ ASIDE = {
     "news20": _split(_news20, "news20", 8000),
     "letters": _split(_letters, "ocr-letters", 8000),
     "elec2": _split(lambda: datasets.load("elec2"), "elec2", 8000),
-    "mq2008": _split(_queries(), "mq2008", 4000),
+    "mq2008": _split(_queries, "mq2008", 4000),
     "conll, chunks": _split(_tags(2), "conll2000", 5000),
     "mnist, 0": _real("mnist", 5000),
     "rare dense": _generated(rare_dense, 8000),

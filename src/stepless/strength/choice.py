@@ -28,6 +28,7 @@ _STEP = 10.0 ** (2 / 3)  # ratio of neighbouring strengths
 _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 9  # to either side
+_SAMPLE, _SHARE = 20_000, 8  # at least this number of examples and one in eight are used
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 100  # for each of these fits
 
@@ -56,7 +57,9 @@ def best_strength(
     way are coarse, each starts where the last one ended, and a loss with corners is smoothed.
 
     The first strength is 0.3/m in a unit that scales with features and targets as all strengths do,
-    or a tenth of the least strength at which a lasso leaves no weights.
+    or a tenth of the least strength at which a lasso leaves no weights. Of more than 20 000
+    examples a sample is used, at least an eighth; the strength found for it is made weaker as the
+    best ones become with more examples: as 1/m, or with a lasso as 1/√m.
 
     Parameters
     ----------
@@ -82,18 +85,31 @@ def best_strength(
     """
     if (lack := lacks(objective)) is not None:
         raise ValueError(lack)
-    risks = [LinearRisk(objective, source) for source in sources]
+    lasso, some = objective.regularizer.has_lasso, _sampled(sources)
+    risks = [LinearRisk(objective, source) for source in some]
     scale = sum(map(unit, risks)) / len(risks)
     if not TINIEST < scale < math.inf:  # features of 0, or targets that an intercept explains
         return 1e-2
-    lasso = objective.regularizer.has_lasso
     first = scale * (_FIRST_LASSO if lasso else min(_FIRST / risks[0].m, 1.0))
     trials = _Trials(risks, [smoothed(risk) for risk in risks], perf_counter() + seconds)
 
     def strength(k: int) -> float:
         return max(first / _STEP**k, TINIEST)
 
-    return strength(_lowest(lambda k: trials.at(strength(k)), sources[0]))
+    found = strength(_lowest(lambda k: trials.at(strength(k)), some[0]))
+    share = risks[0].m / sources[0].shape[0]
+    return max(found * (math.sqrt(share) if lasso else share), TINIEST)
+
+
+def _sampled(sources: Sequence[Source]) -> Sequence[Source]:
+    """Return the problems on a sample of the examples, if there are many."""
+    m = sources[0].shape[0]
+    n = max(_SAMPLE, m // _SHARE)
+    if m <= n:
+        return sources
+    rows = np.sort(np.random.default_rng(0).choice(m, n, replace=False))
+    first = sources[0].take(rows)
+    return [first, *(first.relabelled(source.take(rows).y) for source in sources[1:])]
 
 
 class Trial(NamedTuple):

@@ -136,4 +136,5 @@ def bends(penalty: Regularizer, w: Array) -> Array:
     # that of α‖w‖_p²/(2(p − 1)), all but a matrix of rank one
     with np.errstate(divide="ignore"):
         found = (size / np.linalg.norm(w, exponent)) ** (exponent - 2.0)
-    return np.minimum(penalty.strong_convexity() * found, _FIXED)
+    limited: Array = np.minimum(penalty.strong_convexity() * found, _FIXED)
+    return limited

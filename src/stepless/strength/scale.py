@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from stepless.data import apply_numpy
 from stepless.objective import Objective
+from stepless.objective.losses.bisected import Bisected
 from stepless.objective.losses.envelope import Envelope
 from stepless.risks.linear_risk import LinearRisk
 
@@ -28,11 +30,6 @@ def lacks(objective: Objective) -> str | None:
         return (
             f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
             "classes at once; use multi_class='ovr', or give alpha a number"
-        )
-    if not (objective.loss.offers("curvature") or objective.loss.offers("implicit_slope")):
-        return (
-            f"alpha='auto' needs the curvature of {type(objective.loss).__name__}, or its "
-            "implicit_slope; define one of them, or give alpha a number"
         )
     return None
 
@@ -68,5 +65,7 @@ def smoothed(risk: LinearRisk) -> Objective:
     loss = risk.objective.loss
     if loss.offers("curvature"):
         return risk.objective
-    size = 1.0 if loss.targets == "signs" else risk.value_at_zero() / loss.lipschitz()
-    return replace(risk.objective, loss=Envelope(loss, _WIDTH * size))
+    steepest = loss.lipschitz() if math.isfinite(loss.lipschitz()) else 1.0
+    size = 1.0 if loss.targets == "signs" else risk.value_at_zero() / steepest
+    implicit = loss if loss.offers("implicit_slope") else Bisected(loss)
+    return replace(risk.objective, loss=Envelope(implicit, _WIDTH * size))

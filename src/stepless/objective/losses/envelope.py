@@ -32,6 +32,11 @@ class Envelope(Loss):
         if not 0.0 < self.width < math.inf:
             raise ValueError(f"the width must be positive and finite, not {self.width:g}")
 
+    def offers(self, *methods: str) -> bool:  # type: ignore[override]
+        """Return whether it has these optional methods; a conjugate only if its loss has one."""
+        offered = super().offers(*methods) and "corners" not in methods
+        return offered and ("conjugate" not in methods or self.loss.offers("conjugate"))
+
     def value(self, z: float, y: float) -> float:
         a = self.loss.implicit_slope(z, y, self.width)
         return self.loss.value(z - self.width * a, y) + 0.5 * self.width * a * a
