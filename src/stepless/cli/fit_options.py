@@ -128,7 +128,7 @@ class ProblemOptions:
     )
     alpha: object = _problem(
         1e-4,
-        "Strength of the penalty, or auto: chosen from the data (l2 and lp).",
+        "Strength of the penalty, or auto: chosen from the data (l2, l1, elasticnet and lp).",
         "α",
         parser=_strength,
     )
