@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import check_estimator
 from typer.testing import CliRunner
 
 from stepless import LinearClassifier, LinearRegressor, Source, load_model, save_model
 from stepless.cli import app
-from stepless.minimization import minimize
 from stepless.objective import (
     ElasticNet,
     Hinge,
     Logistic,
-    Loss,
     Objective,
     Quantile,
     Softmax,
@@ -31,9 +29,6 @@ from stepless.objective import (
     SquaredLp,
 )
 from stepless.report import Summary, describe, model_file, read_header
-from stepless.risks.linear_risk import LinearRisk
-from stepless.solvers import Newton
-from stepless.stopping import Stopping
 from stepless.strength import best_strength
 
 
@@ -79,7 +74,9 @@ def test_sparse_dense_and_again(noisy):
     objective = Objective(Hinge(), SquaredL2(7.0))  # the strength that it has does not count
     alpha = best_strength(objective, [Source(X, y)])
     assert best_strength(Objective(Hinge(), SquaredL2()), [Source(X, y)]) == alpha
-    assert best_strength(objective, [Source(sparse.csr_matrix(X), y)]) == pytest.approx(alpha, rel=1e-6)
+    assert best_strength(objective, [Source(sparse.csr_matrix(X), y)]) == pytest.approx(
+        alpha, rel=1e-6
+    )
 
 
 def test_more_noise_asks_for_more_and_more_examples_for_less():
@@ -224,7 +221,10 @@ def test_seconds_are_for_all(noisy):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"penalty": "entropy"}, r"knows the penalties l2, l1, elasticnet\(ρ\) and lp\(p\), not Entropy; choose one"),
+        (
+            {"penalty": "entropy"},
+            r"knows the penalties l2, l1, elasticnet\(ρ\) and lp\(p\), not Entropy; choose one",
+        ),
         ({"penalty": "none"}, r"not Zero; choose one of them"),
         ({"penalty": ElasticNet(1.0, 0.5)}, "of a penalty given by name, but ElasticNet"),
         ({"alpha": "best"}, "alpha must be a number or 'auto', not 'best'"),

@@ -135,8 +135,11 @@ def _lowest(trial: Callable[[int], Trial | None], source: Source) -> int:
     best, least = 0, trial(0)
     for way in (1, -1):
         for k in range(way, way * _MOST_STEPS, way):
-            found = None if least is None else trial(k)
-            if least is None or found is None or not found.beats(least, source, surely=way > 0):
+            if least is None or (way > 0 and least.error == math.inf):
+                break
+            found = trial(k)
+            lost = found is None or not found.beats(least, source, surely=way > 0)
+            if lost and (found is None or least.error < math.inf):
                 break
             best, least = k, found
         if best != 0:
@@ -158,20 +161,20 @@ class _Trials:
         self.starts = [None] * len(self.risks)
 
     def at(self, strength: float) -> Trial | None:
-        """Return the errors at a strength; None if it is too weak, or if there is no time left."""
+        """Return the errors at a strength, infinite if too weak; None if there is no time left."""
         margins: Column | None = None
         for k, risk in enumerate(self.risks):
-            z = None if self.over else self._left_out(k, strength)
-            if z is None:
+            if self.over:
                 return None
+            if (z := self._left_out(k, strength)) is None:
+                return Trial(math.inf)
             if risk.objective.loss.targets != "signs":
                 return Trial(risk.value_at(z))
             margins = risk.source.column(_margins, z, margins, len(self.risks) > 1)
         source = self.risks[0].source
         mistakes = source.column(_mistakes, margins)
-        return Trial(
-            sum_blocks(source.map(apply_numpy, np.sum, mistakes)) / source.shape[0], mistakes
-        )
+        error = sum_blocks(source.map(apply_numpy, np.sum, mistakes)) / source.shape[0]
+        return Trial(float(error), mistakes)
 
     def _left_out(self, k: int, strength: float) -> Column | None:
         """Return the leave-one-out predictions of a problem, fitted from where it was last."""
