@@ -14,7 +14,7 @@ from stepless import LinearClassifier, LinearRegressor
 from stepless.problem import loss_of
 
 STEPS = 9  # of the grid: 10^-2 to 10^2 times the chosen strength
-PATIENCE = 5.0
+PATIENCE = 2.0  # seconds of a fit of the grid, per class
 HEAD = (
     *("set", "loss", "m", "d", "classes", "alpha", "score", "best score", "its alpha"),
     *("points lost", "fits' time"),
@@ -38,9 +38,12 @@ def compared(case, loss, seed):
     choosing = min(timed(lambda: auto.fit(*train))[0] for _ in range(2))
     given = kind(loss, alpha=auto.alpha_)
     fitting = min(timed(lambda: given.fit(*train))[0] for _ in range(2))
-    scores = {auto.alpha_: score(auto, *test)}
+    scores, most = (
+        {auto.alpha_: score(auto, *test)},
+        PATIENCE * (auto.coef_.size // train[0].shape[1]),
+    )
     for power in np.linspace(-2.0, 2.0, STEPS):
-        model = kind(loss, alpha=auto.alpha_ * 10.0**power, seconds=PATIENCE).fit(*train)
+        model = kind(loss, alpha=auto.alpha_ * 10.0**power, seconds=most).fit(*train)
         scores[model.alpha] = score(model, *test)
     best, chosen = max(scores, key=scores.__getitem__), scores[auto.alpha_]
     classes = len(np.unique(train[1])) if kind is LinearClassifier else 0

@@ -29,6 +29,7 @@ _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 9  # to either side
 _SAMPLE, _SHARE = 20_000, 8  # at least this number of examples and one in eight are used
+_WORTH = 1e-3  # share of a loss that a weaker penalty must save
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 100  # for each of these fits
 
@@ -53,7 +54,8 @@ def best_strength(
     The error is that of `leave_one_out`: for numbers the loss, for classes the share of mistakes
     (with several classes, of the largest of all problems' predictions). Strengths are tried at
     ratios of 10^⅔, from a first one to weaker ones for as long as the error falls, or else to
-    stronger ones. A weaker penalty must make fewer mistakes by more than their noise. Fits on the
+    stronger ones. A weaker penalty must make fewer mistakes by more than their noise, or save a
+    thousandth of the loss. Fits on the
     way are coarse, each starts where the last one ended, and a loss with corners is smoothed.
 
     The first strength is 0.3/m in a unit that scales with features and targets as all strengths do,
@@ -119,29 +121,40 @@ class Trial(NamedTuple):
     mistakes: Column | None = None
 
     def beats(self, other: Trial, source: Source, surely: bool) -> bool:
-        """Return whether the error is less, or, of mistakes and `surely`, less by more than noise.
+        """Return whether the error is less, or `surely` so: by more than noise, or a thousandth.
 
         The noise is McNemar's: the standard deviation of the number of examples of which one of two
         models is wrong and the other not, if each were as likely to be either.
         """
-        if self.mistakes is None or other.mistakes is None or not surely:
-            return self.error < other.error
-        apart = sum_blocks(source.map(_squared_distance, self.mistakes, other.mistakes))
-        return other.error - self.error > math.sqrt(float(apart)) / source.shape[0]
+        noise = 0.0
+        if surely and self.mistakes is not None and other.mistakes is not None:
+            apart = sum_blocks(source.map(_squared_distance, self.mistakes, other.mistakes))
+            noise = math.sqrt(float(apart)) / source.shape[0]
+        elif surely:
+            noise = _WORTH * other.error
+        return other.error - self.error > noise
 
 
 def _lowest(trial: Callable[[int], Trial | None], source: Source) -> int:
-    """Return the first whole number from 0 on, up or else down, after which the error rises."""
+    """Return the best whole number from 0 on, up or, if none there is better, down.
+
+    Up it must surely be better, and the search ends after two that are not: the step from one to
+    the next may be too short to tell, that over both is not. Down it ends after one, which must not
+    be the first that can be judged.
+    """
     best, least = 0, trial(0)
-    for way in (1, -1):
-        for k in range(way, way * _MOST_STEPS, way):
-            if least is None or (way > 0 and least.error == math.inf):
+    for way, patience in ((1, 2), (-1, 1)):
+        k = way
+        while least is not None and abs(k) < _MOST_STEPS and abs(k - best) <= patience:
+            if way > 0 and least.error == math.inf:
                 break
-            found = trial(k)
-            lost = found is None or not found.beats(least, source, surely=way > 0)
-            if lost and (found is None or least.error < math.inf):
+            if (found := trial(k)) is None:
+                return best
+            if found.beats(least, source, surely=way > 0) or least.error == math.inf:
+                best, least = k, found
+            elif found.mistakes is None:
                 break
-            best, least = k, found
+            k += way
         if best != 0:
             break
     return best
