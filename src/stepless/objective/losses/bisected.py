@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepless.objective.losses.loss import Loss
+from stepless.objective.losses.loss import Loss, Targets
 
 _HALVINGS = 60
 
@@ -21,6 +21,10 @@ class Bisected(Loss):
 
     loss: Loss
 
+    @property
+    def targets(self) -> Targets:  # type: ignore[override]
+        return self.loss.targets
+
     def value(self, z: float, y: float) -> float:
         return self.loss.value(z, y)
 
@@ -38,7 +42,8 @@ class Bisected(Loss):
                 low = v
             else:
                 high = v
-        return (z - 0.5 * (low + high)) / step
+        slope = (z - 0.5 * (low + high)) / step
+        return min(max(slope, self.loss.slope(low, y)), self.loss.slope(high, y))
 
     def lipschitz(self) -> float:
         return self.loss.lipschitz()

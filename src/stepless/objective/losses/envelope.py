@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from stepless.objective.losses.loss import Loss
+from stepless.objective.losses.loss import Loss, Targets
 
-_APART = 1e-3  # of the width, on either side, are slopes whose difference is the curvature
+_APART = 1e-6  # of the width, on either side, are slopes whose difference is the curvature
 
 
 class Envelope(Loss):
@@ -31,6 +31,10 @@ class Envelope(Loss):
             raise ValueError(f"an envelope needs a loss with implicit_slope, not {self.loss!r}")
         if not 0.0 < self.width < math.inf:
             raise ValueError(f"the width must be positive and finite, not {self.width:g}")
+
+    @property
+    def targets(self) -> Targets:  # type: ignore[override]
+        return self.loss.targets
 
     def offers(self, *methods: str) -> bool:  # type: ignore[override]
         """Return whether it has these optional methods; a conjugate only if its loss has one."""
