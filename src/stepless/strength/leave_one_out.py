@@ -63,7 +63,8 @@ def _pulls(risk: LinearRisk, w: Array, a: Column, c: Column) -> Column | None:
     ridge = risk.m * bends(risk.objective.regularizer, w)
     if free:
         ridge = np.append(ridge, 0.0)
-    system, u = NewtonSystem(source, c, ridge, free, False, _PRECISE), source.empty()
+    system, u = NewtonSystem(source, c, ridge, free, thrifty=False), source.empty()
+    system.forcing = _PRECISE
     if system.factor is not None:
         source.update(u, loops.pulls, c, _inverse(system.factor, system.scale), d)
         return u

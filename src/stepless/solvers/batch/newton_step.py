@@ -53,10 +53,9 @@ class NewtonSystem:
         damping: Array,
         ones: bool,
         thrifty: bool = True,
-        forcing: float = _FORCING,
     ) -> None:
         self.source, self.c, self.damping, self.ones = source, c, damping, ones
-        self.forcing = forcing
+        self.forcing = _FORCING
         self.exact = False
         self.factor: Array | None = None
         self.scale: Array  # of the factor, or else
