@@ -230,6 +230,9 @@ TUNING = {
     "short numbers": _generated(short_numbers, 200, NUMBERS, draws=5),
     "short signs": _generated(short_signs, 200, draws=5),
     "heavy signs": _generated(heavy_signs, 2000),
+    "clusters": _generated(clusters, 2000),
+    "lognormal signs": _generated(lognormal_signs, 1000),
+    "separable": _generated(separable, 300, draws=5),
 }
 ASIDE = {
     "covtype": _real("covtype", 10_000),
@@ -242,9 +245,9 @@ ASIDE = {
     "conll, chunks": _split(_tags(2), "conll2000", 5000),
     "mnist, 0": _real("mnist", 5000),
     "rare dense": _generated(rare_dense, 8000),
-    "clusters": _generated(clusters, 2000),
     "short sparse": _generated(short_sparse, 150, NUMBERS, draws=5),
     "short signs, 400": _generated(lambda m, seed: short_signs(m, 100 + seed, 400), 300, draws=5),
-    "lognormal signs": _generated(lognormal_signs, 1000),
-    "separable": _generated(separable, 300, draws=5),
+    "clusters, 12 classes": _generated(lambda m, seed: clusters(m, 100 + seed, 12), 1500),
+    "lognormal signs, 4000": _generated(lambda m, seed: lognormal_signs(m, 100 + seed), 4000),
+    "rare, 3000": _generated(lambda m, seed: rare(m, 100 + seed), 3000),
 }
