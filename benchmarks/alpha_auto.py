@@ -3,71 +3,75 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+
+import numpy as np
 
 from benchmarks import datasets
+from benchmarks.alpha_sets import ASIDE, TUNING
 from benchmarks.tables import table, timed
-from stepless import LinearClassifier
-from stepless.data import Source
-from stepless.objective import LOSSES, Objective, SquaredL2
-from stepless.strength import balanced
+from stepless import LinearClassifier, LinearRegressor
+from stepless.problem import loss_of
 
-SETS = ("a9a", "w8a", "imdb", "covtype")
-GRID = tuple(10.0 ** (-k / 2) for k in range(17))
-PATIENCE = 20.0
-
-
-def accuracy(loss, alpha, train, test):
-    return LinearClassifier(loss, alpha=alpha, seconds=PATIENCE).fit(*train).score(*test)
+STEPS = 9  # of the grid: 10^-2 to 10^2 times the chosen strength
+PATIENCE = 2.0  # seconds of a fit of the grid, per class
+HEAD = (
+    *("set", "loss", "m", "d", "classes", "alpha", "score", "best score", "its alpha"),
+    *("points lost", "fits' time"),
+)
 
 
-def main(sets=SETS, losses=("logistic", "hinge")):
-    rows = []
-    for name in sets:
-        if not (datasets.present(name) and datasets.present(name, "t")):
-            continue
-        train, test = datasets.load(name), datasets.load(name, "t")
-        source = Source(*train)
-        for loss in losses:
-            scores = {alpha: accuracy(loss, alpha, train, test) for alpha in GRID}
-            best = max(scores, key=scores.__getitem__)
-            objective = Objective(LOSSES[loss](), SquaredL2())
-            choosing, alpha = timed(lambda o=objective, s=source: balanced(o, [s]))
-            model = LinearClassifier(loss, alpha=alpha)
-            fitting, _ = timed(lambda m=model, t=train: m.fit(*t))
-            chosen = model.score(*test)
-            rows.append(
-                (
-                    name,
-                    loss,
-                    f"{alpha:.1e}",
-                    f"{100 * chosen:.2f} %",
-                    f"{100 * scores[best]:.2f} %",
-                    f"{best:.1e}",
-                    f"{100 * (chosen - scores[best]):+.2f}",
-                    f"{choosing:.2f}",
-                    f"{fitting:.2f}",
-                )
-            )
-    print("## The strength chosen from the data, and the best of 17 on the test set\n")
-    table(
-        (
-            "set",
-            "loss",
-            "alpha",
-            "accuracy",
-            "best accuracy",
-            "its alpha",
-            "points lost",
-            "s to choose",
-            "s to fit at 1e-3",
-        ),
-        rows,
+def score(model, X, y):
+    """Accuracy, or the share of a constant's loss that is avoided, both in per cent."""
+    if isinstance(model, LinearClassifier):
+        return 100.0 * model.score(X, y)
+    loss, none = np.vectorize(model.loss_.value), np.zeros((len(y), 1))
+    constant = LinearRegressor(model.loss, alpha=1.0).fit(none, y).intercept_
+    return 100.0 * (1.0 - loss(model.predict(X), y).mean() / loss(constant, y).mean())
+
+
+def compared(case, loss, seed):
+    """Return the examples' sizes, and the last numbers of a row of the table."""
+    train, test = case.make(seed)
+    kind = LinearClassifier if loss_of(loss).targets == "signs" else LinearRegressor
+    auto = kind(loss, alpha="auto")
+    choosing = min(timed(lambda: auto.fit(*train))[0] for _ in range(2))
+    given = kind(loss, alpha=auto.alpha_)
+    fitting = min(timed(lambda: given.fit(*train))[0] for _ in range(2))
+    scores, most = (
+        {auto.alpha_: score(auto, *test)},
+        PATIENCE * (auto.coef_.size // train[0].shape[1]),
     )
+    for power in np.linspace(-2.0, 2.0, STEPS):
+        model = kind(loss, alpha=auto.alpha_ * 10.0**power, seconds=most).fit(*train)
+        scores[model.alpha] = score(model, *test)
+    best, chosen = max(scores, key=scores.__getitem__), scores[auto.alpha_]
+    classes = len(np.unique(train[1])) if kind is LinearClassifier else 0
+    numbers = auto.alpha_, chosen, scores[best], best, scores[best] - chosen, choosing / fitting
+    return (*train[0].shape, classes), numbers
+
+
+def main(sets, which):
+    rows = []
+    for name, case in sets.items():
+        if (which and name not in which) or (case.needs and not datasets.present(*case.needs)):
+            continue
+        for loss in case.losses:
+            found = [compared(case, loss, seed) for seed in range(case.draws)]
+            alpha, chosen, best, at, lost, time = np.mean([row for _, row in found], axis=0)
+            shown = f"{alpha:.1e}", f"{chosen:.2f}", f"{best:.2f}", f"{at:.1e}", f"{lost:.2f}"
+            rows.append((name, loss, *found[0][0], *shown, f"{time:.1f}"))
+            print(*rows[-1], flush=True)
+    print()
+    table(HEAD, rows)
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--losses", default="logistic,hinge")
+    parser.add_argument("--sets", default="", help="names, with semicolons between them")
     given = parser.parse_args()
-    main(given.sets.split(","), given.losses.split(","))
+    named = [name for name in given.sets.split(";") if name]
+    for title, sets in (("sets that the rule was made on", TUNING), ("sets left aside", ASIDE)):
+        print(f"## alpha='auto' and the best of a grid on the test set: {title}\n")
+        main(sets, named)

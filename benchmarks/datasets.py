@@ -76,6 +76,11 @@ def prices(name: str) -> NDArray:
     return np.vstack([np.ones(rows.shape[1]), rows])
 
 
+def paths(name: str, part: str = "") -> tuple[Path, ...]:
+    """The files of a set."""
+    return _files(name, part)
+
+
 def path(name: str, part: str = "") -> Path:
     """The file of a set (of mnist, the images')."""
     return _files(name, part)[0]
@@ -90,6 +95,14 @@ def _files(name: str, part: str) -> tuple[Path, ...]:
         return (ROOT / f"elec2{part and '.' + part}.csv.xz",)
     if name.startswith("portfolio-"):
         return (ROOT / f"{name}.csv.xz",)
+    if name == "news20":
+        return (ROOT / "news20.multiclass.svm.bz2",)
+    if name == "ocr-letters":
+        return (ROOT / "ocr-letters.npz",)
+    if name == "mq2008":
+        return tuple(ROOT / f"mq2008.S{k}.svm.xz" for k in range(1, 6))
+    if name == "conll2000":
+        return (ROOT / f"conll2000.{'test' if part else 'train'}.txt.xz",)
     if name == "adult":
         return (ROOT / f"adult.{'test' if part else 'data'}.csv.xz",)
     if name == "cadata":

@@ -24,7 +24,7 @@ _LEAST = 1e-3  # share of the critical strength at which a path ends,
 _LEAST_WIDE = 1e-2  # and with more features than examples
 _ABOVE = 1.0 + 1e-9  # solvers add up slopes in other orders: at the top all their weights are 0
 _PULL = 100.0  # an example's effect on its own prediction at which other paths end
-_TINIEST = 1e-50  # strength that a penalty accepts
+TINIEST = 1e-50  # strength that a penalty accepts
 
 
 def path_strengths(
@@ -79,7 +79,7 @@ def _grid(objective: Objective, sources: Sequence[Source], count: int) -> list[f
     top, share = top * _ABOVE, _LEAST_WIDE if m < d else _LEAST
     if math.isinf(top):
         top, share = sum(map(strength_unit, risks)) / len(risks), 1.0 / (_PULL * m)
-    if not _TINIEST < share * top < math.inf:  # features of 0, or targets that an intercept fits
+    if not TINIEST < share * top < math.inf:  # features of 0, or targets that an intercept fits
         top = 1.0
     grid: list[float] = np.geomspace(top, share * top, count).tolist()
     return grid

@@ -16,7 +16,7 @@ from stepless.risks.joint_risk import risk_of
 from stepless.risks.ranking import Pairwise, RankingRisk
 from stepless.solvers import SOLVERS, Bundle
 from stepless.stopping import Stopping
-from stepless.strength import balanced
+from stepless.strength import best_strength
 
 M = 431
 RNG = np.random.default_rng(0)
@@ -104,5 +104,5 @@ def test_kernels_of_chains(mapped):
 
 
 def test_kernels_of_a_strength(mapped):
-    balanced(Objective(Logistic(), SquaredL2()), [Source(X, Y, S)])
-    assert "left_out" in mapped
+    best_strength(Objective(Logistic(), SquaredL2()), [Source(X, Y, S)])
+    assert {"pulls", "left_out"} <= mapped

@@ -84,11 +84,11 @@ def test_the_second_signal_raises_and_changes_nothing():
 def test_the_choice_of_a_strength_ends_too(monkeypatch):
     fits = []
 
-    def watched(*problem, start):
-        fits.append(minimize(*problem, start=start, watchers=[sends(1)]))
+    def watched(*problem, **how):
+        fits.append(minimize(*problem, **how, watchers=[sends(1)]))
         return fits[-1]
 
-    monkeypatch.setattr("stepless.strength.minimize", watched)
+    monkeypatch.setattr("stepless.strength.choice.minimize", watched)
     model = LinearRegressor(alpha="auto", gap=1e-12)
     with interrupted():
         model.fit(X[:, :3], X[:, 3])

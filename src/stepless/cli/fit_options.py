@@ -130,8 +130,8 @@ class ProblemOptions:
     )
     alpha: object = _problem(
         1e-4,
-        "Strength of the penalty. Or auto: chosen from the data (l2 and lp). Or cv: by its scores "
-        "on the examples that each of five folds leaves out.",
+        "Strength of the penalty. Or auto: chosen from the data (l2, l1, elasticnet and lp). Or cv: "
+        "by its scores on the examples that each of five folds leaves out.",
         "α",
         parser=_strength,
     )

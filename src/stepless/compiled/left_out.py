@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
+from stepless.compiled.light import rowless
 from stepless.jit import FAST, compiled
 
-_MOST = 0.5  # few leverages are larger, but estimates are where features go together
+_MOST = 1.0 - 1e-12  # of a leverage; one of 1 would come from rounding
 
 
-@compiled("block[m,d] fresh[m] slopes[m] z[m] a[m] c[m] fit.1[d]", fastmath=FAST)
-def left_out(block, fresh, slopes, fit, z, a, c):
-    """Write fresh, slopes: z_i + a_i q_i/(1 − c_i q_i) with q_i = Σ_j x_ij²/h_j, and s_i ℓ' there.
-
-    At slopes a_i and curvatures c_i of the examples. `fit` is the loss, and the curvatures h_j of
-    the sum along each feature, the penalty's included. This is one step of Newton's method, with a
-    diagonal Hessian, from the minimiser towards that of all examples but i.
-    """
-    X, y, s = block
-    loss, h = fit
-    for i in range(s.size):
+@compiled("block[m,d] u[m] c[m] P[d|d+1,d|d+1]", fastmath=FAST)
+def pulls(block, u, c, P, d):
+    """Write u_i = q_i/(1 − c_i q_i), q_i = x_iᵀPx_i; of a larger P, each x_i ends in a 1."""
+    X, _, _ = block
+    free = P.shape[0] > d
+    for i in range(c.size):
         first, last = X.span(i)
-        q = 0.0
+        q = P[d, d] if free else 0.0
         for k in range(first, last):
             j, v = X.entry(i, k)
-            q += v * v / h[j]
-        leverage = min(c[i] * q, _MOST)
-        if c[i] > 0.0:
-            q = leverage / c[i]
-        fresh[i] = z[i] + a[i] * q / (1.0 - leverage)
-        slopes[i] = s[i] * loss.slope(fresh[i], y[i])
+            row = P[j]
+            inner = 0.0
+            for other in range(first, k):
+                h, w = X.entry(i, other)
+                inner += w * row[h]
+            if free:
+                inner += P[d, j]
+            q += v * (2.0 * inner + v * row[j])
+        u[i] = q / (1.0 - min(c[i] * q, _MOST))
+
+
+@compiled("block[m,_] u[m] c[m] weights[m] h[n] ridge[n]", fastmath=FAST)
+def diagonal_pulls(block, u, c, weights, h, ridge, factor):
+    """Write u_i as `pulls` does for P⁻¹ = diag(ridge + factor · h), if h_j is Σ c_i x_ij² or more.
+
+    Return Σ w_i p_i and Σ w_i(1 − p_i), with the leverages p_i = c_i q_i.
+    """
+    X, _, _ = block
+    fitted = left = 0.0
+    for i in range(c.size):
+        first, last = X.span(i)
+        pull, most = 0.0, factor * c[i]
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            pull += v * v / (ridge[j] + max(factor * h[j] - most * v * v, (1.0 - _MOST) * ridge[j]))
+        u[i] = pull
+        share = 1.0 / (1.0 + c[i] * pull)
+        fitted += weights[i] * (1.0 - share)
+        left += weights[i] * share
+    return fitted, left
+
+
+@rowless
+@compiled("block[m,_] z[m] a[m] u[m]")
+def left_out(block, z, a, u):
+    """Return z_i + a_i u_i."""
+    return z + a * u

@@ -63,11 +63,12 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one per
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
     alpha
-        The penalty's strength, α. Or ``"auto"``: the strength at which the penalty costs as much as
-        the sampling error does, found from the examples by a few coarse fits, for the penalties
-        ``"l2"`` and ``"lp(p)"``. Or ``"cv"``, or a `CrossValidation`: the strength of the best mean
-        score on the examples that folds leave out, for every penalty that has one. One-vs-rest
-        problems share one strength.
+        The penalty's strength, α. Or ``"auto"``: the strength that makes the fewest mistakes on
+        examples left out of the fit (of a regression: the least loss), which is known well enough
+        from one coarse fit each at a few strengths, for the penalties ``"l2"``, ``"l1"``,
+        ``"elasticnet(ρ)"`` and ``"lp(p)"``. Or ``"cv"``, or a `CrossValidation`: the strength of
+        the best mean score on the examples that folds leave out, for every penalty that has one.
+        One-vs-rest problems share one strength.
     domain
         ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"lp_ball(R, p)"``,
         ``"box(low, high)"``, ``"nonnegative"``, ``"simplex(R)"``, ``"psd(R)"`` for a square matrix

@@ -43,13 +43,19 @@ class NewtonSystem:
 
     Up to 1500 features it is factored. Where there are many more long rows than features, only some
     of the rows are; conjugate gradients do the rest, with these factors as preconditioner, or, for
-    more features, with the diagonal. They stop at a tenth of the right-hand side.
+    more features, with the diagonal. They stop at `forcing` times the right-hand side.
     """
 
     def __init__(
-        self, source: Source, c: Column, damping: Array, ones: bool, thrifty: bool = True
+        self,
+        source: Source,
+        c: Column,
+        damping: Array,
+        ones: bool,
+        thrifty: bool = True,
     ) -> None:
         self.source, self.c, self.damping, self.ones = source, c, damping, ones
+        self.forcing = _FORCING
         self.exact = False
         self.factor: Array | None = None
         self.scale: Array  # of the factor, or else
@@ -102,7 +108,8 @@ class NewtonSystem:
                 return np.asarray(factor)
             extra *= 10.0
 
-    def _product(self, v: Array) -> Array:
+    def product(self, v: Array) -> Array:
+        """Return the matrix times v."""
         d = self.source.shape[1]
         return self.source.total(products.hessian_product, v.shape, self.c, v, d) + self.damping * v
 
@@ -110,11 +117,11 @@ class NewtonSystem:
         x, r = np.zeros_like(right), right
         v = z = self._precondition(r)
         rz = float(r @ z)
-        enough = _FORCING**2 * rz
+        enough = self.forcing**2 * rz
         for _ in range(_MOST_PRODUCTS):
             if rz <= enough:
                 break
-            q = self._product(v)
+            q = self.product(v)
             length = rz / float(v @ q)
             x, r = x + length * v, r - length * q
             z = self._precondition(r)

@@ -1,0 +1,59 @@
+"""Which penalties a strength can be chosen for, at what scale, and objectives at a strength."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from stepless.objective import Objective
+from stepless.objective.losses.bisected import Bisected
+from stepless.objective.losses.envelope import Envelope
+from stepless.regularization_path import critical_strength, strength_unit
+from stepless.risks.linear_risk import LinearRisk
+
+_WIDTH = 0.25  # of rounded corners, in units of predictions
+
+
+def lacks(objective: Objective) -> str | None:
+    """Return why the strength of this objective cannot be chosen, with a remedy; None if it can."""
+    penalty = objective.regularizer
+    known = penalty.norm_exponent is not None or penalty.elastic_shares is not None
+    if not known or "alpha" not in penalty._fields:
+        return (
+            "alpha='auto' knows the penalties l2, l1, elasticnet(ρ) and lp(p), not "
+            f"{type(penalty).__name__}; choose one of them, or give alpha a number"
+        )
+    if objective.outputs > 1:
+        return (
+            f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
+            "classes at once; use multi_class='ovr', or give alpha a number"
+        )
+    return None
+
+
+def with_strength(objective: Objective, strength: float) -> Objective:
+    """Return the objective with its penalty at another strength."""
+    return replace(objective, regularizer=objective.regularizer.with_strength(strength))
+
+
+def unit(risk: LinearRisk) -> float:
+    """Return the unit of strengths: it scales with features and targets as all of them do.
+
+    Of a lasso it is the least strength at which all weights are 0.
+    """
+    critical = critical_strength(risk)
+    return critical if math.isfinite(critical) else strength_unit(risk)
+
+
+def smoothed(risk: LinearRisk) -> Objective:
+    """Return the objective with corners of its loss rounded: by its Moreau envelope.
+
+    Its width is a quarter of the labels' unit, or of the mean error of a constant.
+    """
+    loss = risk.objective.loss
+    if loss.offers("curvature"):
+        return risk.objective
+    steepest = loss.lipschitz() if math.isfinite(loss.lipschitz()) else 1.0
+    size = 1.0 if loss.targets == "signs" else risk.value_at_zero() / steepest
+    implicit = loss if loss.offers("implicit_slope") else Bisected(loss)
+    return replace(risk.objective, loss=Envelope(implicit, _WIDTH * size))
