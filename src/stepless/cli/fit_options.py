@@ -130,7 +130,7 @@ class ProblemOptions:
     )
     alpha: object = _problem(
         1e-4,
-        "Strength of the penalty. Or auto: chosen from the data (l2, l1, elasticnet and lp). Or cv: "
+        "Strength of the penalty. Or auto: chosen from the data (l2, l1, elasticnet, lp). Or cv: "
         "by its scores on the examples that each of five folds leaves out.",
         "α",
         parser=_strength,
