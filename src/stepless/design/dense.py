@@ -49,6 +49,10 @@ class Dense(Term):
         """Return these rows and then the other's."""
         return type(self)(np.vstack([self.array, other.array]))
 
+    def narrow(self, features: Indices) -> Dense:
+        """Return a copy with some features only, in this order."""
+        return Dense(np.take(self.array, features, axis=1))
+
     def digest(self) -> int:
         """Return a checksum of these rows."""
         return checksum(self.array)

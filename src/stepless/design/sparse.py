@@ -75,6 +75,17 @@ class Sparse(Term):
             self.width,
         )
 
+    def narrow(self, features: Indices) -> Sparse:
+        """Return a copy with some features only, which rise."""
+        place = np.full(self.width, features.size, dtype=np.uint32)
+        place[features] = np.arange(features.size, dtype=np.uint32)
+        indptr = np.zeros(self.size() + 1, dtype=np.uint64)
+        count_placed(self, place, features.size, indptr)
+        data = np.empty(int(indptr[-1]), dtype=self.data.dtype)
+        indices = np.empty(data.size, dtype=np.uint32)
+        copy_placed(self, place, features.size, data, indices)
+        return Sparse(data, indices, indptr, features.size)
+
     def digest(self) -> int:
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
         return checksum(self.data[here], self.indices[here], self.indptr)
@@ -135,3 +146,29 @@ def copy_entries(X, rows, indptr, data, indices):
         for k in range(first, last):
             indices[to], data[to] = X.entry(rows[r], k)
             to += np.uint64(1)
+
+
+@compiled("X[m,d] place[d] indptr[m+1]")
+def count_placed(X, place, k, indptr):
+    """Write indptr: where rows begin if only the entries are kept whose feature has a place < k."""
+    count = np.uint64(0)
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, _ = X.entry(i, at)
+            count += np.uint64(place[j] < k)
+        indptr[i + 1] = count
+
+
+@compiled("X[_,d] place[d] data[n] indices[n]")
+def copy_placed(X, place, k, data, indices):
+    """Write data and indices of these entries, indices being their features' places."""
+    to = np.uint64(0)
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, v = X.entry(i, at)
+            if place[j] < k:
+                data[to] = v
+                indices[to] = place[j]
+                to += np.uint64(1)
