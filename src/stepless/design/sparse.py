@@ -80,11 +80,11 @@ class Sparse(Term):
         place = np.full(self.width, features.size, dtype=np.uint32)
         place[features] = np.arange(features.size, dtype=np.uint32)
         indptr = np.zeros(self.size() + 1, dtype=np.uint64)
-        count_placed(self, place, features.size, indptr)
-        data = np.empty(int(indptr[-1]), dtype=self.data.dtype)
+        # as large as it could be: what is not written takes no memory
+        data = np.empty(self.nnz + 1, dtype=self.data.dtype)
         indices = np.empty(data.size, dtype=np.uint32)
-        copy_placed(self, place, features.size, data, indices)
-        return Sparse(data, indices, indptr, features.size)
+        count = int(copy_placed(self, place, features.size, indptr, data, indices))
+        return Sparse(data[:count], indices[:count], indptr, features.size)
 
     def digest(self) -> int:
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
@@ -148,27 +148,20 @@ def copy_entries(X, rows, indptr, data, indices):
             to += np.uint64(1)
 
 
-@compiled("X[m,d] place[d] indptr[m+1]")
-def count_placed(X, place, k, indptr):
-    """Write indptr: where rows begin if only the entries are kept whose feature has a place < k."""
-    count = np.uint64(0)
-    for i in range(X.size()):
-        first, last = X.span(i)
-        for at in range(first, last):
-            j, _ = X.entry(i, at)
-            count += np.uint64(place[j] < k)
-        indptr[i + 1] = count
+@compiled("X[m,d] place[d] indptr[m+1] data[X.nnz+1] indices[X.nnz+1]")
+def copy_placed(X, place, k, indptr, data, indices):
+    """Write the entries whose feature has a place < k, and where rows begin; return how many.
 
-
-@compiled("X[_,d] place[d] data[n] indices[n]")
-def copy_placed(X, place, k, data, indices):
-    """Write data and indices of these entries, indices being their features' places."""
+    Each entry is written, and the next one over those that have none: a branch would be foreseen
+    as seldom as not.
+    """
     to = np.uint64(0)
     for i in range(X.size()):
         first, last = X.span(i)
         for at in range(first, last):
             j, v = X.entry(i, at)
-            if place[j] < k:
-                data[to] = v
-                indices[to] = place[j]
-                to += np.uint64(1)
+            data[to] = v
+            indices[to] = place[j]
+            to += np.uint64(place[j] < k)
+        indptr[i + 1] = to
+    return to

@@ -22,9 +22,10 @@ from stepless.solvers.batch.quadratic_model import QuadraticModel
 from stepless.solvers.batch.smoothness import rounding_error
 from stepless.solvers.solver import Finding, needs_one_output
 
-_FEWEST = 100  # features in a working set, if there are as many
+_FEWEST = 400  # features in a working set, if there are as many
 _INNER = 10  # Newton steps on a working set at most
-_SETTLED = 0.05  # of what the first of them promised: below, the next working set is due
+_SETTLED = 1e-3  # of what the first of them promised: below, the next working set is due
+_SLOW = 0.1  # of a promise is the next one, or else the model is renewed
 _MODEL = 1e-3  # of a model's gain: what may be left to gain
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
@@ -126,18 +127,22 @@ class ProximalNewton:
             return
         whole = features.size == risk.d
         source = risk.source if whole else risk.source.narrowed(features)
-        g, first = state.g[features], math.inf
+        g, first, model = state.g[features], math.inf, None
         for _ in range(_INNER):
-            self._move(risk, state, source, features, g, level * squares[features])
-            first = min(first, state.promise)
+            if model is None:
+                damping = (state.damping + _UNDAMPED) * level * squares[features]
+                model = QuadraticModel(objective, source, state.c, damping)
+            before = state.promise
+            self._move(risk, state, source, features, g, model)
+            first = state.promise if math.isinf(first) else first
             if state.promise <= _SETTLED * first:
                 break
+            if state.promise > _SLOW * before:
+                model = None
             g = source.combination(state.slopes) / risk.m
 
-    def _move(self, risk, state, source, features, g, largest) -> None:
+    def _move(self, risk, state, source, features, g, model) -> None:
         objective = risk.objective
-        damping = (state.damping + _UNDAMPED) * largest
-        model = QuadraticModel(objective, source, state.c, damping)
         w = state.w[features]
         level = state.tilt / max(state.bend, _LEAST) if objective.intercept else 0.0
         v, state.promise = model.minimum(w, g - state.tilt * model.pull, _MODEL)
