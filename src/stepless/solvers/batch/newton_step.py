@@ -299,8 +299,8 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
 def head_start_sample(risk: RowRisk) -> RowRisk | None:
     """Return a sample of an eighth of the examples, or of fewer; None if there are too few.
 
-    n examples cannot tell weights apart that a penalty of strength 1/n would not: the strength is
-    at least a tenth of that, so that weights of rare features do not diverge.
+    n examples cannot tell weights apart that a ridge of strength 1/n would not: its strength is at
+    least a tenth of that, so that weights of rare features do not diverge.
     """
     entries = max(risk.source.nnz, 1)
     n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)
@@ -308,6 +308,7 @@ def head_start_sample(risk: RowRisk) -> RowRisk | None:
         return None
     every = risk.m // n
     rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)
-    strength = max(risk.objective.strength, 0.1 / n)
-    objective = replace(risk.objective, regularizer=SquaredL2(strength))
+    objective = risk.objective
+    if objective.euclidean:
+        objective = replace(objective, regularizer=SquaredL2(max(objective.strength, 0.1 / n)))
     return LinearRisk(objective, risk.source.take(rows))
