@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from stepless.compiled.rows import add, product, square
 from stepless.jit import FAST, compiled
 
 
@@ -15,14 +18,15 @@ def gains(regularizer, domain, w, g, h, gains):
         gains[j] = 0.5 * h[j] * (v - w[j]) * (v - w[j])
 
 
-@compiled("H[k,k] v[k] r[k] path[n,k]", fastmath=FAST)
-def descend(regularizer, domain, H, v, r, path, stop):
-    """Minimise ½⟨v, Hv⟩ + Ω(v) + …, whose slopes are r, in each weight in turn, n − 1 times.
+@compiled("H[k,k] point.*[k] path[n,k]", fastmath=FAST)
+def descend(regularizer, domain, H, point, path, stop):
+    """Minimise ⟨g, v⟩ + ½⟨v − w, H(v − w)⟩ + Ω(v) in each weight in turn, n − 1 times.
 
-    Write where each sweep ends into `path`, after the beginning. `stop` is what was gained before,
-    and the share of all gains that may be left. Return the number of sweeps, n if more are needed,
-    and all gains, without the curvature of Ω.
+    `point` is g, v and H(v − w); the last two are written, and into `path` where sweeps end, after
+    the beginning. `stop` is what was gained before, and the share of all gains that may be left.
+    Return the number of sweeps, n if more are needed, and all gains, without the curvature of Ω.
     """
+    g, v, r = point
     total, enough = stop
     path[0] = v
     before = 0.0
@@ -30,7 +34,7 @@ def descend(regularizer, domain, H, v, r, path, stop):
         gain = 0.0
         for j in range(v.size):
             h = H[j, j]
-            step = domain.clip(regularizer.prox(v[j] - r[j] / h, 1.0 / h)) - v[j]
+            step = domain.clip(regularizer.prox(v[j] - (g[j] + r[j]) / h, 1.0 / h)) - v[j]
             if step != 0.0:
                 v[j] += step
                 gain += 0.5 * h * step * step
@@ -39,11 +43,60 @@ def descend(regularizer, domain, H, v, r, path, stop):
                     r[i] += step * row[i]
         path[sweep] = v
         total += gain
-        # sweeps that gain less and less at this rate gain so much in all
-        if gain * gain <= enough * total * (before - gain):
+        if ends(gain, before, enough * total):
             return sweep, total
         before = gain
     return path.shape[0], total
+
+
+@compiled(
+    "A[k,m] given.0[k] given.1[k] given.2[k] given.3[k] given.4[k] point.0[k] point.1[m] point.2[1] path[n,k]",
+    fastmath=FAST,
+)
+def descend_columns(regularizer, domain, A, given, point, path, stop):
+    """Do as `descend` with H = AAᵀ + diag(damping) − ppᵀ/β, of which only the rows of A are read.
+
+    `given` are w, g, the diagonal of H, the damping, p and β; `point` is v, Aᵀ(v − w) and
+    −⟨p, v − w⟩/β, all three written.
+    """
+    w, g, heights, damping, p, beta = given
+    v, t, shift = point
+    total, enough = stop
+    path[0] = v
+    before = 0.0
+    for sweep in range(1, path.shape[0]):
+        gain = 0.0
+        for j in range(v.size):
+            h = heights[j]
+            slope = g[j] + damping[j] * (v[j] - w[j]) + p[j] * shift[0]
+            slope += product(A, j, t)
+            step = domain.clip(regularizer.prox(v[j] - slope / h, 1.0 / h)) - v[j]
+            if step != 0.0:
+                v[j] += step
+                gain += 0.5 * h * step * step
+                shift[0] -= step * p[j] / beta
+                add(A, j, step, t)
+        path[sweep] = v
+        total += gain
+        if ends(gain, before, enough * total):
+            return sweep, total
+        before = gain
+    return path.shape[0], total
+
+
+@compiled()
+def ends(gain, before, enough):
+    """Return whether sweeps that gain less and less at this rate gain no more than `enough`."""
+    return gain * gain <= enough * (before - gain)
+
+
+@compiled("A[k,_]")
+def squares(A):
+    """Return ‖x_j‖² of each row."""
+    found = np.empty(A.size())
+    for j in range(A.size()):
+        found[j] = square(A, j)
+    return found
 
 
 @compiled("g[d]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stepless.arrays import AnyArray, Indices
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.jit import compiled
@@ -85,6 +85,16 @@ class Sparse(Term):
         indices = np.empty(data.size, dtype=np.uint32)
         count = int(copy_placed(self, place, features.size, indptr, data, indices))
         return Sparse(data[:count], indices[:count], indptr, features.size)
+
+    def transposed(self, scale: Array) -> Sparse:
+        """Return the features as rows, the entries of each example times a number."""
+        indptr = np.zeros(self.width + 1, dtype=np.uint64)
+        count_features(self, indptr)
+        np.cumsum(indptr, out=indptr)
+        data = np.empty(self.nnz)
+        indices = np.empty(data.size, dtype=np.uint32)
+        transpose(self, scale, indptr[:-1].copy(), data, indices)
+        return Sparse(data, indices, indptr, self.size())
 
     def digest(self) -> int:
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
@@ -165,3 +175,25 @@ def copy_placed(X, place, k, indptr, data, indices):
             to += np.uint64(place[j] < k)
         indptr[i + 1] = to
     return to
+
+
+@compiled("X[_,d] indptr[d+1]")
+def count_features(X, indptr):
+    """Count the entries of feature j in indptr[j + 1]."""
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, _ = X.entry(i, at)
+            indptr[j + np.uint32(1)] += np.uint64(1)
+
+
+@compiled("X[m,d] scale[m] to[d] data[X.nnz] indices[X.nnz]")
+def transpose(X, scale, to, data, indices):
+    """Write data and indices feature by feature, each from `to` on, which is moved."""
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, v = X.entry(i, at)
+            data[to[j]] = scale[i] * v
+            indices[to[j]] = i
+            to[j] += np.uint64(1)

@@ -232,6 +232,10 @@ class Predictions:
         source.update(self.p, _follow, move, t)
         self.moved = True
 
+    def leave(self, source: Source, before: Column, move: Column, t: float) -> None:
+        """Be t times a move away from what they were before."""
+        self.p, self.moved = source.column(_away, before, move, t), True
+
     def drifted(self, reaches: list[float]) -> bool:
         """Note the largest |p_i| of blocks; return whether rounding may have added up by now."""
         before, self.reach = self.reach, float(np.max(reaches))  # of which NaN is the highest
@@ -278,6 +282,12 @@ def largest(block: Block, p: Array) -> float:
 def _follow(block: Block, p: Array, move: Array | float, t: float) -> None:
     """Add to p: t times a move, of each or of all."""
     p += t * move
+
+
+@light
+def _away(block: Block, p: Array, move: Array, t: float) -> Array:
+    """Return p and t times a move."""
+    return p + t * move
 
 
 def _squares(block: Block, diagonal: Array, c: Array) -> None:

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import coordinate_descent as loops
-from stepless.compiled import oracle, smooth
+from stepless.compiled import coordinate_descent as loops, oracle, smooth
 from stepless.compiled.light import rowless
 from stepless.data import Block, Column, sum_blocks
 from stepless.objective import Loss, Objective
@@ -35,7 +34,8 @@ _LEAST = 1e-300
 _SHORT = 0.25  # step after which the model is damped,
 _DAMPED, _STIFFER, _LOOSER = 1e-3, 10.0, 4.0  # at first, and by these factors
 _UNDAMPED = 1e-10  # of a feature's largest curvature
-_LEVEL, _NEAR = 1e-9, 1e-3  # as in Newton's method
+_LEVEL = 1e-12  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them;
+_NEAR = 1e-3  # and of what the last step's promise is of the risk
 
 
 @dataclass
@@ -51,8 +51,9 @@ class ProximalNewtonState:
     value: float = math.inf  # the risk
     tilt: float = 0.0  # its slope and curvature in b
     bend: float = 0.0
+    size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
     damping: float = 0.0
-    promise: float = math.inf  # decrease, that the last model promised
+    promise: float = 0.0  # decrease, that the last model promised
 
 
 class ProximalNewton:
@@ -97,8 +98,8 @@ class ProximalNewton:
             return f"needs the curvature of {type(loss).__name__}; use solver='auto'"
         if not (penalty.separable and objective.domain.separable):
             return "knows penalties and domains of each weight by itself only; use solver='auto'"
-        if penalty.zero and objective.domain.free:
-            return "needs a penalty or a domain; use solver='newton', or penalty='l1'"
+        if penalty.zero and not math.isfinite(objective.domain.reach()):
+            return "needs a penalty or a box; use solver='auto', or penalty='l1'"
         return None
 
     def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
@@ -146,9 +147,11 @@ class ProximalNewton:
         conjugates = float(state.g @ w) + state.tilt * state.b - state.value
         if share < 1.0 and objective.loss.offers("conjugate"):
             given = objective.loss, state.slopes, share
-            conjugates = float(sum_blocks(source.map(_conjugates, *given))) / risk.m
+            conjugates = float(sum_blocks(source.map(smooth.conjugates, *given))) / risk.m
         else:  # of a convex function that is not above 0 at 0
             conjugates *= share
+        levelling = 2.0 * abs(state.tilt) / max(state.size, _LEAST)  # scales those of one sign
+        conjugates += levelling * (state.value + abs(conjugates))
         bound = objective.least(share * state.g, np.zeros(()), height) - conjugates
         claim = Slopes(source.column(unweighted, state.slopes, share))
         bound = bound if math.isfinite(bound) else -math.inf
@@ -158,12 +161,15 @@ class ProximalNewton:
         """Take Newton steps on the next working set."""
         chosen = WorkingSet.of(risk, state.w, state.g, state.bend)
         if not chosen.features.size:
+            state.promise = 0.0
+            _survey(risk, state)
             return
-        g, model, promises = state.g[chosen.features], None, [math.inf]
+        g, promises = state.g[chosen.features], [math.inf]
+        model: QuadraticModel | None = None
         for _ in range(_INNER):
             if model is None or promises[-1] > _SLOW * promises[-2]:
                 damping = (state.damping + _UNDAMPED) * chosen.largest
-                model = QuadraticModel(risk.objective, chosen.source, state.c, damping)
+                model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
             self._move(chosen, state, g, model)
             promises.append(state.promise)
             if promises[-1] <= _SETTLED * promises[1]:
@@ -175,18 +181,17 @@ class ProximalNewton:
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
         risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
-        v, state.promise = model.minimum(w, g - state.tilt * model.pull, _MODEL)
-        turn, turn_b = v - w, 0.0
-        if objective.intercept:
-            turn_b = -state.tilt / max(state.bend, _LEAST) - float(model.pull @ turn)
-        if not (turn.any() or turn_b):
+        v, state.promise = model.minimum(w, g, _MODEL)
+        turn = v - w
+        if not turn.any():
             return
-        before = state.value + objective.penalty(w)
-        enough = before + rounding_error(risk, before)
+        turn_b = -float(model.pull @ turn)
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
-        state.kept.follow(risk.source, move, t)
-        state.b += t * turn_b
+        before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
+        enough = before + rounding_error(risk, before)
         while True:
+            state.kept.leave(risk.source, p, move, t)
+            state.b = b + t * turn_b
             _survey(risk, state)
             v = v if t == 1.0 else w + t * turn
             objective.domain.project(v)  # rounding may have put it outside
@@ -195,13 +200,10 @@ class ProximalNewton:
                 break
             # the lowest point of a parabola, if it is not too near or far
             best = 0.5 * state.promise * t / (rise + state.promise * t)
-            shorter = t * max(_NEAREST, min(best, _FARTHEST))
-            shorter = shorter if shorter > _SHORTEST else 0.0
-            state.kept.follow(risk.source, move, shorter - t)
-            state.b += (shorter - t) * turn_b
-            t = shorter
+            t *= max(_NEAREST, min(best, _FARTHEST))
+            t = t if t > _SHORTEST else 0.0
         state.w[chosen.features] = v
-        if t < _SHORT:
+        if 0.0 < t < _SHORT:
             state.damping = max(_STIFFER * state.damping, _DAMPED)
         elif t == 1.0:
             state.damping /= _LOOSER
@@ -214,29 +216,23 @@ def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     def tilts(shifts: list[float]) -> Array:
         [shift] = shifts
         given = loss, kept.p, shift, m
-        value, tilt, bend, size = sum_blocks(source.update((state.slopes, state.c), _at, *given)) / m
-        promised = min(value, state.promise)
-        enough = max(_LEVEL * size, _NEAR * math.sqrt(bend * promised))
-        return np.array([(tilt, bend, enough, value)])
+        value, tilt, bend, size = (
+            sum_blocks(source.update((state.slopes, state.c), _at, *given)) / m
+        )
+        enough = size * max(_LEVEL, _NEAR * min(state.promise / max(value, _LEAST), 1.0))
+        return np.array([(tilt, bend, enough, value, size)])
 
     if not risk.objective.intercept:
-        _, state.bend, _, state.value = tilts([0.0])[0].tolist()
+        _, state.bend, _, state.value, state.size = tilts([0.0])[0].tolist()
         return
     shift, found = newton_step.level_intercept(tilts)
-    state.tilt, state.bend, _, state.value = found.tolist()
+    state.tilt, state.bend, _, state.value, state.size = found.tolist()
     kept.shift(source, shift)
     state.b += shift
 
 
 @rowless
-def _at(
-    block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: float, m: int
-) -> Array:
+def _at(block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: float, m: int) -> Array:
     sums = np.array(smooth.survey(block, slopes, c, loss, p, shift))
     c /= m
     return sums
-
-
-@rowless
-def _conjugates(block: Block, loss: Loss, slopes: Array, share: float) -> float:
-    return smooth.conjugates(block, loss, slopes, share)

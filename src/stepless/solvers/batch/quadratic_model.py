@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Any
+
 import numpy as np
 
 from stepless.arrays import Array
@@ -13,57 +16,149 @@ _SWEEPS = 5  # between two extrapolations
 _MOST_ROUNDS = 200  # of so many sweeps
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
+_MANY = 2000  # features up to which the Hessian itself is formed,
+_WORTH = 50  # if it takes no more products than so many per entry
 
 
-class QuadraticModel:
+class QuadraticModel(ABC):
     """q(v) = ⟨g, v − w⟩ + ½⟨v − w, H(v − w)⟩ + Ω(v) over a separable domain.
 
-    H is the Hessian of the risk in the features of a source, with curvatures c, plus a damping. Of
-    a free intercept q is the minimum over it: of slope `tilt`, curvature `bend`.
+    H is the Hessian of the risk in the features of a source, with curvatures c, plus a diagonal
+    `damping`. A free intercept has been minimised out of it: it moves by −⟨pull, v − w⟩.
     """
 
-    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        self.objective, k = objective, damping.size
-        H = source.gram(c, objective.intercept)
-        H = H + np.tril(H, -1).T
-        self.pull = np.zeros(k)  # of the weights on the intercept
-        if objective.intercept:
-            bend = max(float(H[k, k]), _LEAST)
-            self.pull = H[k, :k] / bend
-            H = H[:k, :k] - np.outer(self.pull, H[k, :k])
-        diagonal = np.einsum("ii->i", H)
-        diagonal += damping
-        np.maximum(diagonal, _LEAST, out=diagonal)
-        self.H = np.ascontiguousarray(H)
+    pull: Array
+
+    def __init__(self, objective: Objective) -> None:
+        self.terms = objective.regularizer, objective.domain
+        self.penalty, self.project = objective.penalty, objective.domain.project
+
+    @staticmethod
+    def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
+        """Return the model in the form that is the cheaper one."""
+        small = damping.size <= _MANY and source.nnz <= 2 * _WORTH * source.shape[0]
+        return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
     def minimum(self, w: Array, g: Array, enough: float) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
         Coordinate descent is extrapolated by Anderson's method (Bertrand and Massias, "Anderson
-        acceleration of coordinate descent" (2021), Alg. 4), where that is lower. It ends when about
+        acceleration of coordinate descent" (2021), Alg. 2), where that is lower. It ends when about
         a share `enough` of the gain is left.
         """
-        objective = self.objective
-        terms = objective.regularizer, objective.domain
-        v, r, path = w.copy(), g.copy(), np.empty((_SWEEPS + 1, w.size))
-        before, total = objective.penalty(w), 0.0
+        v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
+        kept, before, total = self.begin(w), self.penalty(w), 0.0
         for _ in range(_MOST_ROUNDS):
-            sweeps, total = loops.descend(*terms, self.H, v, r, path, (total, enough))
+            sweeps, total = self.descend(w, g, v, kept, path, (total, enough))
             if sweeps <= _SWEEPS:
                 break
-            self._extrapolate(w, g, v, r, path)
-        return v, max(before - self._height(w, g, v, r), 0.0)
+            there = _extrapolated(path)
+            self.project(there)
+            jump = self.begin(w, there)
+            if self._height(w, g, there, jump) < self._height(w, g, v, kept):
+                v, kept = there, jump
+        return v, max(before - self._height(w, g, v, kept), 0.0)
 
-    def _height(self, w: Array, g: Array, v: Array, r: Array) -> float:
-        return 0.5 * float((g + r) @ (v - w)) + self.objective.penalty(v)
+    def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
+        return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
-    def _extrapolate(self, w: Array, g: Array, v: Array, r: Array, path: Array) -> None:
-        changes = np.diff(path, axis=0)
-        products = changes @ changes.T
-        products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()
-        shares = np.linalg.solve(products, np.ones(products.shape[0]))
-        there = shares @ path[1:] / shares.sum()
-        self.objective.domain.project(there)
-        slopes = g + self.H @ (there - w)
-        if self._height(w, g, there, slopes) < self._height(w, g, v, r):
-            v[:], r[:] = there, slopes
+    @abstractmethod
+    def begin(self, w: Array, v: Array | None = None) -> Any:
+        """Return what sweeps keep of v, which is w at first."""
+
+    @abstractmethod
+    def descend(
+        self,
+        w: Array,
+        g: Array,
+        v: Array,
+        kept: Any,
+        path: Array,
+        stop: tuple[float, float],
+    ) -> tuple[int, float]:
+        """Sweep over the weights, as `compiled.coordinate_descent` says."""
+
+    @abstractmethod
+    def square(self, delta: Array, kept: Any) -> float:
+        """Return ⟨δ, Hδ⟩."""
+
+
+class HessianModel(QuadraticModel):
+    """The model with its Hessian as a matrix; what sweeps keep is H(v − w)."""
+
+    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
+        super().__init__(objective)
+        k = damping.size
+        H = source.gram(c, objective.intercept)
+        H += np.tril(H, -1).T
+        self.pull = np.zeros(k)
+        if objective.intercept:
+            self.pull = H[k, :k] / max(float(H[k, k]), _LEAST)
+            H = H[:k, :k] - np.outer(self.pull, H[k, :k])
+        diagonal = np.einsum("ii->i", H)
+        diagonal += damping
+        np.maximum(diagonal, _LEAST, out=diagonal)
+        self.H = H
+
+    def begin(self, w: Array, v: Array | None = None) -> Array:
+        return np.zeros(w.size) if v is None else self.H @ (v - w)
+
+    def descend(
+        self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
+    ) -> tuple[int, float]:
+        found: tuple[int, float] = loops.descend(*self.terms, self.H, (g, v, kept), path, stop)
+        return found
+
+    def square(self, delta: Array, kept: Array) -> float:
+        return float(delta @ kept)
+
+
+class ColumnModel(QuadraticModel):
+    """The model with the columns of √C X; what sweeps keep is √C X(v − w), and −⟨pull, v − w⟩."""
+
+    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
+        super().__init__(objective)
+        self.source, self.roots = source, np.sqrt(c.whole)
+        self.columns = source.X.transposed(self.roots)
+        self.damping, self.bend, self.pull = damping, _LEAST, np.zeros(damping.size)
+        self.h = loops.squares(self.columns) + damping
+        if objective.intercept:
+            self.bend = max(float(c.whole.sum()), _LEAST)
+            self.pull = source.combination(c) / self.bend
+            self.h -= self.bend * self.pull**2
+        np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
+
+    def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
+        if v is None:
+            return np.zeros(self.roots.size), np.zeros(1)
+        moves = self.roots * self.source.predictions(v - w)
+        return moves, np.array([-float(self.pull @ (v - w))])
+
+    def descend(
+        self,
+        w: Array,
+        g: Array,
+        v: Array,
+        kept: tuple[Array, Array],
+        path: Array,
+        stop: tuple[float, float],
+    ) -> tuple[int, float]:
+        given = w, g, self.h, self.damping, self.bend * self.pull, self.bend
+        found: tuple[int, float] = loops.descend_columns(
+            *self.terms, self.columns, given, (v, *kept), path, stop
+        )
+        return found
+
+    def square(self, delta: Array, kept: tuple[Array, Array]) -> float:
+        moves, [shift] = kept
+        return float(moves @ moves + self.damping @ delta**2 - self.bend * shift**2)
+
+
+def _extrapolated(path: Array) -> Array:
+    """Return the combination of points of a path, with shares that add up to 1, that moves least."""
+    changes = np.diff(path, axis=0)
+    products = changes @ changes.T
+    products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()
+    shares = np.linalg.solve(products, np.ones(products.shape[0]))
+    there: Array = shares @ path[1:] / shares.sum()
+    return there
