@@ -49,17 +49,14 @@ def descend(regularizer, domain, H, point, path, stop):
     return path.shape[0], total
 
 
-@compiled(
-    "A[k,m] given.0[k] given.1[k] given.2[k] given.3[k] given.4[k] point.0[k] point.1[m] point.2[1] path[n,k]",
-    fastmath=FAST,
-)
+@compiled("A[k,m] given.*[k] point.0[k] point.1[m] point.2[1] path[n,k]", fastmath=FAST)
 def descend_columns(regularizer, domain, A, given, point, path, stop):
-    """Do as `descend` with H = AAᵀ + diag(damping) − ppᵀ/β, of which only the rows of A are read.
+    """Do as `descend` with H = AAᵀ + diag(damping) − ppᵀ, of which only the rows of A are read.
 
-    `given` are w, g, the diagonal of H, the damping, p and β; `point` is v, Aᵀ(v − w) and
-    −⟨p, v − w⟩/β, all three written.
+    `given` are w, g, the diagonal of H, the damping and p; `point` is v, Aᵀ(v − w) and −⟨p, v − w⟩,
+    all three written.
     """
-    w, g, heights, damping, p, beta = given
+    w, g, heights, damping, p = given
     v, t, shift = point
     total, enough = stop
     path[0] = v
@@ -74,7 +71,7 @@ def descend_columns(regularizer, domain, A, given, point, path, stop):
             if step != 0.0:
                 v[j] += step
                 gain += 0.5 * h * step * step
-                shift[0] -= step * p[j] / beta
+                shift[0] -= step * p[j]
                 add(A, j, step, t)
         path[sweep] = v
         total += gain

@@ -32,7 +32,8 @@ _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
 _LEAST = 1e-300
 _SHORT = 0.25  # step after which the model is damped,
-_DAMPED, _STIFFER, _LOOSER = 1e-3, 10.0, 4.0  # at first, and by these factors
+_DAMPED, _STIFFEST = 1e-3, 1e3  # at first, and at last,
+_STIFFER, _LOOSER = 10.0, 4.0  # by these factors
 _UNDAMPED = 1e-10  # of a feature's largest curvature
 _LEVEL = 1e-12  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them;
 _NEAR = 1e-3  # and of what the last step's promise is of the risk
@@ -162,8 +163,7 @@ class ProximalNewton:
         chosen = WorkingSet.of(risk, state.w, state.g, state.bend)
         if not chosen.features.size:
             state.promise = 0.0
-            _survey(risk, state)
-            return
+            return _survey(risk, state)
         g, promises = state.g[chosen.features], [math.inf]
         model: QuadraticModel | None = None
         for _ in range(_INNER):
@@ -184,7 +184,7 @@ class ProximalNewton:
         v, state.promise = model.minimum(w, g, _MODEL)
         turn = v - w
         if not turn.any():
-            return
+            return _survey(risk, state)
         turn_b = -float(model.pull @ turn)
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
@@ -202,9 +202,10 @@ class ProximalNewton:
             best = 0.5 * state.promise * t / (rise + state.promise * t)
             t *= max(_NEAREST, min(best, _FARTHEST))
             t = t if t > _SHORTEST else 0.0
+        state.w = state.w.copy()
         state.w[chosen.features] = v
-        if 0.0 < t < _SHORT:
-            state.damping = max(_STIFFER * state.damping, _DAMPED)
+        if t < _SHORT:
+            state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
         elif t == 1.0:
             state.damping /= _LOOSER
 

@@ -114,25 +114,29 @@ class HessianModel(QuadraticModel):
 
 
 class ColumnModel(QuadraticModel):
-    """The model with the columns of √C X; what sweeps keep is √C X(v − w), and −⟨pull, v − w⟩."""
+    """The model with the columns of √C X, without their means if the intercept is free.
+
+    What sweeps keep is √C X(v − w), and ⟨p, w − v⟩ of p = √β pull, β the curvature in b.
+    """
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
         self.source, self.roots = source, np.sqrt(c.whole)
         self.columns = source.X.transposed(self.roots)
-        self.damping, self.bend, self.pull = damping, _LEAST, np.zeros(damping.size)
+        self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = loops.squares(self.columns) + damping
         if objective.intercept:
-            self.bend = max(float(c.whole.sum()), _LEAST)
-            self.pull = source.combination(c) / self.bend
-            self.h -= self.bend * self.pull**2
+            bend = max(float(c.whole.sum()), _LEAST)
+            self.pull = source.combination(c) / bend
+            self.p = np.sqrt(bend) * self.pull
+            self.h -= self.p**2
         np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
 
     def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
         if v is None:
             return np.zeros(self.roots.size), np.zeros(1)
         moves = self.roots * self.source.predictions(v - w)
-        return moves, np.array([-float(self.pull @ (v - w))])
+        return moves, np.array([-float(self.p @ (v - w))])
 
     def descend(
         self,
@@ -143,7 +147,7 @@ class ColumnModel(QuadraticModel):
         path: Array,
         stop: tuple[float, float],
     ) -> tuple[int, float]:
-        given = w, g, self.h, self.damping, self.bend * self.pull, self.bend
+        given = w, g, self.h, self.damping, self.p
         found: tuple[int, float] = loops.descend_columns(
             *self.terms, self.columns, given, (v, *kept), path, stop
         )
@@ -151,11 +155,11 @@ class ColumnModel(QuadraticModel):
 
     def square(self, delta: Array, kept: tuple[Array, Array]) -> float:
         moves, [shift] = kept
-        return float(moves @ moves + self.damping @ delta**2 - self.bend * shift**2)
+        return float(moves @ moves + self.damping @ delta**2 - shift**2)
 
 
 def _extrapolated(path: Array) -> Array:
-    """Return the combination of points of a path, with shares that add up to 1, that moves least."""
+    """Return that combination of a path's points, with shares that add up to 1, that moves least."""
     changes = np.diff(path, axis=0)
     products = changes @ changes.T
     products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()
