@@ -259,7 +259,8 @@ def test_one_step_is_that_of_a_plain_text():
     objective = Objective(Logistic(), L1(alpha), intercept=False)
     source = Source(X, y)
     model = quadratic_model.QuadraticModel.of(objective, source, source.split(c / 50), np.zeros(4))
-    found, promise = model.minimum(w, g, 1e-14)
+    model.enough = 1e-14
+    found, promise = model.minimum(w, g)
     np.testing.assert_allclose(found, v, rtol=1e-7, atol=1e-10)
     gained = -(g @ v + 0.5 * v @ H @ v + alpha * np.abs(v).sum())
     assert promise == pytest.approx(gained, rel=1e-9)

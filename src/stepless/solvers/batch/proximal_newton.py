@@ -22,11 +22,13 @@ from stepless.solvers.batch.smoothness import rounding_error
 from stepless.solvers.batch.working_set import WorkingSet
 from stepless.solvers.solver import Finding, needs_one_output
 
+_REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
 _SAMPLED, _ROUGH = 4, 0.01  # steps on a sample at most, and its relative gap that is enough
 _INNER = 10  # Newton steps on a working set at most
+_MORE = 3  # times that a working set is settled, at most,
+_SPENT = 1e-11  # and not once a step promises this part of the objective
 _SETTLED = 1e-3  # of what the first of them promised: below, the next working set is due
 _SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed
-_MODEL = 1e-3  # of a model's gain: what may be left to gain
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
@@ -55,6 +57,7 @@ class ProximalNewtonState:
     size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
     damping: float = 0.0
     promise: float = 0.0  # decrease, that the last model promised
+    fresh: bool = False  # weights of 0, from which no step was taken
 
 
 class ProximalNewton:
@@ -96,31 +99,18 @@ class ProximalNewton:
         if lack := needs_one_output(loss, remedy):
             return lack
         if not loss.offers("curvature"):
-            return f"needs the curvature of {type(loss).__name__}; use solver='auto'"
+            return f"needs the curvature of {type(loss).__name__}{_REMEDY}"
         if not (penalty.separable and objective.domain.separable):
-            return "knows penalties and domains of each weight by itself only; use solver='auto'"
+            return f"knows penalties and domains of each weight by itself only{_REMEDY}"
         if penalty.zero and not math.isfinite(objective.domain.reach()):
-            return "needs a penalty or a box; use solver='auto', or penalty='l1'"
+            return f"needs a penalty or a box{_REMEDY}"
         return None
 
     def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
-        if not w.any():
-            w, b = self._sampled(risk, w, b)
         source, kept = risk.source, Predictions.of(risk.source, w, b)
-        return ProximalNewtonState(w.copy(), b, kept, source.empty(), source.empty())
-
-    def _sampled(self, risk: RowRisk, w: Array, b: float) -> tuple[Array, float]:
-        """Return weights fitted to a sample of the examples, if there are enough of them."""
-        sample = newton_step.head_start_sample(risk)
-        if sample is None:
-            return w, b
-        state, rng = self.start(sample, w, b), np.random.default_rng(0)
-        for _ in range(_SAMPLED):
-            finding = self.step(sample, state, rng)
-            height = finding.objective or 0.0
-            if height - finding.lower_bound <= _ROUGH * height:
-                break
-        return finding.w, finding.b
+        state = ProximalNewtonState(w.copy(), b, kept, source.empty(), source.empty())
+        state.fresh = not w.any()
+        return state
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
         return self.start(risk, state.w, state.b)
@@ -130,18 +120,15 @@ class ProximalNewton:
             self._improve(risk, state)
         else:
             _survey(risk, state)
+            _look(risk, state)
         return self._certify(risk, state)
 
     def _certify(self, risk: RowRisk, state: ProximalNewtonState) -> Finding:
-        """Return the finding at the predictions; compute the gradient there.
+        """Return the finding at the predictions.
 
         The slopes are scaled until the minimum of the penalty and their plane is finite.
         """
         source, objective, w = risk.source, risk.objective, state.w
-        if state.kept.drifted(source.map(largest, state.kept.p)):
-            state.kept.renew(source, w, state.b)
-            _survey(risk, state)
-        state.g = source.combination(state.slopes) / risk.m
         height = objective.penalty(w) + state.value
         regularizer, interval = objective.regularizer, objective.domain.interval()
         share = float(loops.feasible_share(regularizer, *interval, state.g))
@@ -159,29 +146,67 @@ class ProximalNewton:
         return Finding(w, state.b, height, lower_bound=bound, claim=claim)
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState) -> None:
-        """Take Newton steps on the next working set."""
+        """Take Newton steps on the next working set, for as long as no other is due."""
+        if state.fresh:
+            self._begin(risk, state)
         chosen = WorkingSet.of(risk, state.w, state.g, state.bend)
         if not chosen.features.size:
             state.promise = 0.0
-            return _survey(risk, state)
-        g, promises = state.g[chosen.features], [math.inf]
+            _survey(risk, state)
+            return _look(risk, state)
         model: QuadraticModel | None = None
+        for _ in range(_MORE):
+            model = self._settle(chosen, state, model)
+            _look(risk, state)
+            height = risk.penalty(state.w) + state.value
+            following = WorkingSet.of(risk, state.w, state.g, state.bend)
+            if state.promise <= _SPENT * height or not chosen.holds(following):
+                break
+
+    def _settle(
+        self, chosen: WorkingSet, state: ProximalNewtonState, model: QuadraticModel | None
+    ) -> QuadraticModel:
+        """Take Newton steps until they promise little of what the first one did."""
+        risk, promises = chosen.risk, [math.inf, math.inf]
+        g = state.g[chosen.features]
         for _ in range(_INNER):
             if model is None or promises[-1] > _SLOW * promises[-2]:
                 damping = (state.damping + _UNDAMPED) * chosen.largest
                 model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
             self._move(chosen, state, g, model)
             promises.append(state.promise)
-            if promises[-1] <= _SETTLED * promises[1]:
+            if promises[-1] <= _SETTLED * promises[2]:
                 break
             g = chosen.source.combination(state.slopes) / risk.m
+        assert model is not None
+        return model
+
+    def _begin(self, risk: RowRisk, state: ProximalNewtonState) -> None:
+        """Move to weights fitted to a sample of the examples, if there are enough of them."""
+        state.fresh, sample = False, newton_step.head_start_sample(risk)
+        if sample is None:
+            return
+        found, rng = self.start(sample, state.w, state.b), np.random.default_rng(0)
+        for _ in range(_SAMPLED):
+            height = risk.penalty(found.w) + found.value
+            if self.step(sample, found, rng).lower_bound >= (1.0 - _ROUGH) * height:
+                break
+        at = ProximalNewtonState(
+            found.w, found.b, Predictions.of(risk.source, found.w, found.b), state.slopes, state.c
+        )
+        _survey(risk, at)
+        if risk.penalty(at.w) + at.value < risk.penalty(state.w) + state.value:
+            at.g = risk.source.combination(at.slopes) / risk.m
+            vars(state).update(vars(at))
+        else:
+            _survey(risk, state)
 
     def _move(
         self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
         risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
-        v, state.promise = model.minimum(w, g, _MODEL)
+        v, state.promise = model.minimum(w, g)
         turn = v - w
         if not turn.any():
             return _survey(risk, state)
@@ -208,6 +233,14 @@ class ProximalNewton:
             state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
         elif t == 1.0:
             state.damping /= _LOOSER
+
+
+def _look(risk: RowRisk, state: ProximalNewtonState) -> None:
+    """Compute the gradient at the predictions."""
+    if state.kept.drifted(risk.source.map(largest, state.kept.p)):
+        state.kept.renew(risk.source, state.w, state.b)
+        _survey(risk, state)
+    state.g = risk.source.combination(state.slopes) / risk.m
 
 
 def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:

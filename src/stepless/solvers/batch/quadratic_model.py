@@ -28,6 +28,7 @@ class QuadraticModel(ABC):
     """
 
     pull: Array
+    enough: float  # share of a model's gain that is worth no more sweeps
 
     def __init__(self, objective: Objective) -> None:
         self.terms = objective.regularizer, objective.domain
@@ -39,7 +40,7 @@ class QuadraticModel(ABC):
         small = damping.size <= _MANY and source.nnz <= 2 * _WORTH * source.shape[0]
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
-    def minimum(self, w: Array, g: Array, enough: float) -> tuple[Array, float]:
+    def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
         Coordinate descent is extrapolated by Anderson's method (Bertrand and Massias, "Anderson
@@ -49,7 +50,7 @@ class QuadraticModel(ABC):
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         for _ in range(_MOST_ROUNDS):
-            sweeps, total = self.descend(w, g, v, kept, path, (total, enough))
+            sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if sweeps <= _SWEEPS:
                 break
             there = _extrapolated(path)
@@ -86,6 +87,8 @@ class QuadraticModel(ABC):
 class HessianModel(QuadraticModel):
     """The model with its Hessian as a matrix; what sweeps keep is H(v − w)."""
 
+    enough = 1e-3  # a sweep is cheap
+
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
         k = damping.size
@@ -118,6 +121,8 @@ class ColumnModel(QuadraticModel):
 
     What sweeps keep is √C X(v − w), and ⟨p, w − v⟩ of p = √β pull, β the curvature in b.
     """
+
+    enough = 0.1  # a sweep costs as much as new slopes
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
@@ -159,7 +164,7 @@ class ColumnModel(QuadraticModel):
 
 
 def _extrapolated(path: Array) -> Array:
-    """Return that combination of a path's points, with shares that add up to 1, that moves least."""
+    """Return the combination of a path's points, with shares of sum 1, that moves least."""
     changes = np.diff(path, axis=0)
     products = changes @ changes.T
     products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()

@@ -52,3 +52,7 @@ class WorkingSet:
         """The examples, with these features only."""
         whole = self.features.size == self.risk.d
         return self.risk.source if whole else self.risk.source.narrowed(self.features)
+
+    def holds(self, other: WorkingSet) -> bool:
+        """Return whether it has all features of another one."""
+        return bool(np.isin(other.features, self.features, assume_unique=True).all())
