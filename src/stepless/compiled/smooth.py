@@ -39,3 +39,15 @@ def along(block, loss, p, move, length):
         first += s[i] * loss.slope(z, y[i]) * move[i]
         second += s[i] * loss.curvature(z, y[i]) * move[i] * move[i]
     return first, second
+
+
+@rowless
+@compiled("block[m,_] slopes[m]", fastmath=FAST)
+def conjugates(block, loss, slopes, share):
+    """Return Σ s_i ℓ*(share · a_i, y_i), given s_i a_i."""
+    _, y, s = block
+    total = 0.0
+    for i in range(s.size):
+        if s[i] > 0.0:
+            total += s[i] * loss.conjugate(share * slopes[i] / s[i], y[i])
+    return total

@@ -21,6 +21,7 @@ from stepless.data.column import Column
 from stepless.data.cuts import sum_blocks
 from stepless.data.home import Home, Round, Spans
 from stepless.data.memory import Memory
+from stepless.data.span_rows import joined
 from stepless.data.threads import available_cores
 from stepless.design import Dense, Design, Sparse
 
@@ -243,6 +244,15 @@ class Source:
             vars(other).pop(name, None)
         return other
 
+    def narrowed(self, features: Indices) -> Source:
+        """Return the same examples in the same blocks, in memory, with some features only."""
+        parts = self.map(_narrow, features)
+        other = copy(self)
+        other.home = Memory(joined(parts, features.size), self.cuts)
+        for name in ("_blocks", "whole", "sizes", "means"):
+            vars(other).pop(name, None)
+        return other
+
     def take(self, rows: Indices) -> Source:
         """Return a copy, in memory, of some examples, with their weights as they are here."""
         if self.home.here:
@@ -318,6 +328,10 @@ class Source:
 def _weights(block: Block) -> tuple[float, bool]:
     """Return the sum of a block's weights, and whether all are finite and ≥ 0."""
     return float(block.s.sum()), bool(np.isfinite(block.s).all() and (block.s >= 0.0).all())
+
+
+def _narrow(block: Block, features: Indices) -> Dense | Sparse:
+    return block.X.narrow(features)
 
 
 @light

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from stepless.arrays import AnyArray, Indices
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.term import Term
@@ -52,6 +52,14 @@ class Dense(Term):
     def join(self, other: Dense) -> Self:
         """Return these rows and then the other's."""
         return type(self)(np.vstack([self.array, other.array]))
+
+    def narrow(self, features: Indices) -> Dense:
+        """Return a copy with some features only, in this order."""
+        return Dense(np.take(self.array, features, axis=1))
+
+    def transposed(self, scale: Array) -> Dense:
+        """Return the features as rows, the entries of each example times a number."""
+        return Dense(np.ascontiguousarray(self.array.T * scale))
 
     def digest(self) -> int:
         """Return a checksum of these rows."""

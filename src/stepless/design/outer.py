@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
+from stepless.arrays import Array, Indices
 from stepless.design.dense import Dense
 
 
@@ -32,6 +35,13 @@ class Outer(Dense):
     def nnz(self) -> int:
         m, n = self.array.shape
         return int(m * n * n)
+
+    def narrow(self, features: Indices) -> Dense:
+        first, second = np.divmod(features, self.array.shape[1])
+        return Dense(self.array[:, first] * self.array[:, second])
+
+    def transposed(self, scale: Array) -> Dense:
+        return self.narrow(np.arange(self.shape[1])).transposed(scale)
 
     def span(self, i: int) -> tuple[int, int]:
         return 0, self.array.shape[1] * self.array.shape[1]

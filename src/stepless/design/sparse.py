@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from stepless.arrays import AnyArray, Indices
+from stepless.arrays import AnyArray, Array, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.jit import compiled
@@ -81,6 +81,27 @@ class Sparse(Term):
             self.width,
         )
 
+    def narrow(self, features: Indices) -> Sparse:
+        """Return a copy with some features only, which rise."""
+        place = np.full(self.width, features.size, dtype=np.uint32)
+        place[features] = np.arange(features.size, dtype=np.uint32)
+        indptr = np.zeros(self.size() + 1, dtype=np.uint64)
+        # as large as it could be: what is not written takes no memory
+        data = np.empty(self.nnz + 1, dtype=self.data.dtype)
+        indices = np.empty(data.size, dtype=np.uint32)
+        count = int(copy_placed(self, place, features.size, indptr, data, indices))
+        return Sparse(data[:count], indices[:count], indptr, features.size)
+
+    def transposed(self, scale: Array) -> Sparse:
+        """Return the features as rows, the entries of each example times a number."""
+        indptr = np.zeros(self.width + 1, dtype=np.uint64)
+        count_features(self, indptr)
+        np.cumsum(indptr, out=indptr)
+        data = np.empty(self.nnz)
+        indices = np.empty(data.size, dtype=np.uint32)
+        transpose(self, scale, indptr[:-1].copy(), data, indices)
+        return Sparse(data, indices, indptr, self.size())
+
     def digest(self) -> int:
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
         return checksum(self.data[here], self.indices[here], self.indptr)
@@ -141,3 +162,44 @@ def copy_entries(X, rows, indptr, data, indices):
         for k in range(first, last):
             indices[to], data[to] = X.entry(rows[r], k)
             to += np.uint64(1)
+
+
+@compiled("X[m,d] place[d] indptr[m+1] data[X.nnz+1] indices[X.nnz+1]")
+def copy_placed(X, place, k, indptr, data, indices):
+    """Write the entries whose feature has a place < k, and where rows begin; return how many.
+
+    Each entry is written, and the next one over those that have none: a branch would be foreseen
+    as seldom as not.
+    """
+    to = np.uint64(0)
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, v = X.entry(i, at)
+            data[to] = v
+            indices[to] = place[j]
+            to += np.uint64(place[j] < k)
+        indptr[i + 1] = to
+    return to
+
+
+@compiled("X[_,d] indptr[d+1]")
+def count_features(X, indptr):
+    """Count the entries of feature j in indptr[j + 1]."""
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, _ = X.entry(i, at)
+            indptr[j + np.uint32(1)] += np.uint64(1)
+
+
+@compiled("X[m,d] scale[m] to[d] data[X.nnz] indices[X.nnz]")
+def transpose(X, scale, to, data, indices):
+    """Write data and indices feature by feature, each from `to` on, which is moved."""
+    for i in range(X.size()):
+        first, last = X.span(i)
+        for at in range(first, last):
+            j, v = X.entry(i, at)
+            data[to[j]] = scale[i] * v
+            indices[to[j]] = i
+            to[j] += np.uint64(1)

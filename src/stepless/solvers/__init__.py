@@ -14,6 +14,7 @@ from stepless.solvers.batch.mirror_descent import MirrorDescent as MirrorDescent
 from stepless.solvers.batch.mirror_prox import MirrorProx as MirrorProx
 from stepless.solvers.batch.newton import Newton as Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle as ProximalBundle
+from stepless.solvers.batch.proximal_newton import ProximalNewton as ProximalNewton
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton as SmoothedNewton
 from stepless.solvers.online.adagrad import AdaGrad as AdaGrad
 from stepless.solvers.online.adaptive import Adaptive as Adaptive
@@ -53,6 +54,7 @@ SOLVERS: dict[str, Any] = {
         ProximalBundle,
         BundleLinesearch,
         Newton,
+        ProximalNewton,
         SmoothedNewton,
         LBFGS,
         InteriorPoint,

@@ -18,6 +18,7 @@ from stepless.solvers.batch.lbfgs import LBFGS
 from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
+from stepless.solvers.batch.proximal_newton import ProximalNewton
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.lacking import works_anywhere
 from stepless.solvers.online.adagrad import AdaGrad
@@ -55,8 +56,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     |                                                  | penalty, a domain                  |
     | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
-    | a penalty but l2, a domain but the ball,         | accelerated, after emgd for l1 and |
-    | and a smooth loss                                | elasticnet, up to 1500 features    |
+    | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
+    | and a smooth loss                                | each weight; accelerated           |
     | … and a loss with corners                        | bundle up to 1500 features, if it  |
     |                                                  | knows both; adagrad                |
     | weights in a ball                                | bundle                             |
@@ -184,13 +185,10 @@ def _unpenalized(risk: RowRisk) -> Solver:
     return InteriorPoint() if few and loss.offers("corners") else ProximalBundle()
 
 
-def _curved(risk: RowRisk) -> Solver | SolverSequence:
+def _curved(risk: RowRisk) -> Solver:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
-    lagged = risk.objective.regularizer.has_lasso and risk.objective.domain.free
-    slow = risk.source.home.slow
-    if slow or risk.d > _MANY or not lagged or EMGD().lacks(risk.objective):
-        return Accelerated()
-    return SolverSequence((EMGD(), 25), (Accelerated(), 60))
+    first = ProximalNewton()
+    return Accelerated() if risk.source.home.slow or first.lacks(risk.objective) else first
 
 
 def _cornered(risk: RowRisk) -> Solver | SolverSequence:

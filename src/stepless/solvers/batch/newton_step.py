@@ -239,6 +239,10 @@ class Predictions:
         source.update(self.p, _follow, move, t)
         self.moved = True
 
+    def leave(self, source: Source, before: Column, move: Column, t: float) -> None:
+        """Be t times a move away from what they were before."""
+        self.p, self.moved = source.column(_away, before, move, t), True
+
     def drifted(self, reaches: list[float]) -> bool:
         """Note the largest |p_i| of blocks; return whether rounding may have added up by now."""
         before, self.reach = self.reach, float(np.max(reaches))  # of which NaN is the highest
@@ -287,6 +291,12 @@ def _follow(block: Block, p: Array, move: Array | float, t: float) -> None:
     p += t * move
 
 
+@light
+def _away(block: Block, p: Array, move: Array, t: float) -> Array:
+    """Return p and t times a move."""
+    return p + t * move
+
+
 def _squares(block: Block, diagonal: Array, c: Array) -> None:
     """Add to each feature's place Σ c_i x_ij²; to one more place, if there is one, Σ c_i."""
     d = block.shape[1]
@@ -306,8 +316,8 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
 def head_start_sample(risk: RowRisk) -> RowRisk | None:
     """Return a sample of an eighth of the examples, or of fewer; None if there are too few.
 
-    n examples cannot tell weights apart that a penalty of strength 1/n would not: the strength is
-    at least a tenth of that, so that weights of rare features do not diverge.
+    n examples cannot tell weights apart that a ridge of strength 1/n would not: its strength is at
+    least a tenth of that, so that weights of rare features do not diverge.
     """
     entries = max(risk.source.nnz, 1)
     n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)
@@ -315,6 +325,7 @@ def head_start_sample(risk: RowRisk) -> RowRisk | None:
         return None
     every = risk.m // n
     rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)
-    strength = max(risk.objective.strength, 0.1 / n)
-    objective = replace(risk.objective, regularizer=SquaredL2(strength))
+    objective = risk.objective
+    if objective.euclidean:
+        objective = replace(objective, regularizer=SquaredL2(max(objective.strength, 0.1 / n)))
     return LinearRisk(objective, risk.source.take(rows))

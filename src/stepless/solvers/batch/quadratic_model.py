@@ -1,0 +1,173 @@
+"""The quadratic model of a proximal Newton step, and its minimum by coordinate descent."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from stepless.arrays import Array
+from stepless.compiled import coordinate_descent as loops
+from stepless.data import Column, Source
+from stepless.objective import Objective
+
+_SWEEPS = 5  # between two extrapolations
+_MOST_ROUNDS = 200  # of so many sweeps
+_LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
+_REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
+_MANY = 2000  # features up to which the Hessian itself is formed,
+_WORTH = 50  # if it takes no more products than so many per entry
+
+
+class QuadraticModel(ABC):
+    """q(v) = ⟨g, v − w⟩ + ½⟨v − w, H(v − w)⟩ + Ω(v) over a separable domain.
+
+    H is the Hessian of the risk in the features of a source, with curvatures c, plus a diagonal
+    `damping`. A free intercept has been minimised out of it: it moves by −⟨pull, v − w⟩.
+    """
+
+    pull: Array
+    enough: float  # share of a model's gain that is worth no more sweeps
+
+    def __init__(self, objective: Objective) -> None:
+        self.terms = objective.regularizer, objective.domain
+        self.penalty, self.project = objective.penalty, objective.domain.project
+
+    @staticmethod
+    def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
+        """Return the model in the form that is the cheaper one."""
+        small = damping.size <= _MANY and source.nnz <= 2 * _WORTH * source.shape[0]
+        return (HessianModel if small else ColumnModel)(objective, source, c, damping)
+
+    def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
+        """Return about the minimiser, and what the model promises for it: q(w) − q(v).
+
+        Coordinate descent is extrapolated by Anderson's method (Bertrand and Massias, "Anderson
+        acceleration of coordinate descent" (2021), Alg. 2), where that is lower. It ends when about
+        a share `enough` of the gain is left.
+        """
+        v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
+        kept, before, total = self.begin(w), self.penalty(w), 0.0
+        for _ in range(_MOST_ROUNDS):
+            sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
+            if sweeps <= _SWEEPS:
+                break
+            there = _extrapolated(path)
+            self.project(there)
+            jump = self.begin(w, there)
+            if self._height(w, g, there, jump) < self._height(w, g, v, kept):
+                v, kept = there, jump
+        return v, max(before - self._height(w, g, v, kept), 0.0)
+
+    def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
+        return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
+
+    @abstractmethod
+    def begin(self, w: Array, v: Array | None = None) -> Any:
+        """Return what sweeps keep of v, which is w at first."""
+
+    @abstractmethod
+    def descend(
+        self,
+        w: Array,
+        g: Array,
+        v: Array,
+        kept: Any,
+        path: Array,
+        stop: tuple[float, float],
+    ) -> tuple[int, float]:
+        """Sweep over the weights, as `compiled.coordinate_descent` says."""
+
+    @abstractmethod
+    def square(self, delta: Array, kept: Any) -> float:
+        """Return ⟨δ, Hδ⟩."""
+
+
+class HessianModel(QuadraticModel):
+    """The model with its Hessian as a matrix; what sweeps keep is H(v − w)."""
+
+    enough = 1e-3  # a sweep is cheap
+
+    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
+        super().__init__(objective)
+        k = damping.size
+        H = source.gram(c, objective.intercept)
+        H += np.tril(H, -1).T
+        self.pull = np.zeros(k)
+        if objective.intercept:
+            self.pull = H[k, :k] / max(float(H[k, k]), _LEAST)
+            H = H[:k, :k] - np.outer(self.pull, H[k, :k])
+        diagonal = np.einsum("ii->i", H)
+        diagonal += damping
+        np.maximum(diagonal, _LEAST, out=diagonal)
+        self.H = H
+
+    def begin(self, w: Array, v: Array | None = None) -> Array:
+        return np.zeros(w.size) if v is None else self.H @ (v - w)
+
+    def descend(
+        self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
+    ) -> tuple[int, float]:
+        found: tuple[int, float] = loops.descend(*self.terms, self.H, (g, v, kept), path, stop)
+        return found
+
+    def square(self, delta: Array, kept: Array) -> float:
+        return float(delta @ kept)
+
+
+class ColumnModel(QuadraticModel):
+    """The model with the columns of √C X, without their means if the intercept is free.
+
+    What sweeps keep is √C X(v − w), and ⟨p, w − v⟩ of p = √β pull, β the curvature in b.
+    """
+
+    enough = 0.1  # a sweep costs as much as new slopes
+
+    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
+        super().__init__(objective)
+        self.source, self.roots = source, np.sqrt(c.whole)
+        self.columns = source.X.transposed(self.roots)
+        self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
+        self.h = loops.squares(self.columns) + damping
+        if objective.intercept:
+            bend = max(float(c.whole.sum()), _LEAST)
+            self.pull = source.combination(c) / bend
+            self.p = np.sqrt(bend) * self.pull
+            self.h -= self.p**2
+        np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
+
+    def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
+        if v is None:
+            return np.zeros(self.roots.size), np.zeros(1)
+        moves = self.roots * self.source.predictions(v - w)
+        return moves, np.array([-float(self.p @ (v - w))])
+
+    def descend(
+        self,
+        w: Array,
+        g: Array,
+        v: Array,
+        kept: tuple[Array, Array],
+        path: Array,
+        stop: tuple[float, float],
+    ) -> tuple[int, float]:
+        given = w, g, self.h, self.damping, self.p
+        found: tuple[int, float] = loops.descend_columns(
+            *self.terms, self.columns, given, (v, *kept), path, stop
+        )
+        return found
+
+    def square(self, delta: Array, kept: tuple[Array, Array]) -> float:
+        moves, [shift] = kept
+        return float(moves @ moves + self.damping @ delta**2 - shift**2)
+
+
+def _extrapolated(path: Array) -> Array:
+    """Return the combination of a path's points, with shares of sum 1, that moves least."""
+    changes = np.diff(path, axis=0)
+    products = changes @ changes.T
+    products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()
+    shares = np.linalg.solve(products, np.ones(products.shape[0]))
+    there: Array = shares @ path[1:] / shares.sum()
+    return there

@@ -1,0 +1,58 @@
+"""The features that a proximal Newton step moves, and the examples with these features only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from stepless.arrays import Array, Indices
+from stepless.compiled import coordinate_descent as loops
+from stepless.data import Source
+from stepless.risks.risk import RowRisk
+
+_FEWEST = 400  # features in a working set, if there are as many that gain
+_LEAST = 1e-300
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """Features that are moved together.
+
+    `largest` are the curvatures of the risk in each, for the largest curvature of the loss.
+    """
+
+    risk: RowRisk
+    features: Indices
+    largest: Array
+
+    @classmethod
+    def of(cls, risk: RowRisk, w: Array, g: Array, curvature: float) -> WorkingSet:
+        """Choose features whose weight is not 0, and others that gain most, as many more.
+
+        `curvature` is the mean one of the loss, g the gradient of the risk at w.
+        """
+        objective, gains, squares = risk.objective, np.empty(risk.d), risk.sizes**2
+        smoothness = float(objective.loss.smoothness())
+        largest = smoothness if math.isfinite(smoothness) else curvature
+        h = np.maximum((curvature or largest) * squares, _LEAST)
+        loops.gains(objective.regularizer, objective.domain, w, g, h, gains)
+        kept = w != 0.0
+        n = max(_FEWEST, 2 * int(kept.sum()))
+        gains[kept] = math.inf
+        features = np.flatnonzero(gains > 0.0)
+        if features.size > n:
+            features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
+        return cls(risk, features, largest * squares[features])
+
+    @cached_property
+    def source(self) -> Source:
+        """The examples, with these features only."""
+        whole = self.features.size == self.risk.d
+        return self.risk.source if whole else self.risk.source.narrowed(self.features)
+
+    def holds(self, other: WorkingSet) -> bool:
+        """Return whether it has all features of another one."""
+        return bool(np.isin(other.features, self.features, assume_unique=True).all())

@@ -1,0 +1,278 @@
+"""Proximal Newton steps against other people's optima, and against a plain text of one step."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize as scipy_minimize
+from scipy.special import expit
+
+from contracts.problems import PARAMETERS, examples
+from stepless import L1, LOSSES, ElasticNet, LinearClassifier, LinearRegressor, Source, Stopping
+from stepless.minimization import minimize
+from stepless.objective import (
+    Box,
+    Free,
+    Huber,
+    HyperbolicEntropy,
+    Logistic,
+    Nonnegative,
+    Objective,
+    Poisson,
+    Regularizer,
+    Squared,
+    SquaredHinge,
+    SquaredL2,
+    Zero,
+)
+from stepless.risks.linear_risk import LinearRisk
+from stepless.solvers import SOLVERS
+from stepless.solvers.auto import choose
+from stepless.solvers.batch import quadratic_model, working_set
+
+SMOOTH = ["logistic", "squared", "squared_hinge", "huber", "poisson", "smoothed_hinge"]
+
+
+def solved(loss, penalty, data, domain=Free(), intercept=True, gap=1e-9):
+    """The result on (X, y, s)."""
+    risk = LinearRisk(Objective(loss, penalty, domain, intercept), Source(*data, threads=1))
+    return minimize(risk, SOLVERS["proximal-newton"](), Stopping(gap=gap, passes=100))
+
+
+def losses_and_slopes(name, z, y):
+    """The losses in plain numpy, as scipy's solver needs them."""
+    r = z - y
+    if name == "logistic":
+        return np.logaddexp(0.0, -y * z), -y * expit(-y * z)
+    if name == "squared":
+        return 0.5 * r**2, r
+    if name == "squared_hinge":
+        short = np.maximum(0.0, 1.0 - y * z)
+        return short**2, -2.0 * y * short
+    if name == "huber":
+        far = np.abs(r) > 1.0
+        return np.where(far, np.abs(r) - 0.5, 0.5 * r**2), np.clip(r, -1.0, 1.0)
+    if name == "poisson":
+        constant = np.where(y > 0.0, y * np.log(np.maximum(y, 1.0)) - y, 0.0)
+        return np.exp(z) - y * z + constant, np.exp(z) - y
+    gamma = PARAMETERS["smoothed_hinge"]["gamma"]
+    return np.logaddexp(0.0, gamma * (1.0 - y * z)) / gamma, -y * expit(gamma * (1.0 - y * z))
+
+
+def scipys_optimum(name, data, shares, domain, intercept):
+    """The least α‖w‖₁ + (β/2)‖w‖² + R, w = u − v with u, v ≥ 0, by L-BFGS-B."""
+    X, y, s = data
+    m, d = X.shape
+    s = np.ones(m) if s is None else s / s.mean()
+    alpha, beta = shares
+
+    def function(x):
+        w, b = x[:d] - x[d : 2 * d], x[2 * d]
+        value, slope = losses_and_slopes(name, X @ w + b, y)
+        g = X.T @ (s * slope) / m + beta * w
+        total = s @ value / m + alpha * x[: 2 * d].sum() + 0.5 * beta * w @ w
+        return total, np.concatenate([g + alpha, alpha - g, [s @ slope / m]])
+
+    low, high = domain.interval()
+    ends = [(0.0, max(high, 0.0))] * d + [(0.0, max(-low, 0.0))] * d
+    ends.append((None, None) if intercept else (0.0, 0.0))
+    ends = [(a, None if b == math.inf else b) for a, b in ends]
+    options = {"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
+    x = np.zeros(2 * d + 1)
+    for _ in range(5):
+        x = scipy_minimize(function, x, jac=True, method="L-BFGS-B", bounds=ends, options=options).x
+    return function(x)[0]
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("penalty", [L1(0.03), ElasticNet(0.02, 0.7)], ids=str)
+def test_it_reaches_the_optimum_of_another_solver(loss, penalty):
+    kinds = product([(40, 4), (30, 60)], [Free(), Box(-0.3, 0.5), Nonnegative()], [False, True])
+    for n, (size, domain, intercept) in enumerate(kinds):
+        X, y = examples(loss, n, *size)
+        s = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], len(y)) if n % 2 else None
+        if s is not None:
+            s[:2] = 1.0
+        given = sparse.csr_matrix(X) if n % 3 else X
+        kind = LOSSES[loss](**PARAMETERS.get(loss, {}))
+        found = solved(kind, penalty, (given, y, s), domain, intercept)
+        case = size, domain, intercept, found.rel_gap
+        assert found.stopped_by == "gap", case
+        best = scipys_optimum(loss, (X, y, s), penalty.elastic_shares, domain, intercept)
+        assert found.objective <= best * (1.0 + 1.1e-9), case
+        assert found.lower_bound <= best, case
+
+
+@pytest.mark.parametrize(
+    "penalty", [L1(0.01), ElasticNet(0.01, 0.5), HyperbolicEntropy(0.05), SquaredL2(0.05)], ids=str
+)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_columns_and_hessian_give_the_same_steps(penalty, intercept, monkeypatch):
+    data = (*examples("logistic", 1, 60, 20), None)
+    both = []
+    for most in (2000, 0):
+        monkeypatch.setattr(quadratic_model, "_MANY", most)
+        for X in (data[0], sparse.csr_matrix(data[0])):
+            found = solved(Logistic(), penalty, (X, *data[1:]), intercept=intercept, gap=1e-10)
+            assert found.stopped_by == "gap"
+            both.append(found)
+    for found in both[1:]:
+        np.testing.assert_allclose(found.w, both[0].w, rtol=1e-4, atol=1e-7)
+
+
+def test_working_sets_grow_until_they_hold_the_support(monkeypatch):
+    monkeypatch.setattr(working_set, "_FEWEST", 5)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 300))
+    y = np.where(X[:, :30] @ rng.normal(size=30) > 0.0, 1.0, -1.0)
+    found = solved(Logistic(), L1(0.01), (X, y, None))
+    assert found.stopped_by == "gap"
+    assert len(found.trace) > 3
+    assert 20 < np.count_nonzero(found.w) < 150
+    monkeypatch.setattr(working_set, "_FEWEST", 400)
+    whole = solved(Logistic(), L1(0.01), (X, y, None))
+    np.testing.assert_allclose(found.w, whole.w, rtol=1e-3, atol=1e-6)
+    np.testing.assert_array_equal(found.w != 0.0, whole.w != 0.0)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_penalty_that_leaves_nothing_ends_at_once(loss, intercept):
+    X, y = examples(loss, 2, 50, 6)
+    kind = LOSSES[loss](**PARAMETERS.get(loss, {}))
+    risk = LinearRisk(Objective(kind, L1(1.0), intercept=intercept), Source(X, y))
+    start = 0.0
+    if intercept:
+        start = risk.cut_at_zero(0.0).b
+    slope = losses_and_slopes(loss, np.full(50, start), y)[1]
+    top = float(np.abs(X.T @ slope).max()) / 50
+    found = solved(kind, L1(1.0001 * top), (X, y, None), intercept=intercept)
+    assert not found.w.any()
+    assert len(found.trace) == 1
+    assert solved(kind, L1(0.95 * top), (X, y, None), intercept=intercept).w.any()
+
+
+def awkward():
+    """Shapes that are easily forgotten."""
+    X, y = examples("logistic", 7, 40, 6)
+    X[:, 3], X[:, 5] = X[:, 2], 0.0
+    yield "duplicate columns, and one of zeros", X, y
+    X, y = examples("logistic", 8, 40, 5)
+    yield "scales", X * np.array([1.0, 1e4, 1e-3, 1.0, 1.0]), y
+    X, _ = examples("logistic", 9, 60, 5)
+    yield "separable", X, np.where(X[:, 0] > 0.0, 1.0, -1.0)
+    X, _ = examples("logistic", 10, 300, 5)
+    yield "rare positives", X, np.where(np.arange(300) < 2, 1.0, -1.0)
+    X, y = examples("logistic", 11, 50, 1)
+    yield "one feature", X, y
+    X, y = examples("logistic", 12, 40, 5)
+    yield "float32", X.astype(np.float32), y
+    yield "few examples", *examples("logistic", 13, 5, 40)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge(), Huber(0.3), Squared()], ids=repr)
+def test_awkward_shapes(loss, intercept):
+    for name, X, y in awkward():
+        for layout in (np.asarray, sparse.csr_matrix):
+            for penalty in (L1(1e-3), ElasticNet(1e-3, 0.5)):
+                data = layout(X), y, None
+                found = solved(loss, penalty, data, intercept=intercept, gap=1e-7)
+                assert found.stopped_by == "gap", (name, penalty, found.rel_gap)
+    found = solved(loss, L1(1e-3), (*next(awkward())[1:], None), intercept=intercept)
+    assert found.w[5] == 0.0
+
+
+def test_counts_that_are_large_and_targets_that_are_far():
+    X, y = examples("poisson", 3, 60, 4)
+    assert solved(Poisson(), L1(0.1), (X, 1000.0 * y, None)).stopped_by == "gap"
+    X, y = examples("huber", 3, 60, 4)
+    far = solved(Huber(1.0), L1(1e-3), (X, 1e4 + 100.0 * y, None), gap=1e-7)
+    assert far.stopped_by == "gap"
+
+
+class Cubic(Regularizer):
+    """A user's penalty: Σ |w|³/3, with a corner nowhere and no closed form but the prox."""
+
+    alpha: float = 0.1
+
+    def value(self, wj):
+        return self.alpha * abs(wj) ** 3 / 3.0
+
+    def prox(self, wj, step):
+        k = step * self.alpha
+        return math.copysign((math.sqrt(1.0 + 4.0 * k * abs(wj)) - 1.0) / (2.0 * k), wj)
+
+    def conjugate(self, uj):
+        return 2.0 / 3.0 * abs(uj) ** 1.5 / math.sqrt(self.alpha)
+
+    def conjugate_gradient(self, uj):
+        return math.copysign(math.sqrt(abs(uj) / self.alpha), uj)
+
+
+def test_a_penalty_of_ones_own():
+    X, y = examples("logistic", 4, 60, 5)
+    found = solved(Logistic(), Cubic(0.1), (X, y, None), intercept=False)
+    assert found.stopped_by == "gap"
+
+    def function(w):
+        value, slope = losses_and_slopes("logistic", X @ w, y)
+        return value.mean() + 0.1 * (np.abs(w) ** 3).sum() / 3.0, X.T @ slope / 60 + 0.1 * w * abs(
+            w
+        )
+
+    best = scipy_minimize(function, np.zeros(5), jac=True, options={"gtol": 1e-10})
+    assert found.objective == pytest.approx(best.fun, rel=1e-8)
+
+
+def test_it_refuses_what_it_cannot_do():
+    solver = SOLVERS["proximal-newton"]()
+    assert "curvature" in solver.lacks(Objective(LOSSES["hinge"](), L1(0.1)))
+    assert "box" in solver.lacks(Objective(Squared(), Zero()))
+    assert solver.lacks(Objective(Squared(), Zero(), Box(-1.0, 1.0))) is None
+
+
+def test_it_goes_on_at_another_strength():
+    X, y = examples("logistic", 5, 100, 30)
+    source = Source(X, y)
+    risks = [LinearRisk(Objective(Logistic(), L1(a)), source) for a in (0.02, 0.01)]
+    solver, stopping = SOLVERS["proximal-newton"](), Stopping(gap=1e-8, passes=50)
+    first = minimize(risks[0], solver, stopping)
+    warm = minimize(risks[1], solver, stopping, start=first)
+    cold = minimize(risks[1], solver, stopping)
+    assert warm.stopped_by == cold.stopped_by == "gap"
+    np.testing.assert_allclose(warm.w, cold.w, rtol=1e-3, atol=1e-5)
+
+
+def test_one_step_is_that_of_a_plain_text():
+    """One Newton step on all features, its model minimised by 2000 proximal gradient steps."""
+    X, y = examples("logistic", 6, 50, 4)
+    alpha, w = 0.01, np.zeros(4)
+    slope, c = -y / 2.0, np.full(50, 0.25)
+    g, H = X.T @ slope / 50, X.T * c @ X / 50
+    v, step = w.copy(), 1.0 / np.linalg.norm(H, 2)
+    for _ in range(2000):
+        u = v - step * (g + H @ (v - w))
+        v = np.sign(u) * np.maximum(np.abs(u) - step * alpha, 0.0)
+    objective = Objective(Logistic(), L1(alpha), intercept=False)
+    source = Source(X, y)
+    model = quadratic_model.QuadraticModel.of(objective, source, source.split(c / 50), np.zeros(4))
+    model.enough = 1e-14
+    found, promise = model.minimum(w, g)
+    np.testing.assert_allclose(found, v, rtol=1e-7, atol=1e-10)
+    gained = -(g @ v + 0.5 * v @ H @ v + alpha * np.abs(v).sum())
+    assert promise == pytest.approx(gained, rel=1e-9)
+
+
+def test_auto_takes_it_for_sparse_weights():
+    X, y = examples("logistic", 1, 30, 3)
+    for penalty in (L1(0.1), ElasticNet(0.1, 0.5)):
+        risk = LinearRisk(Objective(Logistic(), penalty), Source(X, y))
+        assert choose(risk, 1e-3).name == "proximal-newton"
+    model = LinearClassifier("logistic", penalty="l1", alpha=0.01, gap=1e-8).fit(X, y > 0.0)
+    assert model.solver_ == "proximal-newton"
+    assert model.rel_gap_ <= 1e-8
+    lasso = LinearRegressor(penalty="l1", alpha=0.01, gap=1e-8).fit(X, X[:, 0])
+    assert lasso.solver_ == "proximal-newton"
