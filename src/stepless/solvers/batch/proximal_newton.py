@@ -26,7 +26,7 @@ _REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
 _SAMPLED, _ROUGH = 4, 0.01  # steps on a sample at most, and its relative gap that is enough
 _INNER = 10  # Newton steps on a working set at most
 _MORE = 3  # times that a working set is settled, at most,
-_SPENT = 1e-11  # and not once a step promises this part of the objective
+_SPENT = 1e-9  # and not once a step promises this part of the objective
 _SETTLED = 1e-3  # of what the first of them promised: below, the next working set is due
 _SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed
 _KEPT = 0.01  # of a promise that a step must keep
