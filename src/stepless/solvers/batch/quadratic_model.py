@@ -44,7 +44,7 @@ class QuadraticModel(ABC):
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
         Coordinate descent is extrapolated by Anderson's method (Bertrand and Massias, "Anderson
-        acceleration of coordinate descent" (2021), Alg. 2), where that is lower. It ends when about
+        acceleration of coordinate descent" (2021)), where that is lower. It ends when about
         a share `enough` of the gain is left.
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
