@@ -12,10 +12,12 @@ from stepless.compiled import coordinate_descent as loops
 from stepless.data import Column, Source
 from stepless.objective import Objective
 
-_SWEEPS = 5  # between two extrapolations
+_SWEEPS = 5  # between two steps of another kind
 _MOST_ROUNDS = 200  # of so many sweeps
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
+_PRODUCTS = 100  # with H in a step on a face, at most,
+_NEAR = 1e-2  # until its residual is so small a share of the first
 _MANY = 2000  # features up to which the Hessian itself is formed,
 _WORTH = 50  # if it takes no more products than so many per entry
 
@@ -28,11 +30,13 @@ class QuadraticModel(ABC):
     """
 
     pull: Array
+    h: Array  # diagonal of H
     enough: float  # share of a model's gain that is worth no more sweeps
 
     def __init__(self, objective: Objective) -> None:
         self.terms = objective.regularizer, objective.domain
         self.penalty, self.project = objective.penalty, objective.domain.project
+        self.shares = objective.regularizer.elastic_shares
 
     @staticmethod
     def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
@@ -43,9 +47,11 @@ class QuadraticModel(ABC):
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
-        Coordinate descent is extrapolated by Anderson's method (Bertrand and Massias, "Anderson
-        acceleration of coordinate descent" (2021)), where that is lower. It ends when about
-        a share `enough` of the gain is left.
+        Now and then, where that is lower, coordinate descent goes on from elsewhere: from the
+        model's minimum on the face of weights with their present signs (`_on_face`), or, for
+        penalties that are no lasso and ridge, by Anderson's extrapolation (Bertrand and Massias,
+        "Anderson acceleration of coordinate descent" (2021)). It ends when about a share `enough`
+        of the gain is left.
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
@@ -53,7 +59,9 @@ class QuadraticModel(ABC):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if sweeps <= _SWEEPS:
                 break
-            there = _extrapolated(path)
+            there = _extrapolated(path) if self.shares is None else self._on_face(w, g, path)
+            if there is None:
+                continue
             self.project(there)
             jump = self.begin(w, there)
             if self._height(w, g, there, jump) < self._height(w, g, v, kept):
@@ -62,6 +70,37 @@ class QuadraticModel(ABC):
 
     def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
+
+    def _on_face(self, w: Array, g: Array, path: Array) -> Array | None:
+        """Return about the minimum over weights with the last signs, others being 0.
+
+        It is found by conjugate gradients with the preconditioner diag(H). None while signs change.
+        """
+        v, signs = path[-1], np.sign(path[-1])
+        if not np.array_equal(signs, np.sign(path[-2])):
+            return None
+        corner, ridge = self.shares
+        free = (signs != 0.0).astype(float)
+        r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
+        scale = free / (self.h + ridge)
+        delta, p = np.zeros(v.size), scale * r
+        energy = first = float(r @ p)
+        for _ in range(_PRODUCTS):
+            if not energy > _NEAR**2 * first:
+                break
+            Hp = free * (self.product(p) + ridge * p)
+            step = energy / float(p @ Hp)
+            delta += step * p
+            r -= step * Hp
+            before, energy = energy, float(r @ (scale * r))
+            p = scale * r + (energy / before) * p
+        there: Array = v + delta
+        there[there * signs < 0.0] = 0.0
+        return there
+
+    @abstractmethod
+    def product(self, delta: Array) -> Array:
+        """Return Hδ."""
 
     @abstractmethod
     def begin(self, w: Array, v: Array | None = None) -> Any:
@@ -101,10 +140,14 @@ class HessianModel(QuadraticModel):
         diagonal = np.einsum("ii->i", H)
         diagonal += damping
         np.maximum(diagonal, _LEAST, out=diagonal)
-        self.H = H
+        self.H, self.h = H, diagonal
+
+    def product(self, delta: Array) -> Array:
+        found: Array = self.H @ delta
+        return found
 
     def begin(self, w: Array, v: Array | None = None) -> Array:
-        return np.zeros(w.size) if v is None else self.H @ (v - w)
+        return np.zeros(w.size) if v is None else self.product(v - w)
 
     def descend(
         self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
@@ -136,6 +179,12 @@ class ColumnModel(QuadraticModel):
             self.p = np.sqrt(bend) * self.pull
             self.h -= self.p**2
         np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
+
+    def product(self, delta: Array) -> Array:
+        moves = self.source.split(self.roots**2 * self.source.predictions(delta))
+        found = self.source.combination(moves) + self.damping * delta
+        found -= self.p * float(self.p @ delta)
+        return found
 
     def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
         if v is None:
