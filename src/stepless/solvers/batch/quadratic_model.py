@@ -59,7 +59,8 @@ class QuadraticModel(ABC):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if sweeps <= _SWEEPS:
                 break
-            there = _extrapolated(path) if self.shares is None else self._on_face(w, g, path)
+            given = w, g, path
+            there = self._on_face(*given, *self.shares) if self.shares else _extrapolated(path)
             if there is None:
                 continue
             self.project(there)
@@ -71,7 +72,9 @@ class QuadraticModel(ABC):
     def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
-    def _on_face(self, w: Array, g: Array, path: Array) -> Array | None:
+    def _on_face(
+        self, w: Array, g: Array, path: Array, corner: float, ridge: float
+    ) -> Array | None:
         """Return about the minimum over weights with the last signs, others being 0.
 
         It is found by conjugate gradients with the preconditioner diag(H). None while signs change.
@@ -79,7 +82,6 @@ class QuadraticModel(ABC):
         v, signs = path[-1], np.sign(path[-1])
         if not np.array_equal(signs, np.sign(path[-2])):
             return None
-        corner, ridge = self.shares
         free = (signs != 0.0).astype(float)
         r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
         scale = free / (self.h + ridge)
@@ -89,7 +91,9 @@ class QuadraticModel(ABC):
             if not energy > _NEAR**2 * first:
                 break
             Hp = free * (self.product(p) + ridge * p)
-            step = energy / float(p @ Hp)
+            if not (bend := float(p @ Hp)) > 0.0:  # by rounding
+                break
+            step = energy / bend
             delta += step * p
             r -= step * Hp
             before, energy = energy, float(r @ (scale * r))
