@@ -127,7 +127,7 @@ def test_numbers(data, pack, same_cuts, loss):
 def test_a_path(data, pack, same_cuts):
     X, z, _ = data
     store = pack(X, z > 0)
-    found = alpha_path(store, None, [1e-1, 1e-3], loss="hinge", gap=1e-2)
+    found = alpha_path(store, alphas=[1e-1, 1e-3], loss="hinge", gap=1e-2)
     same_cuts(store)
     for one, other in zip(
         found, alpha_path(X, z > 0, [1e-1, 1e-3], loss="hinge", gap=1e-2), strict=True
