@@ -6,7 +6,6 @@ of the others that one is taken in which breaks |g_j| ≤ α most. What comes of
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from proof.arithmetic import exact, mp, real, rows
 from proof.exact import dual, objective
@@ -110,9 +109,13 @@ class _Lasso:
         return v
 
     def _violation(self, a, g, signs):
-        """How far the slopes of J are from 0: relative to α; the intercept's to Σ s_i |a_i|/m."""
+        """How far the slopes of J are from 0, relative to α; that of the intercept to Σ s_i |a_i|/m.
+
+        Or, where that vanishes, to slopes of the losses that would make up an α.
+        """
         of_weights = [abs(g[j] / self.alpha + sign) for j, sign in signs.items()]
-        steep = mp.fdot(self.s, [abs(ai) for ai in a]) or mp.one
+        longest = mp.sqrt(max(self.squares[: self.d])) or self.alpha
+        steep = max(mp.fdot(self.s, [abs(ai) for ai in a]), self.alpha / longest)
         return max([*of_weights, *(abs(gj) / steep for gj in g[self.d :])], default=mp.zero)
 
     def _step(self, free, force, c):

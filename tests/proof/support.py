@@ -10,7 +10,7 @@ names must be 0 in all optima, |g_j| < α at their common slopes, and the optimu
 import argparse
 import sys
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from time import process_time
 
@@ -49,8 +49,10 @@ def posed(number, losses=LOSSES, layouts=LAYOUTS):
     X, traits = given.X, list(given.traits)
     for _ in range(rng.integers(5)):
         X = _with_column(rng, X, traits)
-    given = replace(given, seed=number, X=X, s=Source(X, given.y, given.s).s)
-    share = float(rng.choice([10.0 ** rng.uniform(-3, -0.05), 0.5, 1.0 - 1e-9]))
+    given = replace(given, seed=number, X=X)
+    share = 10.0 ** rng.uniform(-3, -0.05)
+    if rng.random() < 0.3:
+        share = float(rng.choice([0.5, 0.25, 1.0 - 1e-9, 1.0]))  # ties, or next to one
     alpha = float(np.clip(share * critical_strength(given), 1e-49, 1e100))
     traits.append(f"α = {share:g} of the critical one")
     return replace(given, regularizer=L1(alpha), traits=tuple(traits))
@@ -82,15 +84,20 @@ def _with_column(rng, X, traits):
 
 def critical_strength(given):
     """Return the strength above which all weights are 0; 1 if it is 0."""
-    b = 0.0
+    b, s = 0.0, scaled_weights(given)
     if given.intercept:
         real = min(given.y) - 1.0, max(given.y) + 1.0
         low, high = real if kind(given.loss) in ("Squared", "Huber") else (-1e3, 1e3)
         for _ in range(200):
             b = 0.5 * (low + high)
-            low, high = (low, b) if given.s @ _slopes(given, b) > 0.0 else (b, high)
-    steepest = np.abs(given.X.T @ (given.s * _slopes(given, b))).max() / len(given.y)
+            low, high = (low, b) if s @ _slopes(given, b) > 0.0 else (b, high)
+    steepest = np.abs(given.X.T @ (s * _slopes(given, b))).max() / len(given.y)
     return float(steepest) or 1.0
+
+
+def scaled_weights(given):
+    """Return the weights of mean 1 that the library rounds those of a problem to."""
+    return Source(given.X, given.y, given.s).s
 
 
 def _slopes(given, b):
@@ -145,4 +152,76 @@ def fitted(given, solver):
 
 def judged(given, solver):
     fit = fitted(given, solver)
-    return Verdict(given, fit, minimum(given, fit.coef_.ravel(), float(np.ravel(fit.intercept_)[0])))
+    known = replace(given, s=scaled_weights(given))
+    return Verdict(
+        known, fit, minimum(known, fit.coef_.ravel(), float(np.ravel(fit.intercept_)[0]))
+    )
+
+
+class Tally:
+    """Counts of every loss, and a line for whatever is wrong."""
+
+    def __init__(self):
+        self.counts, self.stops = defaultdict(Counter), Counter()
+        self.faults = 0
+
+    def hold(self, number, **named):
+        """Judge the problem of a number."""
+        given = posed(number, **named)
+        able = SOLVERS if np.isfinite(given.loss.smoothness()) else ("auto", "auto", "lbfgs")
+        solver = able[number % len(able)]
+        count = self.counts[kind(given.loss)]
+        verdict = judged(given, solver)
+        optimum, claimed = verdict.optimum, verdict.claimed
+        faults = verdict.faults
+        count["problems"] += 1
+        self.stops[f"{solver} by {verdict.fit.stopped_by_}"] += 1
+        if not optimum.violation <= CLOSE:
+            count["without an optimum"] += 1
+            faults.append(f"no optimum is known: off by {float(optimum.violation):.3g}")
+        if claimed is not None:
+            true = verdict.true
+            count["weights"] += true.size
+            count["0 in truth"] += int(true.sum())
+            count["claims"] += int(claimed.sum())
+            count["wrong claims"] += int((claimed & ~true).sum())
+            count["not claimed"] += int((true & ~claimed).sum())
+            if verdict.fit.rel_gap_ <= GAP:
+                count["… at the gap"] += int((true & ~claimed).sum())
+        count["faults"] += len(faults)
+        self.faults += len(faults)
+        if faults:
+            again = f"PYTHONPATH=tests python -m proof.support --problems 1 --seed {number}"
+            print(*faults, given, solver, f"[{again}]", sep="\n    ", flush=True)
+
+    def show(self):
+        columns = ["problems", "weights", "0 in truth", "claims", "wrong claims", "not claimed"]
+        columns += ["… at the gap", "without an optimum", "faults"]
+        print("\n| loss | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|")
+        for name, count in [
+            *sorted(self.counts.items()),
+            ("all", sum(self.counts.values(), Counter())),
+        ]:
+            print(f"| {name} | " + " | ".join(str(count[c]) for c in columns) + " |")
+        print("\nended:", dict(self.stops.most_common()), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="Search for weights that are wrongly said to be 0."
+    )
+    parser.add_argument("--problems", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0, help="the first problem's number")
+    given = parser.parse_args()
+    tally, began = Tally(), process_time()
+    for k in range(given.problems):
+        if k and k % 500 == 0:
+            print(f"\n{k} problems after {process_time() - began:.0f} s of the processor")
+            tally.show()
+        tally.hold(given.seed + k)
+    tally.show()
+    return int(tally.faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
