@@ -129,7 +129,7 @@ class _Lasso:
             for n in range(k):
                 entry = mp.fdot(scaled[k], self.columns[free[n]])
                 row.append((entry - mp.fdot(row, rows_[n])) / roots[n])
-            shift = _SHIFT * smooth * self.squares[j]
+            shift = _SHIFT * smooth * (self.squares[j] or 1)
             pivot = mp.fdot(scaled[k], self.columns[j]) - mp.fdot(row, row)
             roots.append(mp.sqrt(max(pivot, mp.zero) + shift))
             rows_.append(row)
