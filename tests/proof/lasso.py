@@ -13,7 +13,7 @@ from proof.losses import kind
 
 BITS = 200
 CLOSE = mp.mpf("1e-40")  # relative: the conditions of optimality are to hold to this
-_CLOSER = mp.mpf("1e-46")  # … and Newton's method ends where they hold to this
+_CLOSER = mp.mpf("1e-43")  # … and Newton's method ends where they hold to this
 _SHIFT = mp.mpf("1e-30")  # relative, of the Hessian: no step is unique along dependent columns
 _ENOUGH = mp.mpf("0.5")  # of the slope along a step: what may be left of it
 _STEPS = 300
@@ -145,16 +145,20 @@ class _Lasso:
         """Go along a step as far as no held sign changes, and J falls."""
         crossings = {j: -v[j] / step[j] for j, sign in signs.items() if step[j] * sign < 0}
         first = min(crossings, key=crossings.get, default=None)
-        t = mp.one if first is None else min(crossings[first], mp.one)
-        before = self._along(v, step, signs)
+        t = high = mp.one if first is None else min(crossings[first], mp.one)
+        low, before = mp.zero, -self._along(v, step, signs)
         while True:
             there = list(v)
             for j, pj in step.items():
                 there[j] += t * pj
             after = self._along(there, step, signs)
-            if after <= -_ENOUGH * before or not before < 0:
+            if after > _ENOUGH * before > 0:
+                high = t
+            elif after < -_ENOUGH * before < 0 and t < high:
+                low = t
+            else:
                 break
-            t *= min(max(before / (before - after), mp.mpf("0.01")), mp.mpf("0.5"))
+            t = (low + high) / 2 if low else high / 16
         if first is not None and t == crossings[first]:
             there[first] = mp.zero
             del signs[first]
