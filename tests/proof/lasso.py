@@ -7,7 +7,7 @@ of the others that one is taken in which breaks |g_j| ≤ α most. What comes of
 
 from dataclasses import dataclass
 
-from proof.arithmetic import exact, mp, real, rows
+from proof.arithmetic import mp, real, rounded, rows
 from proof.exact import dual, objective
 from proof.losses import kind
 
@@ -171,6 +171,7 @@ class _Lasso:
 
     def judged(self, v):
         given = self.given
+        v = [real(rounded(vj)) for vj in v]
         a, _, g = self.slopes(v)
         w, b = v[: self.d], v[self.d] if given.intercept else None
         broken = [max(abs(gj) / self.alpha - 1, mp.zero) for gj in g[: self.d]]
@@ -178,7 +179,7 @@ class _Lasso:
         terms, s = (given.loss, given.regularizer), given.s
         with mp.workprec(3 * BITS):
             highest = objective(*terms, given.X, given.y, s, w, b)
-            slopes = [exact(ai) for ai in a]
+            slopes = [rounded(ai) for ai in a]
             examples = given.X, given.y, s
             lowest = dual(*terms, given.domain, *examples, slopes, given.intercept, highest)
         beta, errors = real(given.loss.smoothness()), None

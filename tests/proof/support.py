@@ -171,10 +171,19 @@ class Tally:
         able = SOLVERS if np.isfinite(given.loss.smoothness()) else ("auto", "auto", "lbfgs")
         solver = able[number % len(able)]
         count = self.counts[kind(given.loss)]
-        verdict = judged(given, solver)
-        optimum, claimed = verdict.optimum, verdict.claimed
-        faults = verdict.faults
         count["problems"] += 1
+        try:
+            faults = self._counted(count, solver, judged(given, solver))
+        except Exception as error:  # a crash is a finding too
+            faults = [f"{type(error).__name__}: {error}"]
+        count["faults"] += len(faults)
+        self.faults += len(faults)
+        if faults:
+            again = f"PYTHONPATH=tests python -m proof.support --problems 1 --seed {number}"
+            print(*faults, given, solver, f"[{again}]", sep="\n    ", flush=True)
+
+    def _counted(self, count, solver, verdict):
+        optimum, claimed, faults = verdict.optimum, verdict.claimed, verdict.faults
         self.stops[f"{solver} by {verdict.fit.stopped_by_}"] += 1
         if not optimum.violation <= CLOSE:
             count["without an optimum"] += 1
@@ -188,11 +197,7 @@ class Tally:
             count["not claimed"] += int((true & ~claimed).sum())
             if verdict.fit.rel_gap_ <= GAP:
                 count["… at the gap"] += int((true & ~claimed).sum())
-        count["faults"] += len(faults)
-        self.faults += len(faults)
-        if faults:
-            again = f"PYTHONPATH=tests python -m proof.support --problems 1 --seed {number}"
-            print(*faults, given, solver, f"[{again}]", sep="\n    ", flush=True)
+        return faults
 
     def show(self):
         columns = ["problems", "weights", "0 in truth", "claims", "wrong claims", "not claimed"]
