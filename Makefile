@@ -26,6 +26,7 @@ soak: .venv/work
 	$(BIN)/stepless warm
 	$(BIN)/python -m benchmarks.soak
 	PYTHONPATH=tests $(BIN)/python -m proof.soak
+	PYTHONPATH=tests $(BIN)/python -m proof.support
 	$(BIN)/python -m benchmarks.fuzz --seconds 3600
 
 bench: .venv/bench
