@@ -30,13 +30,11 @@ class QuadraticModel(ABC):
     """
 
     pull: Array
-    h: Array  # diagonal of H
     enough: float  # share of a model's gain that is worth no more sweeps
 
     def __init__(self, objective: Objective) -> None:
         self.terms = objective.regularizer, objective.domain
         self.penalty, self.project = objective.penalty, objective.domain.project
-        self.shares = objective.regularizer.elastic_shares
 
     @staticmethod
     def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
@@ -47,11 +45,10 @@ class QuadraticModel(ABC):
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
-        Now and then, where that is lower, coordinate descent goes on from elsewhere: from the
-        model's minimum on the face of weights with their present signs (`_on_face`), or, for
-        penalties that are no lasso and ridge, by Anderson's extrapolation (Bertrand and Massias,
-        "Anderson acceleration of coordinate descent" (2021)). It ends when about a share `enough`
-        of the gain is left.
+        Now and then, where that is lower, coordinate descent goes on from `elsewhere`: by
+        Anderson's extrapolation (Bertrand and Massias, "Anderson acceleration of coordinate
+        descent" (2021)), or from the minimum on the face of weights with their present signs. It
+        ends when about a share `enough` of the gain is left.
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
@@ -59,9 +56,7 @@ class QuadraticModel(ABC):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if sweeps <= _SWEEPS:
                 break
-            given = w, g, path
-            there = self._on_face(*given, *self.shares) if self.shares else _extrapolated(path)
-            if there is None:
+            if (there := self.elsewhere(w, g, path)) is None:
                 continue
             self.project(there)
             jump = self.begin(w, there)
@@ -72,39 +67,9 @@ class QuadraticModel(ABC):
     def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
-    def _on_face(
-        self, w: Array, g: Array, path: Array, corner: float, ridge: float
-    ) -> Array | None:
-        """Return about the minimum over weights with the last signs, others being 0.
-
-        It is found by conjugate gradients with the preconditioner diag(H). None while signs change.
-        """
-        v, signs = path[-1], np.sign(path[-1])
-        if not np.array_equal(signs, np.sign(path[-2])):
-            return None
-        free = (signs != 0.0).astype(float)
-        r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
-        scale = free / (self.h + ridge)
-        delta, p = np.zeros(v.size), scale * r
-        energy = first = float(r @ p)
-        for _ in range(_PRODUCTS):
-            if not energy > _NEAR**2 * first:
-                break
-            Hp = free * (self.product(p) + ridge * p)
-            if not (bend := float(p @ Hp)) > 0.0:  # by rounding
-                break
-            step = energy / bend
-            delta += step * p
-            r -= step * Hp
-            before, energy = energy, float(r @ (scale * r))
-            p = scale * r + (energy / before) * p
-        there: Array = v + delta
-        there[there * signs < 0.0] = 0.0
-        return there
-
     @abstractmethod
-    def product(self, delta: Array) -> Array:
-        """Return Hδ."""
+    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
+        """Return weights from where descent may go on better than from a path's end, if any."""
 
     @abstractmethod
     def begin(self, w: Array, v: Array | None = None) -> Any:
@@ -144,14 +109,13 @@ class HessianModel(QuadraticModel):
         diagonal = np.einsum("ii->i", H)
         diagonal += damping
         np.maximum(diagonal, _LEAST, out=diagonal)
-        self.H, self.h = H, diagonal
+        self.H = H
 
-    def product(self, delta: Array) -> Array:
-        found: Array = self.H @ delta
-        return found
+    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
+        return _extrapolated(path)
 
     def begin(self, w: Array, v: Array | None = None) -> Array:
-        return np.zeros(w.size) if v is None else self.product(v - w)
+        return np.zeros(w.size) if v is None else self.H @ (v - w)
 
     def descend(
         self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
@@ -174,6 +138,7 @@ class ColumnModel(QuadraticModel):
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
         self.source, self.roots = source, np.sqrt(c.whole)
+        self.shares = objective.regularizer.elastic_shares
         self.columns = source.X.transposed(self.roots)
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = loops.squares(self.columns) + damping
@@ -184,7 +149,43 @@ class ColumnModel(QuadraticModel):
             self.h -= self.p**2
         np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
 
+    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
+        if self.shares is None:
+            return _extrapolated(path)
+        return self._on_face(w, g, path, *self.shares)
+
+    def _on_face(
+        self, w: Array, g: Array, path: Array, corner: float, ridge: float
+    ) -> Array | None:
+        """Return about the minimum over weights with the last signs, others being 0.
+
+        It is found by conjugate gradients with the preconditioner diag(H). None while signs change.
+        """
+        v, signs = path[-1], np.sign(path[-1])
+        if not np.array_equal(signs, np.sign(path[-2])):
+            return None
+        free = (signs != 0.0).astype(float)
+        r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
+        scale = free / (self.h + ridge)
+        delta, p = np.zeros(v.size), scale * r
+        energy = first = float(r @ p)
+        for _ in range(_PRODUCTS):
+            if not energy > _NEAR**2 * first:
+                break
+            Hp = free * (self.product(p) + ridge * p)
+            if not (bend := float(p @ Hp)) > 0.0:  # by rounding
+                break
+            step = energy / bend
+            delta += step * p
+            r -= step * Hp
+            before, energy = energy, float(r @ (scale * r))
+            p = scale * r + (energy / before) * p
+        there: Array = v + delta
+        there[there * signs < 0.0] = 0.0
+        return there
+
     def product(self, delta: Array) -> Array:
+        """Return Hδ."""
         moves = self.source.split(self.roots**2 * self.source.predictions(delta))
         found = self.source.combination(moves) + self.damping * delta
         found -= self.p * float(self.p @ delta)
