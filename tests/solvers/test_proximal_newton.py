@@ -270,7 +270,7 @@ def test_auto_takes_it_for_sparse_weights():
     X, y = examples("logistic", 1, 30, 3)
     for penalty in (L1(0.1), ElasticNet(0.1, 0.5)):
         risk = LinearRisk(Objective(Logistic(), penalty), Source(X, y))
-        assert choose(risk, 1e-3).name == "proximal-newton"
+        assert choose(risk, 1e-3).name == "proximal-newton, accelerated"
     model = LinearClassifier("logistic", penalty="l1", alpha=0.01, gap=1e-8).fit(X, y > 0.0)
     assert model.solver_ == "proximal-newton"
     assert model.rel_gap_ <= 1e-8

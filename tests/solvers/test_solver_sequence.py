@@ -75,7 +75,7 @@ class Own(Loss):
     ("problem", "gap", "names"),
     [
         (risk(domain=L2Ball(1.0)), 1e-3, "bundle"),
-        (risk(Logistic(), strength=L1(0.1)), 1e-3, "proximal-newton"),
+        (risk(Logistic(), strength=L1(0.1)), 1e-3, "proximal-newton, accelerated"),
         (risk(Logistic(), domain=L1Ball(1.0)), 1e-3, "accelerated"),
         (risk(strength=L1(0.1)), 1e-3, "bundle"),
         (risk(strength=Zero()), 1e-3, "interior-point"),

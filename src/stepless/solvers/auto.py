@@ -57,7 +57,7 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
     | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
-    | and a smooth loss                                | each weight; accelerated           |
+    | and a smooth loss                                | each weight, then accelerated      |
     | … and a loss with corners                        | bundle up to 1500 features, if it  |
     |                                                  | knows both; adagrad                |
     | weights in a ball                                | bundle                             |
@@ -185,10 +185,12 @@ def _unpenalized(risk: RowRisk) -> Solver:
     return InteriorPoint() if few and loss.offers("corners") else ProximalBundle()
 
 
-def _curved(risk: RowRisk) -> Solver:
+def _curved(risk: RowRisk) -> Solver | SolverSequence:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
     first = ProximalNewton()
-    return Accelerated() if risk.source.home.slow or first.lacks(risk.objective) else first
+    if risk.source.home.slow or first.lacks(risk.objective):
+        return Accelerated()
+    return SolverSequence((first, 10), (Accelerated(), 60))
 
 
 def _cornered(risk: RowRisk) -> Solver | SolverSequence:

@@ -96,11 +96,13 @@ class ProximalNewton:
 
     def lacks(self, objective: Objective) -> str | None:
         loss, penalty = objective.loss, objective.regularizer
-        remedy = "; use solver='proximal-bundle', or multi_class='ovr'"
-        if lack := needs_one_output(loss, remedy):
+        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
             return lack
         if not loss.offers("curvature"):
-            return f"needs the curvature of {type(loss).__name__}{_REMEDY}"
+            return (
+                f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
+                "loss='squared_hinge' or 'huber'"
+            )
         if not (penalty.separable and objective.domain.separable):
             return f"knows penalties and domains of each weight by itself only{_REMEDY}"
         if penalty.zero and not math.isfinite(objective.domain.reach()):
