@@ -147,7 +147,7 @@ class _Lasso:
         first = min(crossings, key=crossings.get, default=None)
         t = high = mp.one if first is None else min(crossings[first], mp.one)
         low, before = mp.zero, -self._along(v, step, signs)
-        while True:
+        for _ in range(_STEPS):  # rounding may leave no root
             there = list(v)
             for j, pj in step.items():
                 there[j] += t * pj

@@ -220,7 +220,7 @@ def main():
     given = parser.parse_args()
     tally, began = Tally(), process_time()
     for k in range(given.problems):
-        if k and k % 500 == 0:
+        if k and k % 100 == 0:
             print(f"\n{k} problems after {process_time() - began:.0f} s of the processor")
             tally.show()
         tally.hold(given.seed + k)
