@@ -16,7 +16,7 @@ CLOSE = mp.mpf("1e-40")  # relative: the conditions of optimality are to hold to
 _CLOSER = mp.mpf("1e-43")  # … and Newton's method ends where they hold to this
 _SHIFT = mp.mpf("1e-30")  # relative, of the Hessian: no step is unique along dependent columns
 _ENOUGH = mp.mpf("0.5")  # of the slope along a step: what may be left of it
-_STEPS = 300
+_STEPS, _TRIALS = 100, 60
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class _Lasso:
         first = min(crossings, key=crossings.get, default=None)
         t = high = mp.one if first is None else min(crossings[first], mp.one)
         low, before = mp.zero, -self._along(v, step, signs)
-        for _ in range(_STEPS):  # rounding may leave no root
+        for _ in range(_TRIALS):  # rounding may leave no root
             there = list(v)
             for j, pj in step.items():
                 there[j] += t * pj
