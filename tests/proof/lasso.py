@@ -1,4 +1,4 @@
-"""The minimiser of α‖w‖₁ + (1/m) Σ s_i ℓ(⟨w, x_i⟩ + b, y_i), ℓ smooth, in 200 bits.
+"""The minimiser of α‖w‖₁ + (1/m) Σ s_i ℓ(⟨w, x_i⟩ + b, y_i), ℓ smooth, in 320 bits.
 
 Newton's method on weights whose signs are held: one that would pass 0 is put there and let go, and
 of the others that one is taken in which breaks |g_j| ≤ α most. What comes of it is not trusted:
@@ -7,16 +7,16 @@ of the others that one is taken in which breaks |g_j| ≤ α most. What comes of
 
 from dataclasses import dataclass
 
-from proof.arithmetic import mp, real, rounded, rows
+from proof.arithmetic import PRECISION, mp, real, rounded, rows
 from proof.exact import dual, objective
 from proof.losses import kind
 
-BITS = 200
+BITS = 320
 CLOSE = mp.mpf("1e-40")  # relative: the conditions of optimality are to hold to this
 _CLOSER = mp.mpf("1e-43")  # … and Newton's method ends where they hold to this
 _SHIFT = mp.mpf("1e-30")  # relative, of the Hessian: no step is unique along dependent columns
 _ENOUGH = mp.mpf("0.5")  # of the slope along a step: what may be left of it
-_STEPS = 300
+_STEPS, _TRIALS = 100, 60
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class _Lasso:
         first = min(crossings, key=crossings.get, default=None)
         t = high = mp.one if first is None else min(crossings[first], mp.one)
         low, before = mp.zero, -self._along(v, step, signs)
-        while True:
+        for _ in range(_TRIALS):  # rounding may leave no root
             there = list(v)
             for j, pj in step.items():
                 there[j] += t * pj
@@ -177,7 +177,7 @@ class _Lasso:
         broken = [max(abs(gj) / self.alpha - 1, mp.zero) for gj in g[: self.d]]
         signs = {j: mp.sign(wj) for j, wj in enumerate(w) if wj}
         terms, s = (given.loss, given.regularizer), given.s
-        with mp.workprec(3 * BITS):
+        with mp.workprec(PRECISION):
             highest = objective(*terms, given.X, given.y, s, w, b)
             slopes = [rounded(ai) for ai in a]
             examples = given.X, given.y, s
