@@ -276,3 +276,23 @@ def test_auto_takes_it_for_sparse_weights():
     assert model.rel_gap_ <= 1e-8
     lasso = LinearRegressor(penalty="l1", alpha=0.01, gap=1e-8).fit(X, X[:, 0])
     assert lasso.solver_ == "proximal-newton"
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
+    X, y = examples("logistic", 0, 40, 6)
+    objective = Objective(Logistic(), ElasticNet(0.1, 0.5), intercept=intercept)
+    source, c = Source(X, y), np.linspace(0.1, 0.5, 40)
+    model = quadratic_model.ColumnModel(objective, source, source.split(c), np.full(6, 1e-3))
+    w, g = np.array([1.0, -1.0, 0.0, 2.0, 0.0, -3.0]), np.linspace(-0.02, 0.03, 6)
+    found = model.elsewhere(w, g, np.array([w, w]))
+    A = X - intercept * (c @ X) / c.sum()
+    H = (A.T * c) @ A + 1e-3 * np.eye(6)
+    corner, ridge = objective.regularizer.elastic_shares
+    slopes = g + H @ (found - w) + corner * np.sign(w) + ridge * found
+    there = found[w != 0.0] * w[w != 0.0] > 0.0
+    assert there.all()
+    start = g + corner * np.sign(w) + ridge * w
+    assert np.abs(slopes[w != 0.0]).max() <= 0.1 * np.abs(start[w != 0.0]).max()
+    assert not found[w == 0.0].any()
+    assert model.elsewhere(w, g, np.array([-w, w])) is None  # signs still change
