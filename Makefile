@@ -26,8 +26,8 @@ soak: .venv/work
 	$(BIN)/stepless warm
 	$(BIN)/python -m benchmarks.soak
 	PYTHONPATH=tests $(BIN)/python -m proof.soak
-	PYTHONPATH=tests $(BIN)/python -m proof.support
 	$(BIN)/python -m benchmarks.fuzz --seconds 3600
+	PYTHONPATH=tests $(BIN)/python -m proof.support
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
