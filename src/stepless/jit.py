@@ -52,7 +52,7 @@ def compiled(
     lengths: str | None = None,
     *,
     fastmath: set[str] | None = None,
-    inline: bool = True,
+    inline: bool | None = None,
     plain: Callable[..., bool] | None = None,
 ) -> Callable[[Callable[P, R]], Loop[P, R]]:
     """Compile a function when it is first called, for the types that it is called with.
@@ -61,7 +61,8 @@ def compiled(
     shapes of its arrays (see `stepless.lengths`; empty if it has none), checked whenever Python
     calls: compiled code checks no index. Without `lengths`, only compiled code can call it, with
     arrays that were checked. Set `inline=False` for a long function that others call in several
-    places: it would be optimised in each. Where `plain` is true of the arguments, Python runs the
+    places: it would be optimised in each; and True for one without which its callers' loops would
+    not use vector instructions. Where `plain` is true of the arguments, Python runs the
     function uncompiled: for one that does little but call other compiled functions.
 
     No array that it writes to may overlap another argument: whether a loop uses vector
@@ -98,14 +99,14 @@ class Loop(Generic[P, R]):
         function: Callable[P, R],
         lengths: str | None,
         fastmath: set[str] | None,
-        inline: bool,
+        inline: bool | None,
         plain: Callable[..., bool] | None,
     ) -> None:
         self.py_func = function
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self._options = _OPTIONS | {"fastmath": fastmath or False}
-        self._lengths, self._inline, self._plain = lengths, inline, plain
+        self._options = _OPTIONS | {"fastmath": fastmath or False, "forceinline": inline or False}
+        self._lengths, self._inline, self._plain = lengths, inline is not False, plain
 
     if TYPE_CHECKING:
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from stepless.objective.losses.loss import Loss, Targets
-from stepless.objective.losses.softplus import implicit_sigmoid, negentropy, sigmoid, softplus
+from stepless.objective.losses.softplus import (
+    implicit_sigmoid,
+    negentropy,
+    sigmoid,
+    sigmoid_slope,
+    softplus,
+)
 
 
 class Logistic(Loss):
@@ -32,8 +37,7 @@ class Logistic(Loss):
         return -y * sigmoid(-y * z)
 
     def curvature(self, z: float, y: float) -> float:
-        e = math.exp(-abs(z))
-        return e / ((1.0 + e) * (1.0 + e))
+        return sigmoid_slope(-y * z)
 
     def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -y * implicit_sigmoid(y * z, step)

@@ -6,7 +6,13 @@ import math
 from typing import ClassVar, Self
 
 from stepless.objective.losses.loss import Loss, Targets
-from stepless.objective.losses.softplus import implicit_sigmoid, negentropy, sigmoid, softplus
+from stepless.objective.losses.softplus import (
+    implicit_sigmoid,
+    negentropy,
+    sigmoid,
+    sigmoid_slope,
+    softplus,
+)
 
 
 class SmoothedHinge(Loss):
@@ -57,8 +63,7 @@ class SmoothedHinge(Loss):
         return value + sigmoid(self.gamma * (1.0 - y * z)) * abs(1.0 - y * z)
 
     def curvature(self, z: float, y: float) -> float:
-        e = math.exp(-abs(self.gamma * (1.0 - y * z)))
-        return self.gamma * e / ((1.0 + e) * (1.0 + e))
+        return self.gamma * sigmoid_slope(self.gamma * (1.0 - y * z))
 
     def implicit_slope(self, z: float, y: float, step: float) -> float:
         return -y * implicit_sigmoid(self.gamma * (y * z - 1.0), self.gamma * step)

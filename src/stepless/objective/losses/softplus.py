@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from stepless.jit import compiled
+from stepless.objective.losses.exponential import exp_below, log, log1p_below
+
+_LEAST = sys.float_info.min  # whose logarithm is finite
 
 
-@compiled("")
+@compiled("", inline=True)
 def softplus(u: float) -> float:
     """log(1 + eᵘ)."""
-    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+    return max(u, 0.0) + log1p_below(exp_below(-abs(u)))
 
 
-@compiled("")
+@compiled("", inline=True)
 def sigmoid(u: float) -> float:
     """1 / (1 + e⁻ᵘ)."""
-    e = math.exp(-abs(u))
+    e = exp_below(-abs(u))
     return (1.0 if u >= 0.0 else e) / (1.0 + e)
 
 
-@compiled("")
+@compiled("", inline=True)
+def sigmoid_slope(u: float) -> float:
+    """1 / ((1 + eᵘ)(1 + e⁻ᵘ)), the derivative of a sigmoid."""
+    e = exp_below(-abs(u))
+    return e / ((1.0 + e) * (1.0 + e))
+
+
+@compiled("", inline=True)
 def negentropy(u: float) -> float:
     """U log u + (1 − u) log(1 − u) on [0, 1], infinite elsewhere: the conjugate of softplus."""
-    if u < 0.0 or u > 1.0:
-        return math.inf
-    left = u * math.log(u) if u > 0.0 else 0.0
-    right = (1.0 - u) * math.log1p(-u) if u < 1.0 else 0.0
-    return left + right
+    v = min(max(u, _LEAST), 1.0)
+    rest = 1.0 - v
+    lost = v - (1.0 - rest)  # by rounding
+    h = v * log(v) + (rest * log(max(rest, _LEAST)) - lost)
+    return h if 0.0 < u <= 1.0 else (0.0 if u == 0.0 else math.inf)
 
 
 @compiled("")
