@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from stepless.compiled.rows import add, product, square
+from stepless.compiled.rows import product
 from stepless.jit import FAST, compiled
 
 
@@ -49,13 +47,18 @@ def descend(regularizer, domain, H, point, path, stop):
     return path.shape[0], total
 
 
-@compiled("A[k,m] given.*[k] point.0[k] point.1[m] point.2[1] path[n,k]", fastmath=FAST)
-def descend_columns(regularizer, domain, A, given, point, path, stop):
-    """Do as `descend` with H = AAᵀ + diag(damping) − ppᵀ, of which only the rows of A are read.
+@compiled(
+    "columns.0[_,m] columns.1[k] columns.2[m] given.*[k] point.0[k] point.1[m] point.2[1] "
+    "path[n,k]",
+    fastmath=FAST,
+)
+def descend_columns(regularizer, domain, columns, given, point, path, stop):
+    """Do as `descend` with H = A diag(c) Aᵀ + diag(damping) − ppᵀ, of which no entry is computed.
 
-    `given` are w, g, the diagonal of H, the damping and p; `point` is v, Aᵀ(v − w) and −⟨p, v − w⟩,
-    all three written.
+    `columns` are a matrix, its rows that A is made of, and c; `given` are w, g, the diagonal of H,
+    the damping and p; `point` is v, diag(c) Aᵀ(v − w) and −⟨p, v − w⟩, all three written.
     """
+    A, rows, c = columns
     w, g, heights, damping, p = given
     v, t, shift = point
     total, enough = stop
@@ -66,13 +69,16 @@ def descend_columns(regularizer, domain, A, given, point, path, stop):
         for j in range(v.size):
             h = heights[j]
             slope = g[j] + damping[j] * (v[j] - w[j]) + p[j] * shift[0]
-            slope += product(A, j, t)
+            slope += product(A, rows[j], t)
             step = domain.clip(regularizer.prox(v[j] - slope / h, 1.0 / h)) - v[j]
             if step != 0.0:
                 v[j] += step
                 gain += 0.5 * h * step * step
                 shift[0] -= step * p[j]
-                add(A, j, step, t)
+                first, last = A.span(rows[j])
+                for k in range(first, last):
+                    i, x = A.entry(rows[j], k)
+                    t[i] += step * x * c[i]
         path[sweep] = v
         total += gain
         if ends(gain, before, enough * total):
@@ -85,15 +91,6 @@ def descend_columns(regularizer, domain, A, given, point, path, stop):
 def ends(gain, before, enough):
     """Return whether sweeps that gain less and less at this rate gain no more than `enough`."""
     return gain * gain <= enough * (before - gain)
-
-
-@compiled("A[k,_]")
-def squares(A):
-    """Return ‖x_j‖² of each row."""
-    found = np.empty(A.size())
-    for j in range(A.size()):
-        found[j] = square(A, j)
-    return found
 
 
 @compiled("g[d]")

@@ -27,6 +27,9 @@ from stepless.design import Dense, Design, Sparse
 
 T = TypeVar("T")
 
+_SHARED = 8  # of so many entries one, at least, is needed, or else a copy of those is made
+_MADE = "_blocks", "whole", "columns", "_wider"  # anew, where a source is unpickled
+
 
 class Source:
     """Examples (x_i, y_i, s_i), i < m, in fixed blocks of consecutive rows.
@@ -66,6 +69,8 @@ class Source:
     >>> z.whole, source.combination(z)
     (array([3., 3., 3., 3.]), array([12., 12.]))
     """
+
+    _wider: tuple[Source, Indices] | None = None  # of which this has some features only
 
     def __init__(
         self,
@@ -249,9 +254,23 @@ class Source:
         parts = self.map(_narrow, features)
         other = copy(self)
         other.home = Memory(joined(parts, features.size), self.cuts)
-        for name in ("_blocks", "whole", "sizes", "means"):
+        other._wider = (self, features) if self.home.here else None
+        for name in ("_blocks", "whole", "sizes", "means", "columns"):
             vars(other).pop(name, None)
         return other
+
+    @cached_property
+    def columns(self) -> tuple[Design, Indices]:
+        """The features as rows of a matrix, and which of its rows they are.
+
+        That of the examples with all features is shared, unless few of its entries are needed.
+        """
+        if self._wider is not None:
+            whole, features = self._wider
+            if _SHARED * self.nnz >= whole.nnz:
+                columns, rows = whole.columns
+                return columns, rows[features]
+        return self.X.transposed(), np.arange(self.shape[1])
 
     def take(self, rows: Indices) -> Source:
         """Return a copy, in memory, of some examples, with their weights as they are here."""
@@ -283,8 +302,8 @@ class Source:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the blocks, which are views and are made anew."""
-        return {k: v for k, v in vars(self).items() if k not in ("_blocks", "whole")}
+        """Leave out what is made anew."""
+        return {k: v for k, v in vars(self).items() if k not in _MADE}
 
     def predictions(self, w: Array, b: float = 0.0) -> Array:
         """Return ⟨w, x_i⟩ + b for each example."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from stepless.arrays import AnyArray, Array, Indices
+from stepless.arrays import AnyArray, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.term import Term
@@ -57,9 +57,9 @@ class Dense(Term):
         """Return a copy with some features only, in this order."""
         return Dense(np.take(self.array, features, axis=1))
 
-    def transposed(self, scale: Array) -> Dense:
-        """Return the features as rows, the entries of each example times a number."""
-        return Dense(np.ascontiguousarray(self.array.T * scale))
+    def transposed(self) -> Dense:
+        """Return the features as rows."""
+        return Dense(np.ascontiguousarray(self.array.T))
 
     def digest(self) -> int:
         """Return a checksum of these rows."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from stepless.arrays import Array, Indices
+from stepless.arrays import Indices
 from stepless.design.dense import Dense
 
 
@@ -40,8 +40,8 @@ class Outer(Dense):
         first, second = np.divmod(features, self.array.shape[1])
         return Dense(self.array[:, first] * self.array[:, second])
 
-    def transposed(self, scale: Array) -> Dense:
-        return self.narrow(np.arange(self.shape[1])).transposed(scale)
+    def transposed(self) -> Dense:
+        return self.narrow(np.arange(self.shape[1])).transposed()
 
     def span(self, i: int) -> tuple[int, int]:
         return 0, self.array.shape[1] * self.array.shape[1]

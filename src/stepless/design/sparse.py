@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from stepless.arrays import AnyArray, Array, Indices
+from stepless.arrays import AnyArray, Indices
 from stepless.design.checksum import checksum
 from stepless.design.prefetch import prefetch
 from stepless.jit import compiled
@@ -92,14 +92,14 @@ class Sparse(Term):
         count = int(copy_placed(self, place, features.size, indptr, data, indices))
         return Sparse(data[:count], indices[:count], indptr, features.size)
 
-    def transposed(self, scale: Array) -> Sparse:
-        """Return the features as rows, the entries of each example times a number."""
+    def transposed(self) -> Sparse:
+        """Return the features as rows."""
         indptr = np.zeros(self.width + 1, dtype=np.uint64)
         count_features(self, indptr)
         np.cumsum(indptr, out=indptr)
-        data = np.empty(self.nnz)
+        data = np.empty(self.nnz, dtype=self.data.dtype)
         indices = np.empty(data.size, dtype=np.uint32)
-        transpose(self, scale, indptr[:-1].copy(), data, indices)
+        transpose(self, indptr[:-1].copy(), data, indices)
         return Sparse(data, indices, indptr, self.size())
 
     def digest(self) -> int:
@@ -193,13 +193,13 @@ def count_features(X, indptr):
             indptr[j + np.uint32(1)] += np.uint64(1)
 
 
-@compiled("X[m,d] scale[m] to[d] data[X.nnz] indices[X.nnz]")
-def transpose(X, scale, to, data, indices):
+@compiled("X[m,d] to[d] data[X.nnz] indices[X.nnz]")
+def transpose(X, to, data, indices):
     """Write data and indices feature by feature, each from `to` on, which is moved."""
     for i in range(X.size()):
         first, last = X.span(i)
         for at in range(first, last):
             j, v = X.entry(i, at)
-            data[to[j]] = scale[i] * v
+            data[to[j]] = v
             indices[to[j]] = i
             to[j] += np.uint64(1)

@@ -190,7 +190,7 @@ def _curved(risk: RowRisk) -> Solver | SolverSequence:
     first = ProximalNewton()
     if risk.source.home.slow or first.lacks(risk.objective):
         return Accelerated()
-    return SolverSequence((first, 10), (Accelerated(), 60))
+    return SolverSequence((first, 30), (Accelerated(), 60))
 
 
 def _cornered(risk: RowRisk) -> Solver | SolverSequence:

@@ -24,16 +24,14 @@ from stepless.solvers.solver import Finding, needs_one_output
 
 _REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
 _SAMPLED, _ROUGH = 4, 0.01  # steps on a sample at most, and its relative gap that is enough
-_INNER = 10  # Newton steps on a working set at most
-_MORE = 3  # times that a working set is settled, at most,
-_SPENT = 1e-9  # and not once a step promises this part of the objective
-_SETTLED = 1e-3  # of what the first of them promised: below, the next working set is due
+_LOOK = 4  # Newton steps on the same features as there are in all cost as much as a look at these
+_SETTLED = 0.1  # of what the first of them promised: below, the next working set is due
 _SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
 _LEAST = 1e-300
-_SHORT = 0.25  # step after which the model is damped,
+_POOR, _GOOD = 0.5, 0.9  # shares of a promise kept, below and above which the damping changes,
 _DAMPED, _STIFFEST = 1e-3, 1e3  # at first, and at last,
 _STIFFER, _LOOSER = 10.0, 4.0  # by these factors
 _UNDAMPED = 1e-10  # of a feature's largest curvature
@@ -55,9 +53,11 @@ class ProximalNewtonState:
     tilt: float = 0.0  # its slope and curvature in b
     bend: float = 0.0
     size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
-    damping: float = 0.0
+    damping: float = 1e-1
     promise: float = 0.0  # decrease, that the last model promised
     fresh: bool = False  # weights of 0, from which no step was taken
+    chosen: WorkingSet | None = None  # the last one,
+    model: QuadraticModel | None = None  # and its model, if that is good for one step more
 
 
 class ProximalNewton:
@@ -149,7 +149,7 @@ class ProximalNewton:
         return Finding(w, state.b, height, lower_bound=bound, claim=claim)
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState) -> None:
-        """Take Newton steps on the next working set, for as long as no other is due."""
+        """Take Newton steps on the next working set, for no longer than a look at all features."""
         if state.fresh:
             self._begin(risk, state)
         chosen = WorkingSet.of(risk, state.w, state.g, state.bend)
@@ -157,32 +157,25 @@ class ProximalNewton:
             state.promise = 0.0
             _survey(risk, state)
             return _look(risk, state)
-        model: QuadraticModel | None = None
-        for _ in range(_MORE):
-            model = self._settle(chosen, state, model)
-            _look(risk, state)
-            height = risk.penalty(state.w) + state.value
-            following = WorkingSet.of(risk, state.w, state.g, state.bend)
-            if state.promise <= _SPENT * height or not chosen.holds(following):
-                break
-
-    def _settle(
-        self, chosen: WorkingSet, state: ProximalNewtonState, model: QuadraticModel | None
-    ) -> QuadraticModel:
-        """Take Newton steps until they promise little of what the first one did."""
-        risk, promises = chosen.risk, [math.inf, math.inf]
-        g = state.g[chosen.features]
-        for _ in range(_INNER):
-            if model is None or promises[-1] > _SLOW * promises[-2]:
+        if state.chosen is not None and state.chosen.holds(chosen):
+            chosen = state.chosen
+        else:
+            state.chosen, state.model, state.promise = chosen, None, math.inf
+        first = math.inf
+        for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
+            before = state.promise
+            if n:
+                state.g[chosen.features] = chosen.source.combination(state.slopes) / risk.m
+            if state.model is None:
                 damping = (state.damping + _UNDAMPED) * chosen.largest
-                model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
-            self._move(chosen, state, g, model)
-            promises.append(state.promise)
-            if promises[-1] <= _SETTLED * promises[2]:
+                state.model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
+            self._move(chosen, state, state.g[chosen.features], state.model)
+            if not state.model.lasting or state.promise > _SLOW * before:
+                state.model = None
+            first = first if n else state.promise
+            if state.promise <= _SETTLED * first:
                 break
-            g = chosen.source.combination(state.slopes) / risk.m
-        assert model is not None
-        return model
+        _look(risk, state)
 
     def _begin(self, risk: RowRisk, state: ProximalNewtonState) -> None:
         """Move to weights fitted to a sample of the examples, if there are enough of them."""
@@ -232,9 +225,10 @@ class ProximalNewton:
             t = t if t > _SHORTEST else 0.0
         state.w = state.w.copy()
         state.w[chosen.features] = v
-        if t < _SHORT:
+        kept = (before - state.value - objective.penalty(v)) / max(state.promise, _LEAST)
+        if kept < _POOR:
             state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
-        elif t == 1.0:
+        elif kept > _GOOD:
             state.damping /= _LOOSER
 
 

@@ -13,11 +13,11 @@ from stepless.data import Column, Source
 from stepless.objective import Objective
 
 _SWEEPS = 5  # between two steps of another kind
-_MOST_ROUNDS = 200  # of so many sweeps
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
+_CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
-_NEAR = 1e-2  # until its residual is so small a share of the first
+_NEAR = 0.1  # until its residual is so small a share of the first
 _MANY = 2000  # features up to which the Hessian itself is formed,
 _WORTH = 50  # if it takes no more products than so many per entry
 
@@ -31,6 +31,8 @@ class QuadraticModel(ABC):
 
     pull: Array
     enough: float  # share of a model's gain that is worth no more sweeps
+    rounds: int  # of sweeps, at most
+    lasting: bool  # whether it is worth another step
 
     def __init__(self, objective: Objective) -> None:
         self.terms = objective.regularizer, objective.domain
@@ -52,11 +54,11 @@ class QuadraticModel(ABC):
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
-            if sweeps <= _SWEEPS:
+            if sweeps <= _SWEEPS and self.rounds > 1:
                 break
-            if (there := self.elsewhere(w, g, path)) is None:
+            if (there := self.elsewhere(w, g, path[: min(sweeps, _SWEEPS) + 1])) is None:
                 continue
             self.project(there)
             jump = self.begin(w, there)
@@ -95,7 +97,7 @@ class QuadraticModel(ABC):
 class HessianModel(QuadraticModel):
     """The model with its Hessian as a matrix; what sweeps keep is H(v − w)."""
 
-    enough = 1e-3  # a sweep is cheap
+    enough, rounds, lasting = 1e-3, 200, True  # sweeps are cheap, H is not
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
@@ -128,22 +130,21 @@ class HessianModel(QuadraticModel):
 
 
 class ColumnModel(QuadraticModel):
-    """The model with the columns of √C X, without their means if the intercept is free.
+    """The model with the columns of X, without their means if the intercept is free.
 
-    What sweeps keep is √C X(v − w), and ⟨p, w − v⟩ of p = √β pull, β the curvature in b.
+    What sweeps keep is CX(v − w), and ⟨p, w − v⟩ of p = √β pull, β the curvature in b.
     """
 
-    enough = 0.1  # a sweep costs as much as new slopes
+    enough, rounds, lasting = 0.3, 1, False  # a sweep costs more than new slopes
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective)
-        self.source, self.roots = source, np.sqrt(c.whole)
+        self.source, self.c = source, c.whole
         self.shares = objective.regularizer.elastic_shares
-        self.columns = source.X.transposed(self.roots)
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
-        self.h = loops.squares(self.columns) + damping
+        self.h = source.squares(c) + damping
         if objective.intercept:
-            bend = max(float(c.whole.sum()), _LEAST)
+            bend = max(float(self.c.sum()), _LEAST)
             self.pull = source.combination(c) / bend
             self.p = np.sqrt(bend) * self.pull
             self.h -= self.p**2
@@ -152,18 +153,17 @@ class ColumnModel(QuadraticModel):
     def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
         if self.shares is None:
             return _extrapolated(path)
-        return self._on_face(w, g, path, *self.shares)
-
-    def _on_face(
-        self, w: Array, g: Array, path: Array, corner: float, ridge: float
-    ) -> Array | None:
-        """Return about the minimum over weights with the last signs, others being 0.
-
-        It is found by conjugate gradients with the preconditioner diag(H). None while signs change.
-        """
-        v, signs = path[-1], np.sign(path[-1])
-        if not np.array_equal(signs, np.sign(path[-2])):
+        before, after = np.count_nonzero(w), np.count_nonzero(path[-1])
+        if abs(after - before) > _CALM * before:
             return None
+        return self._on_face(w, g, path[-1], *self.shares)
+
+    def _on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
+        """Return about the minimum over weights with the signs of v, others being 0.
+
+        It is found by conjugate gradients with the preconditioner diag(H).
+        """
+        signs = np.sign(v)
         free = (signs != 0.0).astype(float)
         r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
         scale = free / (self.h + ridge)
@@ -186,15 +186,15 @@ class ColumnModel(QuadraticModel):
 
     def product(self, delta: Array) -> Array:
         """Return Hδ."""
-        moves = self.source.split(self.roots**2 * self.source.predictions(delta))
+        moves = self.source.split(self.c * self.source.predictions(delta))
         found = self.source.combination(moves) + self.damping * delta
         found -= self.p * float(self.p @ delta)
         return found
 
     def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
         if v is None:
-            return np.zeros(self.roots.size), np.zeros(1)
-        moves = self.roots * self.source.predictions(v - w)
+            return np.zeros(self.c.size), np.zeros(1)
+        moves = self.c * self.source.predictions(v - w)
         return moves, np.array([-float(self.p @ (v - w))])
 
     def descend(
@@ -206,15 +206,17 @@ class ColumnModel(QuadraticModel):
         path: Array,
         stop: tuple[float, float],
     ) -> tuple[int, float]:
-        given = w, g, self.h, self.damping, self.p
+        columns, given = (*self.source.columns, self.c), (w, g, self.h, self.damping, self.p)
         found: tuple[int, float] = loops.descend_columns(
-            *self.terms, self.columns, given, (v, *kept), path, stop
+            *self.terms, columns, given, (v, *kept), path, stop
         )
         return found
 
     def square(self, delta: Array, kept: tuple[Array, Array]) -> float:
         moves, [shift] = kept
-        return float(moves @ moves + self.damping @ delta**2 - shift**2)
+        here = self.c > 0.0
+        along = float((moves[here] ** 2 / self.c[here]).sum())
+        return along + float(self.damping @ delta**2) - float(shift) ** 2
 
 
 def _extrapolated(path: Array) -> Array:
