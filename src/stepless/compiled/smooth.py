@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from stepless.compiled.light import rowless
 from stepless.jit import FAST, compiled
 
@@ -51,3 +53,29 @@ def conjugates(block, loss, slopes, share):
         if s[i] > 0.0:
             total += s[i] * loss.conjugate(share * slopes[i] / s[i], y[i])
     return total
+
+
+@rowless
+@compiled("block[m,_] predicted[m] model.*[m] present[m]", fastmath=FAST)
+def predict(block, predicted, model, present, loss, scale):
+    """Write s_i a_i: the slopes that a quadratic model of the losses has after a move.
+
+    `model` has the slopes before it, curvatures s_i ℓ''_i/scale, and the move of the predictions.
+    Where no slope of the loss is such a number, a_i is the `present` one. Return Σ s_i ℓ*(a_i),
+    Σ s_i a_i and Σ s_i |a_i|.
+    """
+    _, y, s = block
+    slopes, c, move = model
+    total = tilt = size = 0.0
+    for i in range(s.size):
+        a = slopes[i] + scale * c[i] * move[i]
+        if s[i] > 0.0:
+            conjugate = loss.conjugate(a / s[i], y[i])
+            if not conjugate < math.inf:
+                a = present[i]
+                conjugate = loss.conjugate(a / s[i], y[i])
+            total += s[i] * conjugate
+        tilt += a
+        size += abs(a)
+        predicted[i] = a
+    return total, tilt, size

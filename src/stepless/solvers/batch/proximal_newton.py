@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.compiled import coordinate_descent as loops, oracle, smooth
+from stepless.compiled import oracle, smooth
 from stepless.compiled.light import rowless
 from stepless.data import Block, Column, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
-from stepless.solvers.batch.newton_step import Predictions, largest, unweighted
+from stepless.solvers.batch.dual_point import DualPoint
+from stepless.solvers.batch.newton_step import Predictions, largest
 from stepless.solvers.batch.quadratic_model import QuadraticModel
 from stepless.solvers.batch.smoothness import rounding_error
 from stepless.solvers.batch.working_set import WorkingSet
@@ -48,7 +49,7 @@ class ProximalNewtonState:
     kept: Predictions
     slopes: Column  # s_i ℓ'_i
     c: Column  # curvatures s_i ℓ''_i/m
-    g: Array = field(default_factory=lambda: np.zeros(0))  # gradient of the risk; first, none
+    dual: DualPoint | None = None  # the one that was looked at last; first, none
     value: float = math.inf  # the risk
     tilt: float = 0.0  # its slope and curvature in b
     bend: float = 0.0
@@ -58,6 +59,16 @@ class ProximalNewtonState:
     fresh: bool = False  # weights of 0, from which no step was taken
     chosen: WorkingSet | None = None  # the last one,
     model: QuadraticModel | None = None  # and its model, if that is good for one step more
+    ahead: Ahead | None = None  # the last model, if its whole step was taken
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A quadratic model of the losses: slopes before a move of the predictions, curvatures."""
+
+    slopes: Column
+    c: Column
+    move: Column
 
 
 class ProximalNewton:
@@ -119,40 +130,21 @@ class ProximalNewton:
         return self.start(risk, state.w, state.b)
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
-        if state.g.size:
-            self._improve(risk, state)
-        else:
+        if state.dual is None:
             _survey(risk, state)
-            _look(risk, state)
-        return self._certify(risk, state)
+            dual = _look(risk, state)
+        else:
+            dual = self._improve(risk, state, state.dual)
+        state.dual = dual
+        height = risk.objective.penalty(state.w) + state.value
+        bound, slopes = dual.bound(risk, height)
+        return Finding(state.w, state.b, height, lower_bound=bound, claim=Slopes(slopes))
 
-    def _certify(self, risk: RowRisk, state: ProximalNewtonState) -> Finding:
-        """Return the finding at the predictions.
-
-        The slopes are scaled until the minimum of the penalty and their plane is finite.
-        """
-        source, objective, w = risk.source, risk.objective, state.w
-        height = objective.penalty(w) + state.value
-        regularizer, interval = objective.regularizer, objective.domain.interval()
-        share = float(loops.feasible_share(regularizer, *interval, state.g))
-        conjugates = float(state.g @ w) + state.tilt * state.b - state.value
-        if share < 1.0 and objective.loss.offers("conjugate"):
-            given = objective.loss, state.slopes, share
-            conjugates = float(sum_blocks(source.map(smooth.conjugates, *given))) / risk.m
-        else:  # of a convex function that is not above 0 at 0
-            conjugates *= share
-        levelling = 2.0 * abs(state.tilt) / max(state.size, _LEAST)  # scales those of one sign
-        conjugates += levelling * (state.value + abs(conjugates))
-        bound = objective.least(share * state.g, np.zeros(()), height) - conjugates
-        claim = Slopes(source.column(unweighted, state.slopes, share))
-        bound = bound if math.isfinite(bound) else -math.inf
-        return Finding(w, state.b, height, lower_bound=bound, claim=claim)
-
-    def _improve(self, risk: RowRisk, state: ProximalNewtonState) -> None:
+    def _improve(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Take Newton steps on the next working set, for no longer than a look at all features."""
         if state.fresh:
-            self._begin(risk, state)
-        chosen = WorkingSet.of(risk, state.w, state.g, state.bend)
+            dual = self._begin(risk, state, dual)
+        chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
         if not chosen.features.size:
             state.promise = 0.0
             _survey(risk, state)
@@ -164,38 +156,37 @@ class ProximalNewton:
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
             before = state.promise
-            if n:
-                state.g[chosen.features] = chosen.source.combination(state.slopes) / risk.m
+            if n or dual.slopes is not state.slopes:
+                g = chosen.source.combination(state.slopes) / risk.m
+            else:
+                g = dual.g[chosen.features]
             if state.model is None:
                 damping = (state.damping + _UNDAMPED) * chosen.largest
                 state.model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
-            self._move(chosen, state, state.g[chosen.features], state.model)
+            self._move(chosen, state, g, state.model)
             if not state.model.lasting or state.promise > _SLOW * before:
                 state.model = None
             first = first if n else state.promise
             if state.promise <= _SETTLED * first:
                 break
-        _look(risk, state)
+        return _look(risk, state)
 
-    def _begin(self, risk: RowRisk, state: ProximalNewtonState) -> None:
+    def _begin(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Move to weights fitted to a sample of the examples, if there are enough of them."""
         state.fresh, sample = False, newton_step.head_start_sample(risk)
         if sample is None:
-            return
+            return dual
         found, rng = self.start(sample, state.w, state.b), np.random.default_rng(0)
         for _ in range(_SAMPLED):
             height = risk.penalty(found.w) + found.value
             if self.step(sample, found, rng).lower_bound >= (1.0 - _ROUGH) * height:
                 break
-        at = ProximalNewtonState(
-            found.w, found.b, Predictions.of(risk.source, found.w, found.b), state.slopes, state.c
-        )
+        at = self.start(risk, found.w, found.b)
         _survey(risk, at)
-        if risk.penalty(at.w) + at.value < risk.penalty(state.w) + state.value:
-            at.g = risk.source.combination(at.slopes) / risk.m
-            vars(state).update(vars(at))
-        else:
-            _survey(risk, state)
+        if risk.penalty(at.w) + at.value >= risk.penalty(state.w) + state.value:
+            return dual
+        vars(state).update(vars(at))
+        return _look(risk, state)
 
     def _move(
         self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
@@ -203,12 +194,14 @@ class ProximalNewton:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
         risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
-        turn = v - w
+        turn, state.ahead = v - w, None
         if not turn.any():
             return _survey(risk, state)
         turn_b = -float(model.pull @ turn)
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
+        slopes = state.slopes
+        state.slopes, state.c = risk.source.empty(), risk.source.empty()
         enough = before + rounding_error(risk, before)
         while True:
             state.kept.leave(risk.source, p, move, t)
@@ -223,6 +216,8 @@ class ProximalNewton:
             best = 0.5 * state.promise * t / (rise + state.promise * t)
             t *= max(_NEAREST, min(best, _FARTHEST))
             t = t if t > _SHORTEST else 0.0
+        if t == 1.0 and objective.loss.offers("conjugate"):
+            state.ahead = Ahead(slopes, model.c, move)
         state.w = state.w.copy()
         state.w[chosen.features] = v
         kept = (before - state.value - objective.penalty(v)) / max(state.promise, _LEAST)
@@ -232,12 +227,21 @@ class ProximalNewton:
             state.damping /= _LOOSER
 
 
-def _look(risk: RowRisk, state: ProximalNewtonState) -> None:
-    """Compute the gradient at the predictions."""
-    if state.kept.drifted(risk.source.map(largest, state.kept.p)):
-        state.kept.renew(risk.source, state.w, state.b)
+def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
+    """Compute the plane of the slopes that the last model predicts, or of those at hand."""
+    source, m = risk.source, risk.m
+    if state.kept.drifted(source.map(largest, state.kept.p)):
+        state.kept.renew(source, state.w, state.b)
         _survey(risk, state)
-    state.g = risk.source.combination(state.slopes) / risk.m
+    if state.ahead is None:
+        slopes, g = state.slopes, source.combination(state.slopes) / m
+        conjugates = float(g @ state.w) + state.tilt * state.b - state.value
+        return DualPoint(slopes, g, conjugates, state.tilt, state.size)
+    slopes, ahead = source.empty(), state.ahead
+    given = risk.objective.loss, m, state.slopes, ahead.slopes, ahead.c, ahead.move
+    conjugates, tilt, size = (sum_blocks(source.update(slopes, _predict, *given)) / m).tolist()
+    tilt = tilt if risk.objective.intercept else 0.0
+    return DualPoint(slopes, source.combination(slopes) / m, conjugates, tilt, size)
 
 
 def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
@@ -267,3 +271,9 @@ def _at(block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: floa
     sums = np.array(smooth.survey(block, slopes, c, loss, p, shift))
     c /= m
     return sums
+
+
+@rowless
+def _predict(block: Block, predicted: Array, loss: Loss, m: int, *slopes: Array) -> Array:
+    present, *model = slopes
+    return np.array(smooth.predict(block, predicted, tuple(model), present, loss, m))

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from stepless.arrays import Array
 from stepless.compiled import coordinate_descent as loops
@@ -34,7 +35,9 @@ class QuadraticModel(ABC):
     rounds: int  # of sweeps, at most
     lasting: bool  # whether it is worth another step
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, c: Column) -> None:
+        self.c = c
+        self.shares = objective.regularizer.elastic_shares
         self.terms = objective.regularizer, objective.domain
         self.penalty, self.project = objective.penalty, objective.domain.project
 
@@ -54,16 +57,20 @@ class QuadraticModel(ABC):
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
+        signs: Array | None = None  # those of the face that v is the minimum of
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
-            if sweeps <= _SWEEPS and self.rounds > 1:
+            ended = sweeps <= _SWEEPS
+            if ended and signs is not None and np.array_equal(np.sign(v), signs):
                 break
-            if (there := self.elsewhere(w, g, path[: min(sweeps, _SWEEPS) + 1])) is None:
-                continue
-            self.project(there)
-            jump = self.begin(w, there)
-            if self._height(w, g, there, jump) < self._height(w, g, v, kept):
-                v, kept = there, jump
+            signs, there = None, self.elsewhere(w, g, path[: min(sweeps, _SWEEPS) + 1])
+            if there is not None:
+                self.project(there)
+                jump = self.begin(w, there)
+                if self._height(w, g, there, jump) < self._height(w, g, v, kept):
+                    v, kept, signs = there, jump, np.sign(there)
+            if ended and signs is None:
+                break
         return v, max(before - self._height(w, g, v, kept), 0.0)
 
     def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
@@ -100,7 +107,7 @@ class HessianModel(QuadraticModel):
     enough, rounds, lasting = 1e-3, 200, True  # sweeps are cheap, H is not
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective)
+        super().__init__(objective, c)
         k = damping.size
         H = source.gram(c, objective.intercept)
         H += np.tril(H, -1).T
@@ -114,7 +121,25 @@ class HessianModel(QuadraticModel):
         self.H = H
 
     def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
-        return _extrapolated(path)
+        there = None
+        if self.shares is not None and _calm(path):
+            there = self._on_face(w, g, path[-1], *self.shares)
+        return _extrapolated(path) if there is None else there
+
+    def _on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+        """Return the minimum over weights with the signs of v, if H tells it."""
+        face = np.flatnonzero(v)
+        signs = np.sign(v[face])
+        right = (self.H @ w - g)[face] - corner * signs
+        H = self.H[np.ix_(face, face)]
+        np.einsum("ii->i", H)[:] += ridge
+        try:
+            found = cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), right)
+        except LinAlgError:
+            return None
+        there = np.zeros(v.size)
+        there[face] = np.where(found * signs > 0.0, found, 0.0)
+        return there
 
     def begin(self, w: Array, v: Array | None = None) -> Array:
         return np.zeros(w.size) if v is None else self.H @ (v - w)
@@ -138,13 +163,12 @@ class ColumnModel(QuadraticModel):
     enough, rounds, lasting = 0.3, 1, False  # a sweep costs more than new slopes
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective)
-        self.source, self.c = source, c.whole
-        self.shares = objective.regularizer.elastic_shares
+        super().__init__(objective, c)
+        self.source, self.whole = source, c.whole
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = source.squares(c) + damping
         if objective.intercept:
-            bend = max(float(self.c.sum()), _LEAST)
+            bend = max(float(self.whole.sum()), _LEAST)
             self.pull = source.combination(c) / bend
             self.p = np.sqrt(bend) * self.pull
             self.h -= self.p**2
@@ -153,8 +177,7 @@ class ColumnModel(QuadraticModel):
     def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
         if self.shares is None:
             return _extrapolated(path)
-        before, after = np.count_nonzero(w), np.count_nonzero(path[-1])
-        if abs(after - before) > _CALM * before:
+        if not _calm(path):
             return None
         return self._on_face(w, g, path[-1], *self.shares)
 
@@ -186,15 +209,15 @@ class ColumnModel(QuadraticModel):
 
     def product(self, delta: Array) -> Array:
         """Return Hδ."""
-        moves = self.source.split(self.c * self.source.predictions(delta))
+        moves = self.source.split(self.whole * self.source.predictions(delta))
         found = self.source.combination(moves) + self.damping * delta
         found -= self.p * float(self.p @ delta)
         return found
 
     def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
         if v is None:
-            return np.zeros(self.c.size), np.zeros(1)
-        moves = self.c * self.source.predictions(v - w)
+            return np.zeros(self.whole.size), np.zeros(1)
+        moves = self.whole * self.source.predictions(v - w)
         return moves, np.array([-float(self.p @ (v - w))])
 
     def descend(
@@ -206,7 +229,7 @@ class ColumnModel(QuadraticModel):
         path: Array,
         stop: tuple[float, float],
     ) -> tuple[int, float]:
-        columns, given = (*self.source.columns, self.c), (w, g, self.h, self.damping, self.p)
+        columns, given = (*self.source.columns, self.whole), (w, g, self.h, self.damping, self.p)
         found: tuple[int, float] = loops.descend_columns(
             *self.terms, columns, given, (v, *kept), path, stop
         )
@@ -214,9 +237,15 @@ class ColumnModel(QuadraticModel):
 
     def square(self, delta: Array, kept: tuple[Array, Array]) -> float:
         moves, [shift] = kept
-        here = self.c > 0.0
-        along = float((moves[here] ** 2 / self.c[here]).sum())
+        here = self.whole > 0.0
+        along = float((moves[here] ** 2 / self.whole[here]).sum())
         return along + float(self.damping @ delta**2) - float(shift) ** 2
+
+
+def _calm(path: Array) -> bool:
+    """Return whether the last sweep changed few signs: they are about right."""
+    changed = np.count_nonzero(np.sign(path[-1]) != np.sign(path[-2]))
+    return bool(changed <= _CALM * np.count_nonzero(path[-1]))
 
 
 def _extrapolated(path: Array) -> Array:
