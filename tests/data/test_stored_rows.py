@@ -84,7 +84,7 @@ def test_the_same_bits_as_in_memory(tmp_path, kind, dtype, threads):
                 slopes.whole,
                 np.array(parts),
                 g,
-                source.gram(z, True),
+                source.gram(source.column(apply_numpy, np.abs, z), True),
                 source.curved(z, w),
                 source.column(apply_numpy, np.add, z, 1.0).whole,
                 source.take(np.array([7, M - 1, 0, M // 2])).predictions(w),

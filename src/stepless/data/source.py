@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.linalg.blas import dsyrk
 
 from stepless.arguments import brief
 from stepless.arrays import Array, Indices, MatrixLike
@@ -28,6 +29,7 @@ from stepless.design import Dense, Design, Sparse
 T = TypeVar("T")
 
 _SHARED = 8  # of so many entries one, at least, is needed, or else a copy of those is made
+_ENTRIES = 1_000_000  # of dense rows that are multiplied at a time
 _MADE = "_blocks", "whole", "columns", "_wider"  # anew, where a source is unpickled
 
 
@@ -322,9 +324,9 @@ class Source:
         return self.total(products.curved, self.shape[1:], self.split(c), v)
 
     def gram(self, c: Array | Column, ones: bool) -> Array:
-        """Return the lower triangle of Σ c_i x_i x_iᵀ; with `ones`, each x_i is extended by a 1."""
+        """Return the lower triangle of Σ c_i x_i x_iᵀ, c_i ≥ 0; with `ones`, x_i ends with a 1."""
         size = self.shape[1] + ones
-        return self.total(products.gram, (size, size), self.split(c), self.shape[1])
+        return self.total(_gram, (size, size), self.split(c), self.shape[1])
 
     @cached_property
     def sizes(self) -> Array:
@@ -347,6 +349,21 @@ class Source:
 def _weights(block: Block) -> tuple[float, bool]:
     """Return the sum of a block's weights, and whether all are finite and ≥ 0."""
     return float(block.s.sum()), bool(np.isfinite(block.s).all() and (block.s >= 0.0).all())
+
+
+def _gram(block: Block, H: Array, c: Array, d: int) -> None:
+    """Do as `products.gram`; plain dense rows by BLAS, some at a time."""
+    X = block.X
+    if type(X) is not Dense:
+        products.gram(block, H, c, d)
+        return
+    n = max(_ENTRIES // max(H.shape[0], 1), 1)
+    for lo in range(0, c.size, n):
+        roots = np.sqrt(c[lo : lo + n])
+        A = np.empty((roots.size, H.shape[0]))
+        np.multiply(X.array[lo : lo + n], roots[:, None], out=A[:, :d])
+        A[:, d:] = roots[:, None]
+        H[:] = dsyrk(1.0, A.T, beta=1.0, c=H.T, overwrite_c=True).T
 
 
 def _narrow(block: Block, features: Indices) -> Dense | Sparse:

@@ -31,7 +31,7 @@ _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
 _SHORT, _FAR = 0.03, 4.0  # times a length are the extremes that are tried beside it
 _DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan: for a decent length, and for exact shifts
-_SHARE = 8  # one example in eight is in the sample for a head start
+_SHARE = 8
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
 
@@ -228,7 +228,9 @@ class Predictions:
 
     @classmethod
     def of(cls, source: Source, w: Array, b: float) -> Predictions:
-        return cls(source.column(oracle.predictions, w, b))
+        if w.any():
+            return cls(source.column(oracle.predictions, w, b))
+        return cls(source.column(_constant, b))
 
     def shift(self, source: Source, b: float) -> None:
         """Follow a move of the intercept."""
@@ -274,6 +276,11 @@ def fenchel_bound(objective: Objective, height: float, spread: float, residual: 
 
 
 @light
+def _constant(block: Block, value: float) -> Array:
+    return np.full(block.y.size, value)
+
+
+@light
 def unweighted(block: Block, slopes: Array, scale: float = 1.0) -> Array:
     """Return a_i from s_i a_i/scale; 0 where s_i is 0."""
     return np.divide(scale * slopes, block.s, out=np.zeros(slopes.size), where=block.s > 0.0)
@@ -313,15 +320,16 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
     return some
 
 
-def head_start_sample(risk: RowRisk) -> RowRisk | None:
-    """Return a sample of an eighth of the examples, or of fewer; None if there are too few.
+def head_start_sample(risk: RowRisk, fewest: int | None = None) -> RowRisk | None:
+    """Return a sample of an eighth of the examples, or of less; None if it has too few.
 
+    The `fewest` that are enough are 2000 and four per feature, if none are given.
     n examples cannot tell weights apart that a ridge of strength 1/n would not: its strength is at
     least a tenth of that, so that weights of rare features do not diverge.
     """
     entries = max(risk.source.nnz, 1)
     n = min(risk.m // _SHARE, _MOST_EXAMPLES, risk.m * _MOST_ENTRIES // entries)
-    if n < _FEWEST or n < 4 * risk.d:
+    if n < (max(_FEWEST, 4 * risk.d) if fewest is None else fewest):
         return None
     every = risk.m // n
     rows = np.arange(n) * every + np.random.default_rng(n).integers(0, every, n)

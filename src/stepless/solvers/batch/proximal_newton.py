@@ -10,7 +10,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import oracle, smooth
-from stepless.compiled.light import rowless
+from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
@@ -24,18 +24,20 @@ from stepless.solvers.batch.working_set import WorkingSet
 from stepless.solvers.solver import Finding, needs_one_output
 
 _REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
-_SAMPLED, _ROUGH = 4, 0.01  # steps on a sample at most, and its relative gap that is enough
+_FEWEST = 1000  # examples of a sample; more than a quarter as many weights tell it by heart
+_SAMPLED, _ROUGH = 12, 0.01  # steps on a sample at most, and its relative gap that is enough
 _LOOK = 4  # Newton steps on the same features as there are in all cost as much as a look at these
 _SETTLED = 0.1  # of what the first of them promised: below, the next working set is due
-_SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed
+_SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed,
+_TRUE = 0.1  # how far the share that a step kept of its promise may be from 1, or else as well
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
 _LEAST = 1e-300
-_POOR, _GOOD = 0.5, 0.9  # shares of a promise kept, below and above which the damping changes,
-_DAMPED, _STIFFEST = 1e-3, 1e3  # at first, and at last,
-_STIFFER, _LOOSER = 10.0, 4.0  # by these factors
-_UNDAMPED = 1e-10  # of a feature's largest curvature
+_POOR, _GOOD = 0.5, 0.9  # shares of a promise kept, below and above which the damping changes
+_STIFFER, _LOOSER = 10.0, 4.0  # by these factors; it is a share of the loss's largest curvature,
+_FIRST, _DAMPED, _STIFFEST = 1e-2, 1e-3, 1e3  # at first, at least where steps were long, at most
+_LIFTED = 1e-10  # of a feature's largest curvature, added to its own
 _LEVEL = 1e-12  # of Σ|slopes|: how far their sum may be from 0, for the verifier levels them;
 _NEAR = 1e-3  # and of what the last step's promise is of the risk
 
@@ -54,12 +56,13 @@ class ProximalNewtonState:
     tilt: float = 0.0  # its slope and curvature in b
     bend: float = 0.0
     size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
-    damping: float = 1e-1
+    damping: float = _FIRST
     promise: float = 0.0  # decrease, that the last model promised
+    true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
     chosen: WorkingSet | None = None  # the last one,
     model: QuadraticModel | None = None  # and its model, if that is good for one step more
-    ahead: Ahead | None = None  # the last model, if its whole step was taken
+    ahead: Ahead | None = None  # the last model, if it was true and its whole step was taken
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,9 @@ class ProximalNewton:
     Needs       `curvature` of the loss; of the penalty, `prox` of a weight; of the domain, `clip`
     Differs     The Hessian is kept while a step's promise is a tenth of the last one's or less.
                 A free intercept is a variable of the model, and minimised out exactly after each
-                step. Where steps were too long the model is damped. With many examples it begins
-                on an eighth of them.
+                step. Where steps were too long, each curvature of the loss gets a share of the
+                largest one. With many examples it begins on an eighth of them. The a_i are those
+                that the model predicts, where that was true.
 
     Examples
     --------
@@ -161,10 +165,11 @@ class ProximalNewton:
             else:
                 g = dual.g[chosen.features]
             if state.model is None:
-                damping = (state.damping + _UNDAMPED) * chosen.largest
-                state.model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
+                given = state.c, chosen.stiffest / risk.m, state.damping
+                c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
+                state.model = QuadraticModel.of(risk.objective, chosen.source, c, lift)
             self._move(chosen, state, g, state.model)
-            if not state.model.lasting or state.promise > _SLOW * before:
+            if not state.model.lasting or not state.true or state.promise > _SLOW * before:
                 state.model = None
             first = first if n else state.promise
             if state.promise <= _SETTLED * first:
@@ -173,13 +178,15 @@ class ProximalNewton:
 
     def _begin(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Move to weights fitted to a sample of the examples, if there are enough of them."""
-        state.fresh, sample = False, newton_step.head_start_sample(risk)
+        state.fresh, sample = False, newton_step.head_start_sample(risk, _FEWEST)
         if sample is None:
             return dual
         found, rng = self.start(sample, state.w, state.b), np.random.default_rng(0)
         for _ in range(_SAMPLED):
             height = risk.penalty(found.w) + found.value
             if self.step(sample, found, rng).lower_bound >= (1.0 - _ROUGH) * height:
+                break
+            if 4 * np.count_nonzero(found.w) > sample.m:
                 break
         at = self.start(risk, found.w, found.b)
         _survey(risk, at)
@@ -216,11 +223,12 @@ class ProximalNewton:
             best = 0.5 * state.promise * t / (rise + state.promise * t)
             t *= max(_NEAREST, min(best, _FARTHEST))
             t = t if t > _SHORTEST else 0.0
-        if t == 1.0 and objective.loss.offers("conjugate"):
+        kept = (before - state.value - objective.penalty(v)) / max(state.promise, _LEAST)
+        state.true = abs(kept - 1.0) <= _TRUE
+        if t == 1.0 and state.true and objective.loss.offers("conjugate"):
             state.ahead = Ahead(slopes, model.c, move)
         state.w = state.w.copy()
         state.w[chosen.features] = v
-        kept = (before - state.value - objective.penalty(v)) / max(state.promise, _LEAST)
         if kept < _POOR:
             state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
         elif kept > _GOOD:
@@ -271,6 +279,13 @@ def _at(block: Block, slopes: Array, c: Array, loss: Loss, p: Array, shift: floa
     sums = np.array(smooth.survey(block, slopes, c, loss, p, shift))
     c /= m
     return sums
+
+
+@light
+def _stiffened(block: Block, c: Array, largest: float, share: float) -> Array:
+    """Return curvatures with a share of what they lack of the largest one."""
+    stiff: Array = c + share * np.maximum(largest * block.s - c, 0.0)
+    return stiff
 
 
 @rowless

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from stepless.objective import Objective
 _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
+_LENGTHS = 1.0, 0.5, 0.25, 0.125  # of the way to another point
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
 _NEAR = 0.1  # until its residual is so small a share of the first
-_MANY = 2000  # features up to which the Hessian itself is formed,
-_WORTH = 50  # if it takes no more products than so many per entry
+_FEW = 500  # features of which the Hessian itself is formed; and of more if, mostly,
+_ENTRIES, _DENSE = 40, 2000  # so many are in a row, or in a dense one
 
 
 class QuadraticModel(ABC):
@@ -44,41 +46,69 @@ class QuadraticModel(ABC):
     @staticmethod
     def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
         """Return the model in the form that is the cheaper one."""
-        small = damping.size <= _MANY and source.nnz <= 2 * _WORTH * source.shape[0]
+        m, k = source.shape
+        row = _DENSE if source.nnz == m * k else _ENTRIES
+        small = k <= _FEW or (k * k <= 2 * source.nnz <= 2 * m * row)
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
 
-        Now and then, where that is lower, coordinate descent goes on from `elsewhere`: by
-        Anderson's extrapolation (Bertrand and Massias, "Anderson acceleration of coordinate
-        descent" (2021)), or from the minimum on the face of weights with their present signs. It
-        ends when about a share `enough` of the gain is left.
+        Every few sweeps coordinate descent goes on from elsewhere, where that is lower: towards the
+        minimum on the face of weights with their present signs, or by Anderson's extrapolation
+        (Bertrand and Massias, "Anderson acceleration of coordinate descent" (2021)). A face that
+        was the wrong one is followed by ever more rounds without. It ends when about a share
+        `enough` of the gain is left.
         """
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         signs: Array | None = None  # those of the face that v is the minimum of
+        rest, patience = 0, 1
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
-            ended = sweeps <= _SWEEPS
-            if ended and signs is not None and np.array_equal(np.sign(v), signs):
+            if signs is not None and np.array_equal(np.sign(v), signs):
                 break
-            signs, there = None, self.elsewhere(w, g, path[: min(sweeps, _SWEEPS) + 1])
+            signs, trail = None, path[: min(sweeps, _SWEEPS) + 1]
+            face = self.shares is not None and rest == 0 and _calm(trail)
+            there = self.on_face(w, g, v, *self.shares) if face and self.shares else None
             if there is not None:
-                self.project(there)
-                jump = self.begin(w, there)
-                if self._height(w, g, there, jump) < self._height(w, g, v, kept):
-                    v, kept, signs = there, jump, np.sign(there)
-            if ended and signs is None:
+                v, kept, t = self._towards(w, g, v, kept, there, _LENGTHS)
+                signs, rest = (np.sign(v), 0) if t == 1.0 else (None, patience)
+                patience *= 2 if rest else 1
+            else:
+                v, kept, t = self._towards(w, g, v, kept, _extrapolated(trail), (1.0,))
+                rest = max(rest - 1, 0)
+            if sweeps <= _SWEEPS and t == 0.0:
                 break
         return v, max(before - self._height(w, g, v, kept), 0.0)
+
+    def _towards(
+        self, w: Array, g: Array, v: Array, kept: Any, there: Array, lengths: Sequence[float]
+    ) -> tuple[Array, Any, float]:
+        """Return lower weights on the way from v to others, what sweeps keep of them, and how far.
+
+        Where an ℓ₁ penalty would change sign, weights stay 0. It is v, and 0, if none is lower.
+        """
+        height = self._height(w, g, v, kept)
+        for t in lengths:
+            at = v + t * (there - v)
+            if self.shares is not None:
+                at[at * v < 0.0] = 0.0
+            self.project(at)
+            jump = self.begin(w, at)
+            if self._height(w, g, at, jump) < height:
+                return at, jump, t
+        return v, kept, 0.0
 
     def _height(self, w: Array, g: Array, v: Array, kept: Any) -> float:
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
     @abstractmethod
-    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
-        """Return weights from where descent may go on better than from a path's end, if any."""
+    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+        """Return about the minimum of q without corners over the weights that are not 0 in v.
+
+        Ω is `corner` times ⟨sign v, ·⟩ and `ridge`/2 times ‖·‖² there. None if H does not tell it.
+        """
 
     @abstractmethod
     def begin(self, w: Array, v: Array | None = None) -> Any:
@@ -120,14 +150,7 @@ class HessianModel(QuadraticModel):
         np.maximum(diagonal, _LEAST, out=diagonal)
         self.H = H
 
-    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
-        there = None
-        if self.shares is not None and _calm(path):
-            there = self._on_face(w, g, path[-1], *self.shares)
-        return _extrapolated(path) if there is None else there
-
-    def _on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
-        """Return the minimum over weights with the signs of v, if H tells it."""
+    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
         face = np.flatnonzero(v)
         signs = np.sign(v[face])
         right = (self.H @ w - g)[face] - corner * signs
@@ -138,7 +161,7 @@ class HessianModel(QuadraticModel):
         except LinAlgError:
             return None
         there = np.zeros(v.size)
-        there[face] = np.where(found * signs > 0.0, found, 0.0)
+        there[face] = found
         return there
 
     def begin(self, w: Array, v: Array | None = None) -> Array:
@@ -174,18 +197,8 @@ class ColumnModel(QuadraticModel):
             self.h -= self.p**2
         np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
 
-    def elsewhere(self, w: Array, g: Array, path: Array) -> Array | None:
-        if self.shares is None:
-            return _extrapolated(path)
-        if not _calm(path):
-            return None
-        return self._on_face(w, g, path[-1], *self.shares)
-
-    def _on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
-        """Return about the minimum over weights with the signs of v, others being 0.
-
-        It is found by conjugate gradients with the preconditioner diag(H).
-        """
+    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
+        # by conjugate gradients with the preconditioner diag(H)
         signs = np.sign(v)
         free = (signs != 0.0).astype(float)
         r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
@@ -203,9 +216,7 @@ class ColumnModel(QuadraticModel):
             r -= step * Hp
             before, energy = energy, float(r @ (scale * r))
             p = scale * r + (energy / before) * p
-        there: Array = v + delta
-        there[there * signs < 0.0] = 0.0
-        return there
+        return v + delta
 
     def product(self, delta: Array) -> Array:
         """Return Hδ."""
@@ -252,7 +263,7 @@ def _extrapolated(path: Array) -> Array:
     """Return the combination of a path's points, with shares of sum 1, that moves least."""
     changes = np.diff(path, axis=0)
     products = changes @ changes.T
-    products.flat[:: products.shape[0] + 1] += _REGULAR * products.trace()
+    products.flat[:: products.shape[0] + 1] += max(_REGULAR * products.trace(), _LEAST)
     shares = np.linalg.solve(products, np.ones(products.shape[0]))
     there: Array = shares @ path[1:] / shares.sum()
     return there

@@ -21,11 +21,12 @@ _LEAST = 1e-300
 class WorkingSet:
     """Features that are moved together.
 
-    `largest` are the curvatures of the risk in each, for the largest curvature of the loss.
+    `stiffest` is the largest curvature of the loss, `largest` those of the risk in each for it.
     """
 
     risk: RowRisk
     features: Indices
+    stiffest: float
     largest: Array
 
     @classmethod
@@ -36,8 +37,8 @@ class WorkingSet:
         """
         objective, gains, squares = risk.objective, np.empty(risk.d), risk.sizes**2
         smoothness = float(objective.loss.smoothness())
-        largest = smoothness if math.isfinite(smoothness) else curvature
-        h = np.maximum((curvature or largest) * squares, _LEAST)
+        stiffest = smoothness if math.isfinite(smoothness) else curvature
+        h = np.maximum((curvature or stiffest) * squares, _LEAST)
         loops.gains(objective.regularizer, objective.domain, w, g, h, gains)
         kept = w != 0.0
         n = max(_FEWEST, 2 * int(kept.sum()))
@@ -45,7 +46,7 @@ class WorkingSet:
         features = np.flatnonzero(gains > 0.0)
         if features.size > n:
             features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
-        return cls(risk, features, largest * squares[features])
+        return cls(risk, features, stiffest, stiffest * squares[features])
 
     @cached_property
     def source(self) -> Source:
