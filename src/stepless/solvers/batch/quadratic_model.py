@@ -18,6 +18,7 @@ _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
 _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of the way to another point
+_EVERY = 64  # features make up for a round of sweeps before the first face: their cost is alike
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
 _NEAR = 0.1  # until its residual is so small a share of the first
@@ -63,7 +64,7 @@ class QuadraticModel(ABC):
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         signs: Array | None = None  # those of the face that v is the minimum of
-        rest, patience = 0, 1
+        rest, patience = w.size // _EVERY if self.lasting else 0, 1
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if signs is not None and np.array_equal(np.sign(v), signs):
