@@ -10,7 +10,9 @@ from scipy.optimize import minimize as scipy_minimize
 from scipy.special import expit
 
 from contracts.problems import PARAMETERS, examples
+from contracts.turning import Turning
 from stepless import L1, LOSSES, ElasticNet, LinearClassifier, LinearRegressor, Source, Stopping
+from stepless.design import Dense
 from stepless.minimization import minimize
 from stepless.objective import (
     Box,
@@ -113,7 +115,7 @@ def test_columns_and_hessian_give_the_same_steps(penalty, intercept, monkeypatch
     data = (*examples("logistic", 1, 60, 20), None)
     both = []
     for few, most in ((500, 2000), (0, 0)):
-        monkeypatch.setattr(quadratic_model, "_FEW", few)
+        monkeypatch.setattr(quadratic_model, "FEW", few)
         monkeypatch.setattr(quadratic_model, "_ENTRIES", most)
         monkeypatch.setattr(quadratic_model, "_DENSE", most)
         for X in (data[0], sparse.csr_matrix(data[0])):
@@ -298,3 +300,16 @@ def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
     left, before = (np.linalg.norm(r[free] / scale) for r in (slopes, start))
     assert left <= 0.1 * before
     assert not found[~free].any()
+
+
+def test_rows_beyond_memory_are_not_copied(monkeypatch):
+    X, y = examples("logistic", 1, 200, 12)
+    home = Turning.cut(Dense.of(X), 20, 3)
+    home.large = True
+    risk = LinearRisk(Objective(Logistic(), L1(0.02), intercept=True), Source(home, y))
+    whole = solved(Logistic(), L1(0.02), (X, y, None))
+    monkeypatch.setattr(Source, "narrowed", None)
+    found = minimize(risk, SOLVERS["proximal-newton"](), Stopping(gap=1e-9, passes=100))
+    assert found.stopped_by == "gap"
+    assert 0 < np.count_nonzero(found.w) < 12
+    np.testing.assert_allclose(found.w, whole.w, atol=1e-4)

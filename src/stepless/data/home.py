@@ -68,6 +68,7 @@ class Home(ABC):
 
     here: ClassVar[bool] = True  # whether this process can read any row at any time
     slow: ClassVar[bool] = False  # whether to read a row costs more than to compute with it
+    large: bool = False  # whether a copy of the rows may not fit in memory
 
     shape: tuple[int, int]
     nnz: int

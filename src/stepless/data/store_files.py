@@ -65,10 +65,16 @@ class StoreFiles:
         stack.callback(os.close, handle)
         return handle
 
+    @property
+    def large(self) -> bool:
+        """Return whether the rows are more than half of the memory."""
+        rows = [name for name in TYPES if name in self.handles]
+        return 2 * sum(map(self.header.size, rows)) > _memory_size()
+
     def _opened_rows(self, stack: ExitStack) -> tuple[dict[str, int], bool]:
         """Return the files of rows as they are to be read, and whether by direct reads."""
         rows = {name: handle for name, handle in self.handles.items() if name in TYPES}
-        if 2 * sum(map(self.header.size, rows)) > _memory_size():
+        if self.large:
             direct = direct_reads.opened([os.path.join(self.path, f"{name}.bin") for name in rows])
             for handle in direct:
                 stack.callback(os.close, handle)

@@ -46,7 +46,7 @@ class StoredRows(Home):
         spans = range(len(header.checksums))
         self._spans: list[Spans] = [((k, min(k + SPANS, spans.stop)),) for k in spans[::SPANS]]
         self._unseen = set(spans)
-        self._size = sum(map(header.size, files.rows))
+        self._size, self.large = sum(map(header.size, files.rows)), files.large
 
     @property
     def design(self) -> Design:

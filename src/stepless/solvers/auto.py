@@ -19,6 +19,7 @@ from stepless.solvers.batch.mirror_descent import MirrorDescent
 from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.proximal_newton import ProximalNewton
+from stepless.solvers.batch.quadratic_model import FEW
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.lacking import works_anywhere
 from stepless.solvers.online.adagrad import AdaGrad
@@ -90,8 +91,9 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     sgd-pd, accelerated, pgs, frank-wolfe, mirror-descent, emgd, adagrad.
 
     Where rows are slow to read, it is passes over them that count: up to 1500 features dual ascent
-    is left out for ‖x‖²/(λm) above 2; with more, lbfgs stands in newton's place; sgd-pd and emgd
-    are for what no other solver fits.
+    is left out for ‖x‖²/(λm) above 2; with more, lbfgs stands in newton's place; accelerated in
+    that of proximal-newton, above 500 features, if a copy of the rows may not fit into memory;
+    sgd-pd and emgd are for what no other solver fits.
     """
     refuse_unless(isinstance(risk, Risk), "risk", "Risk", risk)
     if isinstance(risk, KernelRisk):
@@ -188,7 +190,7 @@ def _unpenalized(risk: RowRisk) -> Solver:
 def _curved(risk: RowRisk) -> Solver | SolverSequence:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
     first = ProximalNewton()
-    if risk.source.home.slow or first.lacks(risk.objective):
+    if (risk.source.home.large and risk.d > FEW) or first.lacks(risk.objective):
         return Accelerated()
     return SolverSequence((first, 30), (Accelerated(), 60))
 

@@ -22,7 +22,7 @@ _EVERY = 64  # features make up for a round of sweeps before the first face: the
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
 _NEAR = 0.1  # until its residual is so small a share of the first
-_FEW = 500  # features of which the Hessian itself is formed; and of more if, mostly,
+FEW = 500  # features of which the Hessian itself is formed; and of more if, mostly,
 _ENTRIES, _DENSE = 40, 2000  # so many are in a row, or in a dense one
 
 
@@ -49,7 +49,7 @@ class QuadraticModel(ABC):
         """Return the model in the form that is the cheaper one."""
         m, k = source.shape
         row = _DENSE if source.nnz == m * k else _ENTRIES
-        small = k <= _FEW or (k * k <= 2 * source.nnz <= 2 * m * row)
+        small = k <= FEW or (k * k <= 2 * source.nnz <= 2 * m * row)
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:

@@ -12,6 +12,7 @@ from stepless.arrays import Array, Indices
 from stepless.compiled import coordinate_descent as loops
 from stepless.data import Source
 from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.quadratic_model import FEW
 
 _FEWEST = 400  # features in a working set, if there are as many that gain
 _LEAST = 1e-300
@@ -31,7 +32,7 @@ class WorkingSet:
 
     @classmethod
     def of(cls, risk: RowRisk, w: Array, g: Array, curvature: float) -> WorkingSet:
-        """Choose features whose weight is not 0, and others that gain most, as many more.
+        """Choose features whose weight is not 0, and others that gain most, as many more; or all.
 
         `curvature` is the mean one of the loss, g the gradient of the risk at w.
         """
@@ -44,7 +45,9 @@ class WorkingSet:
         n = max(_FEWEST, 2 * int(kept.sum()))
         gains[kept] = math.inf
         features = np.flatnonzero(gains > 0.0)
-        if features.size > n:
+        if risk.source.home.large and risk.d <= FEW:
+            features = np.arange(risk.d)
+        elif features.size > n:
             features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
         return cls(risk, features, stiffest, stiffest * squares[features])
 
