@@ -70,6 +70,13 @@ class Groups(Regularizer):
         """Replace the weights of a group by their prox."""
         raise NotImplementedError
 
+    def narrowed(self, features: Indices) -> Self:
+        places = np.full(self.order.size, -1)
+        places[features] = np.arange(features.size)
+        order = places[self.order]
+        starts = np.append(0, np.cumsum(order >= 0))[self.starts]
+        return type(self)(self.alpha, order[order >= 0], np.unique(starts))
+
     def _sums(self, of_features: Array) -> Array:
         """Add up a number of each feature over every group."""
         return np.add.reduceat(of_features[self.order], self.starts[:-1])

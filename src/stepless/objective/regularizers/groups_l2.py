@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.objective.regularizers.groups import Groups, gather
 from stepless.objective.regularizers.regularizer import norm_floor
 from stepless.objective.regularizers.rows_l2 import shrink_l2
@@ -28,6 +28,10 @@ class GroupsL2(Groups):
     >>> w.ravel()
     array([ 2.4,  0. , -3.2])
     """
+
+    @property
+    def group_lasso(self) -> tuple[float, Indices, Indices]:
+        return self.alpha, self.order, self.starts
 
     def total(self, w: Array) -> float:
         v, starts = gather(w, self.order, self.starts)

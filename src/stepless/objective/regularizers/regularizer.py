@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 from stepless.objective.declared import Declared
 from stepless.rounding import UNIT
@@ -41,6 +41,8 @@ class Regularizer(Declared):
     norm_exponent
         p of a penalty Ω(w) = λ‖w‖_p²/(2(p − 1)), 1 < p ≤ 2, λ being its `strong_convexity`; None
         for others.
+    group_lasso
+        α, `order` and `starts`, see `Groups`, of a penalty Ω(w) = α Σ_g ‖w_g‖₂; None for others.
     """
 
     checked_by: ClassVar[str] = "check_regularizer"
@@ -55,6 +57,10 @@ class Regularizer(Declared):
 
     @property
     def norm_exponent(self) -> float | None:
+        return None
+
+    @property
+    def group_lasso(self) -> tuple[float, Indices, Indices] | None:
         return None
 
     @property
@@ -132,6 +138,10 @@ class Regularizer(Declared):
         all weights 0. Not for compiled code.
         """
         return math.inf
+
+    def narrowed(self, features: Indices) -> Regularizer:
+        """Return the same penalty of some features only, which rise. Not for compiled code."""
+        return self
 
     def with_strength(self, alpha: float) -> Self:
         """Return the same penalty at another strength. Not for compiled code."""

@@ -38,7 +38,10 @@ class DualPoint:
         """
         objective, conjugates = risk.objective, self.conjugates
         regularizer, interval = objective.regularizer, objective.domain.interval()
-        share = float(loops.feasible_share(regularizer, *interval, self.g))
+        if lasso := regularizer.group_lasso:
+            share = min(1.0, lasso[0] / max(regularizer.critical_strength(self.g[:, None]), _LEAST))
+        else:
+            share = float(loops.feasible_share(regularizer, *interval, self.g))
         if share < 1.0 - _SLIGHT and objective.loss.offers("conjugate"):
             scaled = risk.source.map(smooth.conjugates, objective.loss, self.slopes, share)
             conjugates = float(sum_blocks(scaled)) / risk.m

@@ -61,7 +61,8 @@ class ProximalNewtonState:
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
     chosen: WorkingSet | None = None  # the last one,
-    model: QuadraticModel | None = None  # and its model, if that is good for one step more
+    model: QuadraticModel | None = None  # its model,
+    stale: bool = False  # and whether another one is due, if the curvatures have changed
     ahead: Ahead | None = None  # the last model, if it was true and its whole step was taken
 
 
@@ -118,8 +119,8 @@ class ProximalNewton:
                 f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
                 "loss='squared_hinge' or 'huber'"
             )
-        if not (penalty.separable and objective.domain.separable):
-            return f"knows penalties and domains of each weight by itself only{_REMEDY}"
+        if not (penalty.separable or penalty.group_lasso) or not objective.domain.separable:
+            return f"knows penalties and domains of each weight, and GroupsL2, only{_REMEDY}"
         if penalty.zero and not math.isfinite(objective.domain.reach()):
             return f"needs a penalty or a box{_REMEDY}"
         return None
@@ -164,13 +165,15 @@ class ProximalNewton:
                 g = chosen.source.combination(state.slopes) / risk.m
             else:
                 g = dual.g[chosen.features]
-            if state.model is None:
+            model = state.model
+            if model is None or state.stale:
                 given = state.c, chosen.stiffest / risk.m, state.damping
                 c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
-                state.model = QuadraticModel.of(risk.objective, chosen.source, c, lift)
-            self._move(chosen, state, g, state.model)
-            if not state.model.lasting or not state.true or state.promise > _SLOW * before:
-                state.model = None
+                if model is None or not np.array_equal(c.whole, model.c.whole):
+                    model = QuadraticModel.of(chosen.objective, chosen.source, c, lift)
+            self._move(chosen, state, g, model)
+            slow = not state.true or state.promise > _SLOW * before
+            state.model, state.stale = model, slow or not model.lasting
             first = first if n else state.promise
             if state.promise <= _SETTLED * first:
                 break
@@ -199,7 +202,7 @@ class ProximalNewton:
         self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
-        risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
+        risk, objective, w = chosen.risk, chosen.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.compiled import coordinate_descent as loops
+from stepless.compiled.blocks import SingleWeights, TurnedGroups
 from stepless.data import Column, Source
 from stepless.objective import Objective
+from stepless.solvers.batch.axes import Axes, spans
 
 _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
@@ -24,13 +26,15 @@ _PRODUCTS = 100  # with H in a step on a face, at most,
 _NEAR = 0.1  # until its residual is so small a share of the first
 FEW = 500  # features of which the Hessian itself is formed; and of more if, mostly,
 _ENTRIES, _DENSE = 40, 2000  # so many are in a row, or in a dense one
+_WHOLE = 100  # weights of a group up to which its own is formed, where all of it is not
 
 
 class QuadraticModel(ABC):
     """q(v) = ⟨g, v − w⟩ + ½⟨v − w, H(v − w)⟩ + Ω(v) over a separable domain.
 
     H is the Hessian of the risk in the features of a source, with curvatures c, plus a diagonal
-    `damping`. A free intercept has been minimised out of it: it moves by −⟨pull, v − w⟩.
+    `damping`. A free intercept has been minimised out of it: it moves by −⟨pull, v − w⟩. With a
+    group lasso the model is turned to `axes`, and a group's damping is one number.
     """
 
     pull: Array
@@ -41,7 +45,9 @@ class QuadraticModel(ABC):
     def __init__(self, objective: Objective, c: Column) -> None:
         self.c = c
         self.shares = objective.regularizer.elastic_shares
-        self.terms = objective.regularizer, objective.domain
+        self.blocks: SingleWeights | TurnedGroups
+        self.blocks = SingleWeights(objective.regularizer, objective.domain)
+        self.axes: Axes | None = None
         self.penalty, self.project = objective.penalty, objective.domain.project
 
     @staticmethod
@@ -61,6 +67,8 @@ class QuadraticModel(ABC):
         was the wrong one is followed by ever more rounds without. It ends when about a share
         `enough` of the gain is left.
         """
+        if self.axes:
+            w, g = self.axes.turn(w), self.axes.turn(g)
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         signs: Array | None = None  # those of the face that v is the minimum of
@@ -81,7 +89,11 @@ class QuadraticModel(ABC):
                 rest = max(rest - 1, 0)
             if sweeps <= _SWEEPS and t == 0.0:
                 break
-        return v, max(before - self._height(w, g, v, kept), 0.0)
+        promise = max(before - self._height(w, g, v, kept), 0.0)
+        return self.axes.turn_back(v) if self.axes else v, promise
+
+    def _turn(self, axes: Axes) -> None:
+        self.axes, self.blocks, self.penalty = axes, axes.groups, axes.penalty
 
     def _towards(
         self, w: Array, g: Array, v: Array, kept: Any, there: Array, lengths: Sequence[float]
@@ -148,8 +160,23 @@ class HessianModel(QuadraticModel):
             H = H[:k, :k] - np.outer(self.pull, H[k, :k])
         diagonal = np.einsum("ii->i", H)
         diagonal += damping
+        if lasso := objective.regularizer.group_lasso:
+            H = self._turned(H, lasso)
+            diagonal = np.einsum("ii->i", H)
         np.maximum(diagonal, _LEAST, out=diagonal)
         self.H = H
+
+    def _turned(self, H: Array, lasso: tuple[float, Indices, Indices]) -> Array:
+        """Return H with the groups' own Hessians diagonal."""
+        _, order, starts = lasso
+        H = H[np.ix_(order, order)]
+        axes, heights = Axes.of(lasso, [H[here, here] for here in spans(starts)])
+        for here, Q, h in zip(spans(starts), axes.matrices, heights, strict=True):
+            H[:, here] = H[:, here] @ Q
+            H[here] = Q.T @ H[here]
+            H[here, here] = np.diag(h)
+        self._turn(axes)
+        return H
 
     def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
         face = np.flatnonzero(v)
@@ -171,7 +198,7 @@ class HessianModel(QuadraticModel):
     def descend(
         self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
     ) -> tuple[int, float]:
-        found: tuple[int, float] = loops.descend(*self.terms, self.H, (g, v, kept), path, stop)
+        found: tuple[int, float] = loops.descend(self.blocks, self.H, (g, v, kept), path, stop)
         return found
 
     def square(self, delta: Array, kept: Array) -> float:
@@ -188,7 +215,7 @@ class ColumnModel(QuadraticModel):
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
         super().__init__(objective, c)
-        self.source, self.whole = source, c.whole
+        self.source, self.whole, self.columns = source, c.whole, source.columns
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = source.squares(c) + damping
         if objective.intercept:
@@ -196,7 +223,34 @@ class ColumnModel(QuadraticModel):
             self.pull = source.combination(c) / bend
             self.p = np.sqrt(bend) * self.pull
             self.h -= self.p**2
-        np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
+        if lasso := objective.regularizer.group_lasso:
+            self._turn_groups(lasso)
+        np.maximum(self.h, np.maximum(self.damping, _LEAST), out=self.h)
+
+    def _turn_groups(self, lasso: tuple[float, Indices, Indices]) -> None:
+        """Turn to the axes of the groups' Hessians; bound those of large groups from above."""
+        _, order, starts = lasso
+        columns, rows = self.columns
+        self.columns, p, damping = (columns, rows[order]), self.p[order], self.damping[order]
+        sizes = np.diff(starts)
+        places = np.append(0, np.cumsum(np.where(sizes <= _WHOLE, sizes**2, 0)))
+        hessians, self.h = np.zeros(places[-1]), damping.copy()
+        loops.add_block_hessians((*self.columns, self.whole), starts, places, hessians, self.h)
+        blocks: list[Array | None] = []
+        for n, here, place in zip(sizes, spans(starts), places, strict=False):
+            if n > _WHOLE:
+                blocks.append(None)
+                continue
+            H = hessians[place : place + n * n].reshape(n, n)
+            H -= np.outer(p[here], p[here])
+            np.einsum("ii->i", H)[:] += damping[here]
+            blocks.append(H)
+        axes, heights = Axes.of(lasso, blocks)
+        for here, h in zip(spans(starts), heights, strict=True):
+            if h.size:
+                self.h[here] = h
+        self._turn(axes)
+        self.p, self.damping = axes.turn(self.p), damping
 
     def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
         # by conjugate gradients with the preconditioner diag(H)
@@ -221,15 +275,19 @@ class ColumnModel(QuadraticModel):
 
     def product(self, delta: Array) -> Array:
         """Return Hδ."""
-        moves = self.source.split(self.whole * self.source.predictions(delta))
-        found = self.source.combination(moves) + self.damping * delta
+        moves = self.source.split(self.whole * self._predictions(delta))
+        found = self.source.combination(moves)
+        found = (self.axes.turn(found) if self.axes else found) + self.damping * delta
         found -= self.p * float(self.p @ delta)
         return found
+
+    def _predictions(self, delta: Array) -> Array:
+        return self.source.predictions(self.axes.turn_back(delta) if self.axes else delta)
 
     def begin(self, w: Array, v: Array | None = None) -> tuple[Array, Array]:
         if v is None:
             return np.zeros(self.whole.size), np.zeros(1)
-        moves = self.whole * self.source.predictions(v - w)
+        moves = self.whole * self._predictions(v - w)
         return moves, np.array([-float(self.p @ (v - w))])
 
     def descend(
@@ -241,9 +299,9 @@ class ColumnModel(QuadraticModel):
         path: Array,
         stop: tuple[float, float],
     ) -> tuple[int, float]:
-        columns, given = (*self.source.columns, self.whole), (w, g, self.h, self.damping, self.p)
+        columns, given = (*self.columns, self.whole), (w, g, self.h, self.damping, self.p)
         found: tuple[int, float] = loops.descend_columns(
-            *self.terms, columns, given, (v, *kept), path, stop
+            self.blocks, columns, given, (v, *kept), path, stop
         )
         return found
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import coordinate_descent as loops
+from stepless.compiled.blocks import SingleWeights, unturned
 from stepless.data import Source
+from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.quadratic_model import FEW
 
@@ -20,9 +22,10 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True)
 class WorkingSet:
-    """Features that are moved together.
+    """Features that are moved together: whole groups, of a group lasso.
 
-    `stiffest` is the largest curvature of the loss, `largest` those of the risk in each for it.
+    `stiffest` is the largest curvature of the loss, `largest` those of the risk in each for it; in
+    each of a group, that of its steepest.
     """
 
     risk: RowRisk
@@ -36,20 +39,38 @@ class WorkingSet:
 
         `curvature` is the mean one of the loss, g the gradient of the risk at w.
         """
-        objective, gains, squares = risk.objective, np.empty(risk.d), risk.sizes**2
+        objective, squares = risk.objective, risk.sizes**2
         smoothness = float(objective.loss.smoothness())
         stiffest = smoothness if math.isfinite(smoothness) else curvature
         h = np.maximum((curvature or stiffest) * squares, _LEAST)
-        loops.gains(objective.regularizer, objective.domain, w, g, h, gains)
         kept = w != 0.0
-        n = max(_FEWEST, 2 * int(kept.sum()))
+        if lasso := objective.regularizer.group_lasso:
+            alpha, order, starts = lasso
+            gains = np.empty(starts.size - 1)
+            loops.gains(unturned(alpha, starts), w[order], g[order], h[order], gains)
+            kept = np.logical_or.reduceat(kept[order], starts[:-1])
+            tops = np.maximum.reduceat(squares[order], starts[:-1])
+            squares[order] = np.repeat(tops, np.diff(starts))
+        else:
+            gains = np.empty(risk.d)
+            loops.gains(SingleWeights(objective.regularizer, objective.domain), w, g, h, gains)
+        n = max(_FEWEST * gains.size // risk.d, 2 * int(kept.sum()), 1)
         gains[kept] = math.inf
-        features = np.flatnonzero(gains > 0.0)
+        chosen = np.flatnonzero(gains > 0.0)
         if risk.source.home.large and risk.d <= FEW:
-            features = np.arange(risk.d)
-        elif features.size > n:
-            features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
-        return cls(risk, features, stiffest, stiffest * squares[features])
+            chosen = np.arange(gains.size)
+        elif chosen.size > n:
+            chosen = np.sort(chosen[np.argpartition(-gains[chosen], n)[:n]])
+        if lasso:
+            member = np.repeat(np.isin(np.arange(gains.size), chosen), np.diff(starts))
+            chosen = np.sort(order[member])
+        return cls(risk, chosen, stiffest, stiffest * squares[chosen])
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The objective of these features alone."""
+        whole = self.risk.objective
+        return replace(whole, regularizer=whole.regularizer.narrowed(self.features))
 
     @cached_property
     def source(self) -> Source:
