@@ -251,6 +251,7 @@ class ColumnModel(QuadraticModel):
                 self.h[here] = h
         self._turn(axes)
         self.p, self.damping = axes.turn(self.p), damping
+        self.enough, self.rounds = 0.1, 4  # the turn costs some sweeps
 
     def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
         # by conjugate gradients with the preconditioner diag(H)
