@@ -130,29 +130,29 @@ def add_block_hessians(columns, starts, places, hessians, h):
     t = np.zeros(c.size)
     for b in range(starts.size - 1):
         first, last, place = starts[b], starts[b + 1], places[b]
-        if place == places[b + 1]:  # Σ_l |A_jl| c_l Σ_i |A_il|: the rest is diagonally dominant
+        if place == places[b + 1]:  # Σ_e |A_je| c_e Σ_i |A_ie|: the rest is diagonally dominant
             for j in range(first, last):
                 begin, end = A.span(rows[j])
                 for k in range(begin, end):
-                    l, x = A.entry(rows[j], k)
-                    t[l] += abs(x) * c[l]
+                    e, x = A.entry(rows[j], k)
+                    t[e] += abs(x) * c[e]
             for j in range(first, last):
                 begin, end = A.span(rows[j])
                 for k in range(begin, end):
-                    l, x = A.entry(rows[j], k)
-                    h[j] += abs(x) * t[l]
+                    e, x = A.entry(rows[j], k)
+                    h[j] += abs(x) * t[e]
             t[:] = 0.0
             continue
         for j in range(first, last):
             begin, end = A.span(rows[j])
             for k in range(begin, end):
-                l, x = A.entry(rows[j], k)
-                t[l] = x * c[l]
+                e, x = A.entry(rows[j], k)
+                t[e] = x * c[e]
             for i in range(first, j + 1):
                 hessians[place + i - first] = product(A, rows[i], t)
             for k in range(begin, end):
-                l, _ = A.entry(rows[j], k)
-                t[l] = 0.0
+                e, _ = A.entry(rows[j], k)
+                t[e] = 0.0
             place += last - first
 
 
