@@ -46,9 +46,9 @@ class Axes:
         found = np.split(groups.axes, groups.places[1:-1])
         return [Q.reshape(math.isqrt(Q.size), -1) for Q in found]
 
-    def penalty(self, u: Array) -> float:
+    def penalty(self, w: Array) -> float:
         """Return Ω of turned weights."""
-        sums = np.add.reduceat(u * u, self.groups.starts[:-1])
+        sums = np.add.reduceat(w * w, self.groups.starts[:-1])
         return self.groups.alpha * float(np.sqrt(sums).sum())
 
     def turn(self, v: Array) -> Array:
