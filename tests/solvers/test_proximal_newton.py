@@ -17,6 +17,8 @@ from stepless.minimization import minimize
 from stepless.objective import (
     Box,
     Free,
+    GroupsL2,
+    GroupsLInf,
     Huber,
     HyperbolicEntropy,
     Logistic,
@@ -313,3 +315,87 @@ def test_rows_beyond_memory_are_not_copied(monkeypatch):
     assert found.stopped_by == "gap"
     assert 0 < np.count_nonzero(found.w) < 12
     np.testing.assert_allclose(found.w, whole.w, atol=1e-4)
+
+
+GROUPS = np.array([2, 0, 1, 1, 2, 0, 3, 4, 4, 4, 1, 4])  # of one to four features, mixed
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("form", ["Hessian", "columns", "columns, large groups"])
+def test_groups_end_where_the_optimum_is(loss, form, monkeypatch):
+    """0 is a subgradient there, by plain numpy."""
+    if form != "Hessian":
+        for name in ("FEW", "_ENTRIES", "_DENSE"):
+            monkeypatch.setattr(quadratic_model, name, 0)
+    if form == "columns, large groups":
+        monkeypatch.setattr(quadratic_model, "_WHOLE", 2)
+    alpha, kind = 0.06, LOSSES[loss](**PARAMETERS.get(loss, {}))
+    for n, intercept in enumerate((False, True)):
+        X, y = examples(loss, n, 60, 12)
+        s = np.random.default_rng(n).choice([0.5, 1.0, 3.0], 60) if n else np.ones(60)
+        given = sparse.csr_matrix(X) if n else X
+        found = solved(kind, GroupsL2.of(alpha, GROUPS), (given, y, s), intercept=intercept)
+        assert found.stopped_by == "gap", (intercept, found.rel_gap)
+        value, slope = losses_and_slopes(loss, X @ found.w + found.b, y)
+        g = X.T @ (s * slope) / s.sum()
+        lengths = np.array([np.linalg.norm(found.w[GROUPS == k]) for k in range(5)])
+        assert found.objective == pytest.approx(s @ value / s.sum() + alpha * lengths.sum())
+        assert 0 < np.count_nonzero(lengths) < 5
+        if intercept:
+            assert abs(s @ slope) / s.sum() <= 1e-6
+        for k, length in enumerate(lengths):
+            here = GROUPS == k
+            if length == 0.0:
+                assert np.linalg.norm(g[here]) <= alpha
+            else:
+                np.testing.assert_allclose(g[here], -alpha * found.w[here] / length, atol=1e-4)
+
+
+def test_groups_of_one_weight_are_the_lasso():
+    X, y = examples("logistic", 3, 80, 12)
+    data = X, y, None
+    groups = solved(Logistic(), GroupsL2.of(0.03, np.arange(12)), data)
+    lasso = solved(Logistic(), L1(0.03), data)
+    assert groups.objective == pytest.approx(lasso.objective, rel=1e-8)
+    np.testing.assert_allclose(groups.w, lasso.w, atol=1e-4)
+
+
+def test_working_sets_hold_whole_groups(monkeypatch):
+    monkeypatch.setattr(working_set, "_FEWEST", 12)
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(150, 240)), rng.permutation(240) // 4
+    y = X[:, groups < 4] @ rng.normal(size=16) + 0.1 * rng.normal(size=150)
+    penalty = GroupsL2.of(0.4, groups)
+    risk = LinearRisk(Objective(Squared(), penalty), Source(X, y))
+    chosen = working_set.WorkingSet.of(risk, np.zeros(240), -X.T @ y / 150, 1.0)
+    assert chosen.features.size == 12
+    members = np.isin(groups, groups[chosen.features])
+    np.testing.assert_array_equal(np.flatnonzero(members), chosen.features)
+    w = rng.normal(size=240) * members
+    assert chosen.objective.penalty(w[chosen.features]) == pytest.approx(risk.penalty(w))
+    found = solved(Squared(), penalty, (X, y, None))
+    assert found.stopped_by == "gap"
+    kept = np.unique(groups[found.w != 0.0])
+    assert set(range(4)) <= set(kept)
+    assert len(kept) < 30
+
+
+def test_groups_that_leave_nothing_end_at_once():
+    X, y = examples("squared", 2, 50, 12)
+    top = GroupsL2.of(1.0, GROUPS).critical_strength(X.T @ y[:, None] / 50)
+    at = {share: GroupsL2.of(share * top, GROUPS) for share in (1.0001, 0.99)}
+    nothing = solved(Squared(), at[1.0001], (X, y, None), intercept=False)
+    assert not nothing.w.any()
+    assert len(nothing.trace) == 1
+    assert solved(Squared(), at[0.99], (X, y, None), intercept=False).w.any()
+
+
+def test_auto_takes_it_for_groups_of_lengths():
+    X, y = examples("squared", 1, 30, 12)
+    names = {
+        penalty: choose(LinearRisk(Objective(Squared(), penalty), Source(X, y)), 1e-3).name
+        for penalty in (GroupsL2.of(0.1, GROUPS), GroupsLInf.of(0.1, GROUPS))
+    }
+    assert list(names.values()) == ["proximal-newton, accelerated", "accelerated"]
+    lacking = SOLVERS["proximal-newton"]().lacks(Objective(Squared(), GroupsLInf.of(0.1, GROUPS)))
+    assert "GroupsL2" in lacking
