@@ -216,6 +216,10 @@ class FalseShares(L1):
     elastic_shares = (0.3, 0.0)
 
 
+class FalseGroups(GroupsL2):
+    group_lasso = (0.3, np.arange(5), np.array([0, 5]))
+
+
 class FalseRidge(SquaredL2):
     def strong_convexity(self):
         return 0.5 * self.alpha
@@ -349,6 +353,7 @@ class UncompilableRows(RowsL2):
 
 BROKEN = [
     (FalseShares(), r"^FalseShares\.elastic_shares is \(0\.3, 0\.0\), of which total would be"),
+    (FalseGroups.of(0.2, [0] * 5), r"^FalseGroups\.group_lasso has alpha=0\.3, of which total"),
     (FalseRidge(), r"^FalseRidge\.elastic_shares is \(0\.0, 1\.0\), .*strong_convexity\(\) 0\.5$"),
     (FalseExponent(), r"^FalseExponent\.norm_exponent is 1\.5, of which total would be"),
     (OneSidedFloor(), r"^OneSidedFloor\.floor\(.*\) is 0, but total \+ ⟨±a, w⟩ can be -"),

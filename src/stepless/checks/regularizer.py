@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.checks import loops
 from stepless.checks.contract import SLACK, Subject, floor, point, refuse, slack
 from stepless.objective import Regularizer
@@ -30,8 +30,8 @@ def check_regularizer(regularizer: Regularizer, features: int = 5) -> None:
     the conjugate (Moreau); `prox_times` is prox repeated; compiled code computes the same numbers.
     Of all weights, for every regularizer: Ω ≥ 0 is convex with the minimum 0, `shrink` and
     `shrink_row` minimise what they should, `floor` is not above what it bounds; where the
-    conjugate is smooth, its value, gradient and curvature fit Ω; and Ω is what `elastic_shares` and
-    `norm_exponent` say.
+    conjugate is smooth, its value, gradient and curvature fit Ω; and Ω is what `elastic_shares`,
+    `norm_exponent` and `group_lasso` say.
 
     Parameters
     ----------
@@ -75,6 +75,8 @@ def check_regularizer_quickly(regularizer: Regularizer, features: int, outputs: 
 def _check_declared(subject: Subject[Regularizer]) -> None:
     """Compare Ω with the formulas that `elastic_shares` and `norm_exponent` stand for."""
     regularizer = subject.term
+    if regularizer.group_lasso:
+        _check_groups(subject, *regularizer.group_lasso)
     shares, p = regularizer.elastic_shares, regularizer.norm_exponent
     if shares is None and p is None:
         return
@@ -96,6 +98,20 @@ def _check_declared(subject: Subject[Regularizer]) -> None:
                     f"which total would be {formula:.6g} at {point(w)}, not {total:.6g}, with "
                     f"strong_convexity() {strength:.6g}"
                 )
+
+
+def _check_groups(
+    subject: Subject[Regularizer], alpha: float, order: Indices, starts: Indices
+) -> None:
+    """Compare Ω with the formula that `group_lasso` stands for."""
+    w = np.random.default_rng(0).normal(size=(order.size, 1))
+    total, squares = subject.number("total", w), w[order, 0] ** 2
+    formula = alpha * float(np.sqrt(np.add.reduceat(squares, starts[:-1])).sum())
+    if not abs(total - formula) <= slack(total, formula):
+        subject.fail(
+            f"{subject.name}.group_lasso has alpha={alpha:.6g}, of which total would be "
+            f"{formula:.6g} at {point(w)}, not {total:.6g}"
+        )
 
 
 def _check_of_one(

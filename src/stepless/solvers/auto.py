@@ -58,7 +58,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
     | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
-    | and a smooth loss                                | each weight, then accelerated      |
+    | and a smooth loss                                | each weight, or GroupsL2, then     |
+    |                                                  | accelerated                        |
     | … and a loss with corners                        | bundle up to 1500 features, if it  |
     |                                                  | knows both; adagrad                |
     | weights in a ball                                | bundle                             |

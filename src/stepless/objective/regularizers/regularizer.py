@@ -43,6 +43,7 @@ class Regularizer(Declared):
         for others.
     group_lasso
         α, `order` and `starts`, see `Groups`, of a penalty Ω(w) = α Σ_g ‖w_g‖₂; None for others.
+        It needs `narrowed`.
     """
 
     checked_by: ClassVar[str] = "check_regularizer"

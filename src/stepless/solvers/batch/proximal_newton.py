@@ -76,7 +76,7 @@ class Ahead:
 
 
 class ProximalNewton:
-    """Newton steps with a separable penalty, on the features that are in use or promise most.
+    """Newton steps with a penalty by weights or groups, on the features in use and the best others.
 
     Solves      min_w Ω(w) + R(w, b), w in a domain, ℓ with a curvature; Ω and domain by weights
     Algorithm   Lee, Sun and Saunders, "Proximal Newton-type methods for minimizing composite
@@ -91,7 +91,8 @@ class ProximalNewton:
     Cost        per step a pass for the gradient and one to copy the working set's columns; there
                 per Newton step three passes, and a Hessian where the last one is too old;
                 memory O(m + d + k²), k features in the working set
-    Needs       `curvature` of the loss; of the penalty, `prox` of a weight; of the domain, `clip`
+    Needs       `curvature` of the loss; of the penalty, `prox` of a weight, or `group_lasso`; of
+                the domain, `clip`
     Differs     The Hessian is kept while a step's promise is a tenth of the last one's or less.
                 A free intercept is a variable of the model, and minimised out exactly after each
                 step. Where steps were too long, each curvature of the loss gets a share of the
