@@ -338,13 +338,13 @@ def test_groups_end_where_the_optimum_is(loss, form, monkeypatch):
         assert found.stopped_by == "gap", (intercept, found.rel_gap)
         value, slope = losses_and_slopes(loss, X @ found.w + found.b, y)
         g = X.T @ (s * slope) / s.sum()
-        lengths = np.array([np.linalg.norm(found.w[GROUPS == k]) for k in range(5)])
+        lengths = np.array([np.linalg.norm(found.w[k == GROUPS]) for k in range(5)])
         assert found.objective == pytest.approx(s @ value / s.sum() + alpha * lengths.sum())
         assert 0 < np.count_nonzero(lengths) < 5
         if intercept:
             assert abs(s @ slope) / s.sum() <= 1e-6
         for k, length in enumerate(lengths):
-            here = GROUPS == k
+            here = k == GROUPS
             if length == 0.0:
                 assert np.linalg.norm(g[here]) <= alpha
             else:
