@@ -12,7 +12,7 @@ from stepless.jit import FAST, compiled
 def gains(regularizer, domain, w, g, h, gains):
     """Write what each weight alone would gain in a model of slopes g and curvatures h."""
     for j in range(w.size):
-        v = domain.clip(regularizer.prox(w[j] - g[j] / h[j], 1.0 / h[j]))
+        v = domain.clip(regularizer.prox_of(j, w[j] - g[j] / h[j], 1.0 / h[j]))
         gains[j] = 0.5 * h[j] * (v - w[j]) * (v - w[j])
 
 
@@ -32,7 +32,7 @@ def descend(regularizer, domain, H, point, path, stop):
         gain = 0.0
         for j in range(v.size):
             h = H[j, j]
-            step = domain.clip(regularizer.prox(v[j] - (g[j] + r[j]) / h, 1.0 / h)) - v[j]
+            step = domain.clip(regularizer.prox_of(j, v[j] - (g[j] + r[j]) / h, 1.0 / h)) - v[j]
             if step != 0.0:
                 v[j] += step
                 gain += 0.5 * h * step * step
@@ -70,7 +70,7 @@ def descend_columns(regularizer, domain, columns, given, point, path, stop):
             h = heights[j]
             slope = g[j] + damping[j] * (v[j] - w[j]) + p[j] * shift[0]
             slope += product(A, rows[j], t)
-            step = domain.clip(regularizer.prox(v[j] - slope / h, 1.0 / h)) - v[j]
+            step = domain.clip(regularizer.prox_of(j, v[j] - slope / h, 1.0 / h)) - v[j]
             if step != 0.0:
                 v[j] += step
                 gain += 0.5 * h * step * step

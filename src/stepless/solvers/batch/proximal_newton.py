@@ -118,7 +118,7 @@ class ProximalNewton:
                 f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
                 "loss='squared_hinge' or 'huber'"
             )
-        if not (penalty.separable and objective.domain.separable):
+        if not (penalty.by_weights and objective.domain.separable):
             return f"knows penalties and domains of each weight by itself only{_REMEDY}"
         if penalty.zero and not math.isfinite(objective.domain.reach()):
             return f"needs a penalty or a box{_REMEDY}"
@@ -167,7 +167,7 @@ class ProximalNewton:
             if state.model is None:
                 given = state.c, chosen.stiffest / risk.m, state.damping
                 c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
-                state.model = QuadraticModel.of(risk.objective, chosen.source, c, lift)
+                state.model = QuadraticModel.of(chosen.objective, chosen.source, c, lift)
             self._move(chosen, state, g, state.model)
             if not state.model.lasting or not state.true or state.promise > _SLOW * before:
                 state.model = None
@@ -199,7 +199,7 @@ class ProximalNewton:
         self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
-        risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
+        risk, objective, w = chosen.risk, chosen.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():

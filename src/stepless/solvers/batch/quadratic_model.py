@@ -38,9 +38,11 @@ class QuadraticModel(ABC):
     rounds: int  # of sweeps, at most
     lasting: bool  # whether it is worth another step
 
-    def __init__(self, objective: Objective, c: Column) -> None:
+    def __init__(self, objective: Objective, c: Column, damping: Array) -> None:
         self.c = c
-        self.shares = objective.regularizer.elastic_shares
+        omega, factors = objective.regularizer.factored(damping.size)
+        shares = omega.elastic_shares
+        self.shares = None if shares is None else (shares[0] * factors, shares[1] * factors)
         self.terms = objective.regularizer, objective.domain
         self.penalty, self.project = objective.penalty, objective.domain.project
 
@@ -94,7 +96,7 @@ class QuadraticModel(ABC):
         for t in lengths:
             at = v + t * (there - v)
             if self.shares is not None:
-                at[at * v < 0.0] = 0.0
+                at[(at * v < 0.0) & (self.shares[0] > 0.0)] = 0.0
             self.project(at)
             jump = self.begin(w, at)
             if self._height(w, g, at, jump) < height:
@@ -105,10 +107,10 @@ class QuadraticModel(ABC):
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
     @abstractmethod
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         """Return about the minimum of q without corners over the weights that are not 0 in v.
 
-        Ω is `corner` times ⟨sign v, ·⟩ and `ridge`/2 times ‖·‖² there. None if H does not tell it.
+        Ω is Σ `corner`·sign(v)·v + `ridge`·v²/2 there, weight by weight. None if H does not tell it.
         """
 
     @abstractmethod
@@ -138,7 +140,7 @@ class HessianModel(QuadraticModel):
     enough, rounds, lasting = 1e-3, 200, True  # sweeps are cheap, H is not
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective, c)
+        super().__init__(objective, c, damping)
         k = damping.size
         H = source.gram(c, objective.intercept)
         H += np.tril(H, -1).T
@@ -151,12 +153,12 @@ class HessianModel(QuadraticModel):
         np.maximum(diagonal, _LEAST, out=diagonal)
         self.H = H
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         face = np.flatnonzero(v)
         signs = np.sign(v[face])
-        right = (self.H @ w - g)[face] - corner * signs
+        right = (self.H @ w - g)[face] - corner[face] * signs
         H = self.H[np.ix_(face, face)]
-        np.einsum("ii->i", H)[:] += ridge
+        np.einsum("ii->i", H)[:] += ridge[face]
         try:
             found = cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), right)
         except LinAlgError:
@@ -187,7 +189,7 @@ class ColumnModel(QuadraticModel):
     enough, rounds, lasting = 0.3, 1, False  # a sweep costs more than new slopes
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective, c)
+        super().__init__(objective, c, damping)
         self.source, self.whole = source, c.whole
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = source.squares(c) + damping
@@ -198,7 +200,7 @@ class ColumnModel(QuadraticModel):
             self.h -= self.p**2
         np.maximum(self.h, np.maximum(damping, _LEAST), out=self.h)
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array:
         # by conjugate gradients with the preconditioner diag(H)
         signs = np.sign(v)
         free = (signs != 0.0).astype(float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from stepless.arrays import Array, Indices
 from stepless.compiled import coordinate_descent as loops
 from stepless.data import Source
+from stepless.objective import Objective
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.quadratic_model import FEW
 
@@ -50,6 +51,12 @@ class WorkingSet:
         elif features.size > n:
             features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
         return cls(risk, features, stiffest, stiffest * squares[features])
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The objective with the penalty of these features."""
+        objective = self.risk.objective
+        return replace(objective, regularizer=objective.regularizer.narrowed(self.features))
 
     @cached_property
     def source(self) -> Source:
