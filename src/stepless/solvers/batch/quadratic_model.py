@@ -110,7 +110,7 @@ class QuadraticModel(ABC):
     def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         """Return about the minimum of q without corners over the weights that are not 0 in v.
 
-        Ω is Σ `corner`·sign(v)·v + `ridge`·v²/2 there, weight by weight. None if H does not tell it.
+        Ω is the sum of `corner`·sign(v)·v + `ridge`·v²/2 there. None if H does not tell it.
         """
 
     @abstractmethod
