@@ -13,6 +13,7 @@ from stepless.objective import (
     Absolute,
     ElasticNet,
     Entropy,
+    FactoredElasticNet,
     Hinge,
     Huber,
     HyperbolicEntropy,
@@ -119,6 +120,28 @@ def test_of_a_joint_model(penalty):
     alpha = critical_strength(risk_of(Objective(loss, penalty), Source(X, y)))
     assert not at(penalty, alpha * (1 + 1e-6), loss, X, y).any()
     assert at(penalty, alpha * (1 - 1e-3), loss, X, y).any()
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax(3)])
+def test_beside_features_without_a_penalty_all_others_are_0(numbers, loss):
+    X, y = (
+        (numbers[0], targets(loss, numbers[1]))
+        if loss.outputs() == 1
+        else load_iris(return_X_y=True)
+    )
+    X, free = scale(X), [0, 2]
+    factors = np.linspace(0.2, 2.0, X.shape[1])
+    factors[free] = 0.0
+    penalty = FactoredElasticNet(1.0, factors)
+    alpha = critical_strength(risk_of(Objective(loss, penalty), Source(X, y)))
+
+    def others(strength):
+        objective = Objective(loss, penalty.with_strength(strength))
+        w = Run(gap=0.0, passes=1000).minimize(risk_of(objective, Source(X, y))).w
+        return np.delete(w.reshape(X.shape[1], -1), free, axis=0)
+
+    assert not others(alpha * (1 + 1e-3)).any()
+    assert others(alpha * (1 - 1e-2)).any()
 
 
 @pytest.mark.parametrize(

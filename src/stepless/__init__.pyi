@@ -50,6 +50,7 @@ from stepless.objective import (
     ElasticNet as ElasticNet,
     Entropy as Entropy,
     EpsilonInsensitive as EpsilonInsensitive,
+    FactoredElasticNet as FactoredElasticNet,
     Free as Free,
     GroupsL2 as GroupsL2,
     GroupsLInf as GroupsLInf,

@@ -13,17 +13,21 @@ from stepless.arguments import brief
 from stepless.arrays import Array
 from stepless.compiled.light import rowless
 from stepless.data import Block, Source
-from stepless.objective import Objective
+from stepless.minimization import minimize
+from stepless.objective import Objective, Zero
 from stepless.result import Result, Start
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
+from stepless.solvers.auto import choose
+from stepless.stopping import Stopping
 
 COUNT = 100  # strengths, if nobody says how many
 _LEAST = 1e-3  # share of the critical strength at which a path ends,
 _LEAST_WIDE = 1e-2  # and with more features than examples
 _ABOVE = 1.0 + 1e-9  # solvers add up slopes in other orders: at the top all their weights are 0
 _PULL = 100.0  # an example's effect on its own prediction at which other paths end
+_CLOSE, _STEPS = 1e-9, 100  # relative gap and passes of the best weights without a penalty
 TINIEST = 1e-50  # strength that a penalty accepts
 
 
@@ -88,12 +92,19 @@ def _grid(objective: Objective, sources: Sequence[Source], count: int) -> list[f
 def critical_strength(risk: LinearRisk) -> float:
     """Return the least strength at which the best constant model is optimal; infinity if none is.
 
-    For a loss with corners one that is enough: of the slopes there, one choice is tried.
+    Features without a penalty have their best weights in it. For a loss with corners one that is
+    enough: of the slopes there, one choice is tried.
     """
-    a = risk.tangent(np.zeros(risk.d), 0.0).plane.a
-    return float(
-        risk.objective.regularizer.critical_strength(a.reshape(-1, risk.objective.outputs))
-    )
+    objective, source = risk.objective, risk.source
+    _, factors = objective.regularizer.factored(source.shape[1])
+    w, bare = np.zeros((factors.size, objective.outputs)), np.flatnonzero(factors == 0.0)
+    if bare.size:
+        alone = risk_of(replace(objective, regularizer=Zero()), source.narrowed(bare))
+        best = minimize(alone, choose(alone, _CLOSE), Stopping(_CLOSE, _STEPS))
+        w[bare] = best.w.reshape(bare.size, -1)
+    a = risk.tangent(w.ravel(), 0.0).plane.a.reshape(w.shape)
+    a[bare] = 0.0
+    return float(objective.regularizer.critical_strength(a))
 
 
 def strength_unit(risk: LinearRisk) -> float:

@@ -192,7 +192,8 @@ class RunUnderWay:
             return self.solver.remark(verdict.interval.lower_bound)
         if gap == 0.0 or risk.unproven is not None:
             return risk.unproven if gap > 0.0 else None
-        unproved = reason == "rounding" and verdict.rel_gap > max(gap, NEAR)
+        bare = not verdict.interval.lower_bound > 0.0 and risk.objective.unpenalized(self.w).size
+        unproved = (reason == "rounding" or bare) and verdict.rel_gap > max(gap, NEAR)
         return risk.shortfall(verdict.w, verdict.b) if unproved else None
 
 

@@ -17,10 +17,11 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import scale
 
 from report.files import forged, learned, refusal
-from stepless import LinearClassifier, LinearRegressor, Loss
+from stepless import LinearClassifier, LinearRegressor, Loss, verify
 from stepless.data import DataError
 from stepless.objective import (
     Entropy,
+    FactoredElasticNet,
     Free,
     L2Ball,
     Logistic,
@@ -489,3 +490,14 @@ def test_loading_compiles_nothing(fitted, path, cancer):
         load_model(path).predict(cancer[0])
     again = [len(kernel.signatures) for kernel in vars(oracle).values() if hasattr(kernel, "jit")]
     assert counts == again
+
+
+def test_a_penalty_with_factors_is_kept_with_its_proof(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    penalty = FactoredElasticNet(0.05, [1.0, 0.0, 2.5], 0.8)
+    model = LinearRegressor(penalty=penalty, gap=1e-9).fit(X, X @ [1.0, 2.0, 0.1] + X[:, 0] ** 2)
+    save_model(model, tmp_path / "model", proof=tmp_path / "proof")
+    again = load_model(tmp_path / "model")
+    assert again.penalty == penalty
+    found = verify(again, X, X @ [1.0, 2.0, 0.1] + X[:, 0] ** 2, proof=tmp_path / "proof")
+    assert found.lower_bound == model.lower_bound_ > 0.0

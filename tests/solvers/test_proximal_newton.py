@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize as scipy_minimize
 from scipy.special import expit
+from sklearn.linear_model import Lasso
 
 from contracts.problems import PARAMETERS, examples
 from contracts.turning import Turning
@@ -16,6 +17,7 @@ from stepless.design import Dense
 from stepless.minimization import minimize
 from stepless.objective import (
     Box,
+    FactoredElasticNet,
     Free,
     GroupsL2,
     GroupsLInf,
@@ -36,6 +38,7 @@ from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
 from stepless.solvers.batch import quadratic_model, working_set
 
+FACTORED = FactoredElasticNet(0.01, [0.0, *np.linspace(0.1, 2.0, 19)])
 SMOOTH = ["logistic", "squared", "squared_hinge", "huber", "poisson", "smoothed_hinge"]
 
 
@@ -66,17 +69,18 @@ def losses_and_slopes(name, z, y):
 
 
 def scipys_optimum(name, data, shares, domain, intercept):
-    """The least α‖w‖₁ + (β/2)‖w‖² + R, w = u − v with u, v ≥ 0, by L-BFGS-B."""
+    """The least Σ α_j|w_j| + β_j w_j²/2 + R, w = u − v with u, v ≥ 0, by L-BFGS-B."""
     X, y, s = data
     m, d = X.shape
     s = np.ones(m) if s is None else s / s.mean()
-    alpha, beta = shares
+    alpha, beta = (np.broadcast_to(share, d) for share in shares)
 
     def function(x):
         w, b = x[:d] - x[d : 2 * d], x[2 * d]
         value, slope = losses_and_slopes(name, X @ w + b, y)
         g = X.T @ (s * slope) / m + beta * w
-        total = s @ value / m + alpha * x[: 2 * d].sum() + 0.5 * beta * w @ w
+        sizes = x[:d] + x[d : 2 * d]
+        total = s @ value / m + alpha @ sizes + 0.5 * (beta * w) @ w
         return total, np.concatenate([g + alpha, alpha - g, [s @ slope / m]])
 
     low, high = domain.interval()
@@ -109,8 +113,49 @@ def test_it_reaches_the_optimum_of_another_solver(loss, penalty):
         assert found.lower_bound <= best, case
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared", "squared_hinge"])
+def test_features_with_factors_some_of_them_0(loss):
+    kinds = product([(60, 5), (20, 25)], [Free(), Box(-0.3, 0.5), Nonnegative()], [False, True])
+    for n, (size, domain, intercept) in enumerate(kinds):
+        X, y = examples(loss, n, *size)
+        factors = np.random.default_rng(n).uniform(0.1, 4.0, size=size[1])
+        factors[[1, 3]] = 0.0
+        ratio = (1.0, 0.6)[n // 2 % 2]
+        penalty = FactoredElasticNet(0.05, factors, ratio)
+        kind = LOSSES[loss](**PARAMETERS.get(loss, {}))
+        given = X if n % 3 else sparse.csr_matrix(X)
+        found = solved(kind, penalty, (given, y, None), domain, intercept, gap=1e-8)
+        case = size, domain, intercept, found.rel_gap
+        assert found.stopped_by == "gap", case
+        shares = 0.05 * ratio * factors, 0.05 * (1.0 - ratio) * factors
+        best = scipys_optimum(loss, (X, y, None), shares, domain, intercept)
+        assert found.objective <= best * (1.0 + 1.1e-8), case
+        assert found.lower_bound <= best, case
+
+
+def test_factors_rescale_the_columns_of_a_lasso():
+    X, y = examples("squared", 3, 80, 12)
+    factors = np.geomspace(0.1, 10.0, 12)
+    found = solved(Squared(), FactoredElasticNet(0.1, factors), (X, y, None), gap=1e-12)
+    lasso = Lasso(alpha=0.1, tol=1e-14, max_iter=100_000).fit(X / factors, y)
+    np.testing.assert_allclose(found.w * factors, lasso.coef_, atol=1e-5)
+
+
+def test_a_gap_without_a_curvature_beside_a_factor_of_0_is_not_certified():
+    X, y = examples("logistic", 3, 60, 4)
+    penalty = FactoredElasticNet(0.1, [0.0, 1.0, 1.0, 1.0])
+    with pytest.warns(UserWarning, match="a gap beside 1 features with the factor 0 is certified"):
+        LinearClassifier("hinge", penalty=penalty, solver="adagrad", passes=2).fit(X, y)
+    joint = LinearClassifier("logistic", penalty=penalty, multi_class="joint", passes=2)
+    with pytest.warns(UserWarning, match="no gap is certified: 3 weights have the factor 0"):
+        joint.fit(X, np.arange(60) % 3)
+    assert joint.lower_bound_ == 0.0
+
+
 @pytest.mark.parametrize(
-    "penalty", [L1(0.01), ElasticNet(0.01, 0.5), HyperbolicEntropy(0.05), SquaredL2(0.05)], ids=str
+    "penalty",
+    [L1(0.01), ElasticNet(0.01, 0.5), FACTORED, HyperbolicEntropy(0.05), SquaredL2(0.05)],
+    ids=str,
 )
 @pytest.mark.parametrize("intercept", [False, True])
 def test_columns_and_hessian_give_the_same_steps(penalty, intercept, monkeypatch):

@@ -28,7 +28,7 @@ class SingleWeights(Term):
 
     def shrink(self, u: Array, steps: Array, first: int, last: int) -> None:
         """Replace the weights of a block by their prox, within their intervals."""
-        u[first] = self.domain.clip(self.regularizer.prox(u[first], steps[first]))
+        u[first] = self.domain.clip(self.regularizer.prox_of(first, u[first], steps[first]))
 
     def turn(self, b: int, u: Array, room: Array) -> None:
         """Turn a block of weights, or of slopes, to the axes of its Hessian."""

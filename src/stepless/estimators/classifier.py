@@ -61,7 +61,8 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         ``"lp(p)"``, α‖w‖_p²/(2(p − 1)), 1 < p ≤ 2; ``"entropy"``, relative entropy of weights that
         are not negative; ``"hyperbolic"``, its counterpart for both signs;
         ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one per
-        feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)`.
+        feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)` or
+        `FactoredElasticNet(alpha, factors)`, α Σ_j f_j|w_j|.
     alpha
         The penalty's strength, α. Or ``"auto"``: the strength that makes the fewest mistakes on
         examples left out of the fit (of a regression: the least loss), which is known well enough

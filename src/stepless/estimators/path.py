@@ -76,10 +76,10 @@ def alpha_path(
     alphas
         Strengths, in any order; or how many (by default 100), falling in equal ratios. For a
         penalty with a corner at 0 (l1, elasticnet, groups) they begin at the least strength that
-        leaves all weights 0, and end at its 1000th part, or its 100th with more features than
-        examples. For other penalties they begin at the strength of the ridge above which no weights
-        lower the objective by more than half, mean (a ‖x‖)²/R with slopes a of the loss and the
-        risk R at the best constant, and end at its 100 m-th part, for m examples.
+        leaves all penalised weights 0, and end at its 1000th part, or its 100th with more features
+        than examples. For other penalties they begin at the strength of the ridge above which no
+        weights lower the objective by more than half, mean (a ‖x‖)²/R with slopes a of the loss and
+        the risk R at the best constant, and end at its 100 m-th part, for m examples.
     loss, sample_weight
         As in `LinearClassifier` or `LinearRegressor`, whichever the loss belongs to.
     settings

@@ -90,7 +90,7 @@ class Euclidean(Mirror):
             return (theta - shares[0]) / ((1.0 if self.h is None else self.h) + shares[1])
         if not (
             self.domain.free
-            or (penalty.separable and self.domain.separable)
+            or (penalty.by_weights and self.domain.separable)
             or (shares is not None and self.domain.lasso_first)
         ):
             raise ValueError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepless.arguments import refuse_unless
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.jit import compiled
 from stepless.objective.declared import refuse_missing
 from stepless.objective.domains import Domain, Free
@@ -52,7 +52,13 @@ class Penalized:
                 "a p-norm penalty in a p-norm ball needs the same p in both, "
                 f"not {norms[0]:g} and {norms[1]:g}"
             )
-        if not (penalty.separable or norms or domain.free):
+        apart = penalty.separable or (penalty.by_weights and domain.separable)
+        if not (apart or norms or domain.free):
+            if penalty.by_weights:
+                raise ValueError(
+                    f"no solver knows {type(penalty).__name__} in {type(domain).__name__}; use "
+                    "domain='free', 'box(low, high)' or 'nonnegative'"
+                )
             raise ValueError(
                 f"{type(penalty).__name__} couples weights, and so does a domain: no solver knows "
                 "both at once; use domain='free'"
@@ -85,6 +91,18 @@ class Penalized:
         if self.regularizer.only_ridge:
             return 0.5 * self.strength * float(w @ w)
         return float(_total(self.regularizer, w.reshape(-1, self.outputs)))
+
+    def unpenalized(self, g: Array) -> Indices:
+        """Return the weights of factor 0 that the domain lets go down their slope g_j ever on.
+
+        A slope of 0 may be of either sign. Of a penalty without factors none are named.
+        """
+        if self.regularizer.separable or not self.regularizer.by_weights:
+            return np.zeros(0, dtype=np.int64)
+        low, high = self.domain.interval()
+        _, factors = self.regularizer.factored(g.size // self.outputs)
+        endless = ((g <= 0.0) & (high == math.inf)) | ((g >= 0.0) & (low == -math.inf))
+        return np.flatnonzero((np.repeat(factors, self.outputs) == 0.0) & endless)
 
     def floor(self, slope: float, offset: float) -> float:
         """Return the minimum of Ω(w) + ⟨a, w⟩ + offset over the domain, ‖a‖ being `slope`.
@@ -120,8 +138,10 @@ class Penalized:
         of_penalty = penalty.floor(steepest.reshape(-1, self.outputs), ceiling)
         if domain.free:
             return float(of_penalty)
-        if domain.separable and penalty.separable and math.isfinite(domain.reach()):
-            boxed, size = _boxed(penalty, *domain.interval(), a - errors, a + errors)
+        if domain.separable and penalty.by_weights and math.isfinite(domain.reach()):
+            omega, factors = penalty.factored(a.size // self.outputs)
+            given = np.repeat(factors, self.outputs), *domain.interval(), a - errors, a + errors
+            boxed, size = _boxed(omega, *given)
             return float(max(of_penalty, boxed - 4.0 * UNIT * (a.size + 64) * size))
         if penalty.only_ridge and not penalty.zero:
             return float(max(of_penalty, self._ridged(a, errors, ceiling)))
@@ -200,31 +220,33 @@ def _total(regularizer: Regularizer, w: Array) -> float:
     return regularizer.total(w)
 
 
-@compiled("a[d] b[d]")
+@compiled("factors[d] a[d] b[d]")
 def _boxed(
-    regularizer: Regularizer, low: float, high: float, a: Array, b: Array
+    omega: Regularizer, factors: Array, low: float, high: float, a: Array, b: Array
 ) -> tuple[float, float]:
-    """Return the minimum of Ω(w) + ⟨v, w⟩ over a box, for slopes v between a and b.
+    """Return the minimum of Σ f_j ω(w_j) + ⟨v, w⟩ over a box, for slopes v between a and b.
 
     And the sum of its terms' sizes. It is concave in the slopes.
     """
     sum_, size = 0.0, 0.0
     for j in range(a.size):
-        least, one = _lowest(regularizer, low, high, a[j])
-        other, two = _lowest(regularizer, low, high, b[j])
+        least, one = _lowest(omega, factors[j], low, high, a[j])
+        other, two = _lowest(omega, factors[j], low, high, b[j])
         sum_ += min(least, other)
         size += max(one, two)
     return sum_, size
 
 
 @compiled()
-def _lowest(regularizer: Regularizer, low: float, high: float, a: float) -> tuple[float, float]:
+def _lowest(
+    omega: Regularizer, factor: float, low: float, high: float, a: float
+) -> tuple[float, float]:
     # where Ω has no minimum above this slope, it lies at an end of the interval
-    at = min(max(regularizer.conjugate_gradient(-a), low), high)
-    least = regularizer.value(at) + a * at
+    at = min(max(omega.conjugate_gradient(-a / factor), low), high) if factor > 0.0 else 0.0
+    least = factor * omega.value(at) + a * at
     size = abs(least) + 2.0 * abs(a * at) if least < math.inf else 0.0
     for end in (low, 0.0, high):
-        height = regularizer.value(end) + a * end
+        height = factor * omega.value(end) + a * end
         if height < least:
             least, size = height, max(size, abs(height) + 2.0 * abs(a * end))
     return least, size

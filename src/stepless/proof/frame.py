@@ -88,6 +88,16 @@ class Frame:
         length = float(np.linalg.norm(g @ self.T[:n])) + float(error @ self.lengths[:n])
         return length * WIDER + TINY
 
+    def reach(self) -> float:
+        """Return the largest ‖(x_i − c, 1)T‖ from above, of rows with h_i > 0."""
+        longest = 0.0
+        for k, rows, _, A in chunks(self.source, self.centre, self.free):
+            some = A[self.h.parts[k][rows] > 0.0][:, self.kept]
+            length = np.linalg.norm(some @ self.T, axis=1)
+            length += 2.0 * (self.kept.size + 4) * UNIT * (np.abs(some) @ self.lengths)
+            longest = max(longest, float(length.max(initial=0.0)))
+        return longest * WIDER
+
     def growth(self, loss: Loss | None = None, near: Column | None = None, r: float = 0.0) -> float:
         """Return √μ from below; for curvatures up to a distance of r, if a loss is given."""
         n, T = self.kept.size, self.T

@@ -86,7 +86,7 @@ def scaled_conjugates(block, a, loss, shares, nearly, room, ulps):
     """Scale the slopes of each sign by a share θ, and bound their conjugates.
 
     Overwrite a: s_i θa_i, numbers and corrections. Return Σ s_i ℓ*(θa_i, y_i) from above: a number,
-    its correction, and its error, uncounted; and Σ s_i (θa_i)².
+    its correction, and its error, uncounted; Σ s_i (θa_i)²; and the sum of the negative terms.
 
     θ is a real number, known by a double and its correction. The conjugate is convex: between two
     numbers, each `room` of it away from θa, it is no larger than at one of them; both are no
@@ -94,7 +94,7 @@ def scaled_conjugates(block, a, loss, shares, nearly, room, ulps):
     the share is `nearly` 1 or more.
     """
     _, y, s = block
-    high, low, error_sum, square = 0.0, 0.0, 0.0, 0.0
+    high, low, error_sum, square, below = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(s.size):
         if s[i] == 0.0:
             continue
@@ -116,9 +116,10 @@ def scaled_conjugates(block, a, loss, shares, nearly, room, ulps):
         low += error + sum_error
         error_sum += s[i] * loss.conjugate_size(worst, at, y[i])
         square += s[i] * v * v
+        below += min(term, 0.0)
         a[0, i], error = two_product(s[i], v)
         a[1, i] = error + s[i] * correction
-    return high, low, error_sum * UNIT * ulps, square
+    return high, low, error_sum * UNIT * ulps, square, below
 
 
 @rowless

@@ -21,7 +21,7 @@ from stepless.arrays import Array
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source
 from stepless.objective import Loss, Objective, Penalized, SquaredL2
-from stepless.proof import losses, optimum_distance, products
+from stepless.proof import losses, optimum_distance, orthogonal, products
 from stepless.proof.arithmetic import sum_of_blocks
 from stepless.proof.frame import RoundedPlane
 from stepless.proof.interval import Interval
@@ -90,6 +90,7 @@ class LevelledSlopes:
     slopes: Column  # s_i a_i, each a number and its correction
     offset: float = 0.0  # Σ s_i ℓ*(a_i, y_i)/m from above
     square: float = 0.0  # Σ s_i a_i²/m
+    below: float = 0.0  # the negative terms of the offset
 
 
 def levelled(
@@ -111,7 +112,8 @@ def levelled(
     given = loss, shares, 1.0 - _COARSE * enough, room, ulps
     found = source.update(a, losses.scaled_conjugates, *given)
     offset = mean_from_above([part[:3] for part in found], m)
-    return LevelledSlopes(a, offset, math.fsum(part[3] for part in found) / m)
+    square, below = (math.fsum(part[k] for part in found) / m for k in (3, 4))
+    return LevelledSlopes(a, offset, square, below)
 
 
 @light
@@ -138,12 +140,22 @@ def lower_bound(
     size = 1.01 * (math.sqrt(given.square) + TINY**0.5) * (1.01 * source.sizes + TINY**0.5)
     errors = (arithmetic.rounding(m) + 8.0 * compensated_sum_error(m)) * size
     errors = errors + 4.0 * UNIT * np.abs(g) + TINY
+    offset = given.offset
+    bare = objective.unpenalized(np.where(np.abs(g) <= errors, 0.0, g))
+    if bare.size:
+        plane, seen = RoundedPlane(g, errors, offset, given.slopes), bare[source.sizes[bare] > 0.0]
+        change = orthogonal.largest_change(source, objective.intercept, seen, plane)
+        if not math.isfinite(change):
+            return -math.inf, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
+        errors += change * size
+        offset += 1.01 * change * (abs(given.below) + UNIT * abs(offset))
+        g[bare] = errors[bare] = 0.0
     if optimum_distance.unbounded(objective):
-        plane = RoundedPlane(g, errors, given.offset, given.slopes)
+        plane = RoundedPlane(g, errors, offset, given.slopes)
         found = objective, source, w, z, plane, ceiling, arithmetic.rounding(d)
         lowest = optimum_distance.lower_bound(*found)
     else:
-        lowest = minimum_from_below(objective, g, errors, ceiling) - given.offset
+        lowest = minimum_from_below(objective, g, errors, ceiling) - offset
     return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
 
 
@@ -157,10 +169,10 @@ def least_penalty(objective: Penalized, d: int, ceiling: float) -> float:
 def minimum_from_below(objective: Penalized, g: Array, errors: Array, ceiling: float) -> float:
     """Bound Ω(w) + ⟨v, w⟩ from below, for all w with Ω(w) ≤ ceiling, all v within errors of g.
 
-    The w are those of the domain; unless it is a product of intervals, of one that is wider by its
-    `OUTSIDE`-th part.
+    An error of 0 is that of a slope of 0. The w are those of the domain; unless it is a product of
+    intervals, of one that is wider by its `OUTSIDE`-th part.
     """
-    errors = errors + TINY
+    errors = np.where(errors > 0.0, errors + TINY, 0.0)
     if objective.euclidean:
         slope = math.sqrt(products.square(np.abs(g) + errors)) * (1.0 + 8.0 * UNIT) + TINY**0.5
         least = objective.floor(slope, 0.0)

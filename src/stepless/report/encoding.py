@@ -117,7 +117,7 @@ def encode_object(name: str, value: object) -> dict[str, Any]:
 
 
 def _encode_option(value: object, what: str) -> object:
-    several = isinstance(value, tuple)
+    several = isinstance(value, tuple | np.ndarray)
     return [encode(part, what) for part in value] if several else encode(value, what)  # type: ignore[attr-defined]
 
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from stepless.estimators import MetricClassifier
 from stepless.kernels import Gaussian, LinearKernel, Polynomial
-from stepless.objective import DOMAINS, LOSSES, REGULARIZERS, MulticlassHinge, Softmax
+from stepless.objective import (
+    DOMAINS,
+    LOSSES,
+    REGULARIZERS,
+    FactoredElasticNet,
+    MulticlassHinge,
+    Softmax,
+)
 from stepless.risks.metrics import AtTop, FMeasure, Metric, RocArea, metric_of
 from stepless.risks.ranking import RANKING_LOSSES
 from stepless.term import Term
@@ -14,7 +23,10 @@ from stepless.term import Term
 # Penalties are made of the strength and parameters, losses and domains of parameters alone.
 TERMS: dict[str, Mapping[str, type[Term]]] = {
     "loss": {**LOSSES, **RANKING_LOSSES, "multiclass_hinge": MulticlassHinge, "softmax": Softmax},
-    "penalty": {name: type(make(1.0)) for name, make in REGULARIZERS.items()},
+    "penalty": {
+        **{name: type(make(1.0)) for name, make in REGULARIZERS.items()},
+        "factored elasticnet": FactoredElasticNet,
+    },
     "domain": DOMAINS,
     "kernel": {"gaussian": Gaussian, "polynomial": Polynomial, "linear": LinearKernel},
 }
@@ -50,6 +62,7 @@ def spelled(kind: str, term: object) -> str:
     if name is None:
         return type(term).__name__ if kind == "penalty" else repr(term)
     numbers = term[1:] if kind == "penalty" else term
+    numbers = tuple(value for value in numbers if not isinstance(value, np.ndarray))
     return f"{name}({', '.join(f'{value:g}' for value in numbers)})" if numbers else name
 
 

@@ -21,7 +21,7 @@ from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, optimum_distance, sums
 from stepless.proof.shortfall import shortfall
 from stepless.proof.witness import Slopes, Witness
-from stepless.risks.risk import RowRisk
+from stepless.risks.risk import HELD, RowRisk
 
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
 _FITTED = 1e-14  # of the risk at 0: below, a risk is 0 but for rounding
@@ -51,6 +51,7 @@ class LinearRisk(RowRisk):
         self.objective, self.source, loss = objective, source, objective.loss
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
+        objective.regularizer.admit(self.d)
         self._smooth = not math.isinf(loss.smoothness()) or math.isinf(loss.lipschitz())
 
     @property
@@ -116,11 +117,25 @@ class LinearRisk(RowRisk):
         column = None if witness is None else witness.slopes
         return sums.verify(self.objective, self.source, w, float(b), column, enough)
 
+    @property
+    def unproven(self) -> str | None:
+        return None if self.objective.outputs == 1 else super().unproven
+
     def shortfall(self, w: Array, b: Intercept) -> str | None:
-        if not optimum_distance.unbounded(self.objective):
+        bare = self.objective.unpenalized(np.zeros(self.d)).size
+        if not (bare or optimum_distance.unbounded(self.objective)):
             return None
         fitted = self.value(w, b) <= _FITTED * self.value(np.zeros(self.d), 0.0)
         loss, free = self.objective.loss, self.objective.intercept
+        if bare:
+            return (
+                None
+                if fitted
+                else (
+                    f"a gap beside {bare} features with the factor 0 is certified by "
+                    f"solver='proximal-newton', for losses with a curvature; {HELD}"
+                )
+            )
         return shortfall(loss, self.source, free, w, float(b), fitted)
 
     @property

@@ -76,6 +76,7 @@ class OracleRisk(WeightRisk):
     ) -> None:
         domain = Free() if domain is None else domain
         domain.admit(d)
+        regularizer.admit(d)
         self.objective = OracleObjective(regularizer, domain, intercept, self.smooth)
         self.m, self.d = m, d
         self.rounding = (m + d + 16) * UNIT

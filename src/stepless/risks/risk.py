@@ -23,6 +23,8 @@ from stepless.proof.witness import Witness
 if TYPE_CHECKING:
     from stepless.risks.linear_risk import Anchor
 
+HELD = "give them a small factor, or use domain='box(low, high)'"
+
 
 class Risk(ABC):
     """A convex risk R(w, b) ≥ 0, with the penalty Ω and the domain it is minimised with.
@@ -97,7 +99,12 @@ class Risk(ABC):
     @property
     def unproven(self) -> str | None:
         """The reason why no lower bound can be proved, and a remedy; None if one can."""
-        return None
+        if not (count := self.objective.unpenalized(np.zeros(self.d)).size):
+            return None
+        return (
+            f"no gap is certified: {count} weights have the factor 0, and no slopes orthogonal to "
+            f"their features are known for such a risk; {HELD}; say gap=0 if that is meant"
+        )
 
     def shortfall(self, w: Array, b: Intercept) -> str | None:
         """Return why a gap was not proved at these final weights, and a remedy, if known."""

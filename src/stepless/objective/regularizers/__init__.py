@@ -5,6 +5,7 @@ from functools import partial
 
 from stepless.objective.regularizers.elastic_net import ElasticNet
 from stepless.objective.regularizers.entropy import Entropy
+from stepless.objective.regularizers.factored_elastic_net import FactoredElasticNet
 from stepless.objective.regularizers.groups_l2 import GroupsL2
 from stepless.objective.regularizers.groups_linf import GroupsLInf
 from stepless.objective.regularizers.hyperbolic_entropy import HyperbolicEntropy
@@ -48,6 +49,7 @@ __all__ = [
     "REGULARIZERS",
     "ElasticNet",
     "Entropy",
+    "FactoredElasticNet",
     "GroupsL2",
     "GroupsLInf",
     "HyperbolicEntropy",

@@ -29,7 +29,9 @@ class Regularizer(Declared):
     Attributes
     ----------
     separable
-        True if Ω is a sum over weights: the methods of one weight exist.
+        True if Ω is a sum over weights, all alike: the methods of one weight exist.
+    by_weights
+        True if Ω(w) = Σ_j f_j ω(w_j), all f_j ≥ 0: `factored`, `narrowed` and `prox_of` exist.
     by_rows
         True if Ω is a sum over rows: `shrink_row` exists, and `prox` for rows of one weight.
     nonnegative
@@ -51,6 +53,10 @@ class Regularizer(Declared):
     by_rows: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
     zero: ClassVar[bool] = False
+
+    @property
+    def by_weights(self) -> bool:
+        return self.separable
 
     @property
     def elastic_shares(self) -> tuple[float, float] | None:
@@ -95,6 +101,10 @@ class Regularizer(Declared):
                 break
         return wj
 
+    def prox_of(self, j: int, wj: float, step: float) -> float:
+        """Return the prox of a weight of feature j: argmin_v f_j ω(v) + (v − w_j)²/(2 step)."""
+        return self.prox(wj, step)
+
     def conjugate(self, uj: float) -> float:
         """ω*(u_j) = max_v u_j v − ω(v), or infinity."""
         raise NotImplementedError
@@ -102,6 +112,17 @@ class Regularizer(Declared):
     def conjugate_gradient(self, uj: float) -> float:
         """Return a maximiser v of u_j v − ω(v); anything where there is none."""
         raise NotImplementedError
+
+    def admit(self, d: int) -> None:
+        """Raise ValueError if Ω is not one of d features. Not for compiled code."""
+
+    def factored(self, d: int) -> tuple[Regularizer, Array]:
+        """Return ω and the factors f_j of d features. Not for compiled code."""
+        return self, np.ones(d)
+
+    def narrowed(self, features: Indices) -> Regularizer:
+        """Return the penalty of these features, others having no weight. Not for compiled code."""
+        return self
 
     def strong_convexity(self) -> float:
         """Return the largest μ for which Ω − μ‖·‖²/2 is convex."""
@@ -139,10 +160,6 @@ class Regularizer(Declared):
         all weights 0. Not for compiled code.
         """
         return math.inf
-
-    def narrowed(self, features: Indices) -> Regularizer:
-        """Return the same penalty of some features only, which rise. Not for compiled code."""
-        return self
 
     def with_strength(self, alpha: float) -> Self:
         """Return the same penalty at another strength. Not for compiled code."""

@@ -120,7 +120,7 @@ class ProximalNewton:
                 f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
                 "loss='squared_hinge' or 'huber'"
             )
-        if not (penalty.separable or penalty.group_lasso) or not objective.domain.separable:
+        if not (penalty.by_weights or penalty.group_lasso) or not objective.domain.separable:
             return f"knows penalties and domains of each weight, and GroupsL2, only{_REMEDY}"
         if penalty.zero and not math.isfinite(objective.domain.reach()):
             return f"needs a penalty or a box{_REMEDY}"

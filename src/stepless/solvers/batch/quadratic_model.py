@@ -42,9 +42,11 @@ class QuadraticModel(ABC):
     rounds: int  # of sweeps, at most
     lasting: bool  # whether it is worth another step
 
-    def __init__(self, objective: Objective, c: Column) -> None:
+    def __init__(self, objective: Objective, c: Column, damping: Array) -> None:
         self.c = c
-        self.shares = objective.regularizer.elastic_shares
+        omega, factors = objective.regularizer.factored(damping.size)
+        shares = omega.elastic_shares
+        self.shares = None if shares is None else (shares[0] * factors, shares[1] * factors)
         self.blocks: SingleWeights | TurnedGroups
         self.blocks = SingleWeights(objective.regularizer, objective.domain)
         self.axes: Axes | None = None
@@ -106,7 +108,7 @@ class QuadraticModel(ABC):
         for t in lengths:
             at = v + t * (there - v)
             if self.shares is not None:
-                at[at * v < 0.0] = 0.0
+                at[(at * v < 0.0) & (self.shares[0] > 0.0)] = 0.0
             self.project(at)
             jump = self.begin(w, at)
             if self._height(w, g, at, jump) < height:
@@ -117,10 +119,10 @@ class QuadraticModel(ABC):
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
     @abstractmethod
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         """Return about the minimum of q without corners over the weights that are not 0 in v.
 
-        Ω is `corner` times ⟨sign v, ·⟩ and `ridge`/2 times ‖·‖² there. None if H does not tell it.
+        Ω is the sum of `corner`·sign(v)·v + `ridge`·v²/2 there. None if H does not tell it.
         """
 
     @abstractmethod
@@ -150,7 +152,7 @@ class HessianModel(QuadraticModel):
     enough, rounds, lasting = 1e-3, 200, True  # sweeps are cheap, H is not
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective, c)
+        super().__init__(objective, c, damping)
         k = damping.size
         H = source.gram(c, objective.intercept)
         H += np.tril(H, -1).T
@@ -178,12 +180,12 @@ class HessianModel(QuadraticModel):
         self._turn(axes)
         return H
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array | None:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         face = np.flatnonzero(v)
         signs = np.sign(v[face])
-        right = (self.H @ w - g)[face] - corner * signs
+        right = (self.H @ w - g)[face] - corner[face] * signs
         H = self.H[np.ix_(face, face)]
-        np.einsum("ii->i", H)[:] += ridge
+        np.einsum("ii->i", H)[:] += ridge[face]
         try:
             found = cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), right)
         except LinAlgError:
@@ -214,7 +216,7 @@ class ColumnModel(QuadraticModel):
     enough, rounds, lasting = 0.3, 1, False  # a sweep costs more than new slopes
 
     def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
-        super().__init__(objective, c)
+        super().__init__(objective, c, damping)
         self.source, self.whole, self.columns = source, c.whole, source.columns
         self.damping, self.pull, self.p = damping, np.zeros(damping.size), np.zeros(damping.size)
         self.h = source.squares(c) + damping
@@ -253,7 +255,7 @@ class ColumnModel(QuadraticModel):
         self.p, self.damping = axes.turn(self.p), damping
         self.enough, self.rounds = 0.1, 4  # the turn costs some sweeps
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: float, ridge: float) -> Array:
+    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array:
         # by conjugate gradients with the preconditioner diag(H)
         signs = np.sign(v)
         free = (signs != 0.0).astype(float)

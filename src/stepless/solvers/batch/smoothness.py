@@ -124,7 +124,7 @@ def needs_prox(objective: Penalized) -> str | None:
     """Return what is lacking if the joint prox of penalty and domain is not the projected prox."""
     penalty, domain = objective.regularizer, objective.domain
     alone = domain.free or penalty.only_ridge
-    single = penalty.separable and domain.separable
+    single = penalty.by_weights and domain.separable
     if alone or single or (penalty.has_lasso and domain.lasso_first):
         return None
     return (

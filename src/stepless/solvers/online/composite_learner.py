@@ -27,7 +27,7 @@ class CompositeLearner(Learner):
                 f"{type(objective.domain).__name__} has not (`project_in`); "
                 "use solver='auto', if need be with penalty='l2'"
             )
-        if not (objective.regularizer.separable or objective.domain.free):
+        if not (objective.regularizer.by_weights or objective.domain.free):
             return (
                 "does not know a penalty and a domain that both couple weights; "
                 "use domain='free', or solver='auto'"
