@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import oracle, smooth
 from stepless.compiled.light import light, rowless
-from stepless.data import Block, Column, sum_blocks
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -30,6 +31,7 @@ _LOOK = 4  # Newton steps on the same features as there are in all cost as much 
 _SETTLED = 0.1  # of what the first of them promised: below, the next working set is due
 _SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed,
 _TRUE = 0.1  # how far the share that a step kept of its promise may be from 1, or else as well
+_NEXT = 0.8  # of the strength, at which features of the next working set along a path would gain
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
@@ -60,6 +62,7 @@ class ProximalNewtonState:
     promise: float = 0.0  # decrease, that the last model promised
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
+    onward: bool = False  # along a path of strengths
     chosen: WorkingSet | None = None  # the last one,
     model: QuadraticModel | None = None  # and its model, if that is good for one step more
     ahead: Ahead | None = None  # the last model, if it was true and its whole step was taken
@@ -131,7 +134,14 @@ class ProximalNewton:
         return state
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
-        return self.start(risk, state.w, state.b)
+        """Keep all but the penalty: slopes, dual point and Hessian are those of the same risk."""
+        p = risk.source.column(apply_numpy, np.copy, state.kept.p)
+        found = replace(state, kept=replace(state.kept, p=p), fresh=False, ahead=None)
+        found.promise, found.onward = math.inf, True
+        if found.model is not None:
+            found.model = copy(found.model)
+            found.model.penalize(risk.objective)
+        return found
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
         if state.dual is None:
@@ -156,6 +166,8 @@ class ProximalNewton:
         if state.chosen is not None and state.chosen.holds(chosen):
             chosen = state.chosen
         else:
+            if state.onward:
+                chosen = WorkingSet.of(risk, state.w, dual.g / _NEXT, state.bend)
             state.chosen, state.model, state.promise = chosen, None, math.inf
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
@@ -168,7 +180,7 @@ class ProximalNewton:
                 given = state.c, chosen.stiffest / risk.m, state.damping
                 c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
                 state.model = QuadraticModel.of(risk.objective, chosen.source, c, lift)
-            self._move(chosen, state, g, state.model)
+            self._move(risk, chosen, state, g, state.model)
             if not state.model.lasting or not state.true or state.promise > _SLOW * before:
                 state.model = None
             first = first if n else state.promise
@@ -196,10 +208,15 @@ class ProximalNewton:
         return _look(risk, state)
 
     def _move(
-        self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
+        self,
+        risk: RowRisk,
+        chosen: WorkingSet,
+        state: ProximalNewtonState,
+        g: Array,
+        model: QuadraticModel,
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
-        risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
+        objective, w = risk.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():
@@ -208,7 +225,6 @@ class ProximalNewton:
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
         slopes = state.slopes
-        state.slopes, state.c = risk.source.empty(), risk.source.empty()
         enough = before + rounding_error(risk, before)
         while True:
             state.kept.leave(risk.source, p, move, t)
@@ -255,6 +271,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
 def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     """Compute risk, slopes and curvatures at the predictions; move a free intercept to its best."""
     source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
+    state.slopes, state.c = source.empty(), source.empty()
 
     def tilts(shifts: list[float]) -> Array:
         [shift] = shifts

@@ -40,6 +40,10 @@ class QuadraticModel(ABC):
 
     def __init__(self, objective: Objective, c: Column) -> None:
         self.c = c
+        self.penalize(objective)
+
+    def penalize(self, objective: Objective) -> None:
+        """Take the penalty and the domain of an objective."""
         self.shares = objective.regularizer.elastic_shares
         self.terms = objective.regularizer, objective.domain
         self.penalty, self.project = objective.penalty, objective.domain.project

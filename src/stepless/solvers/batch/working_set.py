@@ -25,7 +25,7 @@ class WorkingSet:
     `stiffest` is the largest curvature of the loss, `largest` those of the risk in each for it.
     """
 
-    risk: RowRisk
+    whole: Source
     features: Indices
     stiffest: float
     largest: Array
@@ -49,13 +49,13 @@ class WorkingSet:
             features = np.arange(risk.d)
         elif features.size > n:
             features = np.sort(features[np.argpartition(-gains[features], n)[:n]])
-        return cls(risk, features, stiffest, stiffest * squares[features])
+        return cls(risk.source, features, stiffest, stiffest * squares[features])
 
     @cached_property
     def source(self) -> Source:
         """The examples, with these features only."""
-        whole = self.features.size == self.risk.d
-        return self.risk.source if whole else self.risk.source.narrowed(self.features)
+        everything = self.features.size == self.whole.shape[1]
+        return self.whole if everything else self.whole.narrowed(self.features)
 
     def holds(self, other: WorkingSet) -> bool:
         """Return whether it has all features of another one."""
