@@ -31,7 +31,6 @@ _LOOK = 4  # Newton steps on the same features as there are in all cost as much 
 _SETTLED = 0.1  # of what the first of them promised: below, the next working set is due
 _SLOW = 0.1  # of a promise is the next one, or else the Hessian is renewed,
 _TRUE = 0.1  # how far the share that a step kept of its promise may be from 1, or else as well
-_NEXT = 0.8  # of the strength, at which features of the next working set along a path would gain
 _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
@@ -167,7 +166,7 @@ class ProximalNewton:
             chosen = state.chosen
         else:
             if state.onward:
-                chosen = WorkingSet.of(risk, state.w, dual.g / _NEXT, state.bend)
+                chosen = WorkingSet.of(risk, state.w, dual.g, state.bend, onward=True)
             state.chosen, state.model, state.promise = chosen, None, math.inf
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
@@ -179,9 +178,11 @@ class ProximalNewton:
             if state.model is None:
                 given = state.c, chosen.stiffest / risk.m, state.damping
                 c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
-                state.model = QuadraticModel.of(risk.objective, chosen.source, c, lift)
+                terms = risk.objective, chosen.source, c, lift, state.onward
+                state.model = QuadraticModel.of(*terms)
             self._move(risk, chosen, state, g, state.model)
-            if not state.model.lasting or not state.true or state.promise > _SLOW * before:
+            slow = not state.true or state.promise > _SLOW * before
+            if not state.model.lasting or (slow and not state.model.has_curvatures(state.c)):
                 state.model = None
             first = first if n else state.promise
             if state.promise <= _SETTLED * first:
