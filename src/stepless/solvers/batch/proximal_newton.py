@@ -181,11 +181,13 @@ class ProximalNewton:
                 terms = risk.objective, chosen.source, c, lift, state.onward
                 state.model = QuadraticModel.of(*terms)
             self._move(risk, chosen, state, g, state.model)
-            slow = not state.true or state.promise > _SLOW * before
-            if not state.model.lasting or (slow and not state.model.has_curvatures(state.c)):
+            slow, exact = not state.true or state.promise > _SLOW * before, False
+            if state.onward or slow:
+                exact = state.model.has_curvatures(state.c)
+            if not state.model.lasting or (slow and not exact):
                 state.model = None
             first = first if n else state.promise
-            if state.promise <= _SETTLED * first:
+            if (state.onward and exact) or state.promise <= _SETTLED * first:
                 break
         return _look(risk, state)
 
