@@ -134,6 +134,10 @@ class ProximalNewton:
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
         """Keep all but the penalty: slopes, dual point and Hessian are those of the same risk."""
+        w = state.w.copy()
+        risk.objective.domain.project(w)
+        if not (np.array_equal(w, state.w) and math.isfinite(risk.penalty(w))):
+            return self.start(risk, w, state.b)
         p = risk.source.column(apply_numpy, np.copy, state.kept.p)
         found = replace(state, kept=replace(state.kept, p=p), fresh=False, ahead=None)
         found.promise, found.onward = math.inf, True
