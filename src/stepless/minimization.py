@@ -12,7 +12,7 @@ from stepless.arguments import refuse_unless
 from stepless.compile_errors import in_one_sentence
 from stepless.compiled.blas import single_threaded_blas
 from stepless.interrupts import interruptible
-from stepless.result import Result, Start
+from stepless.result import Onward, Result, Start
 from stepless.risks.risk import Risk
 from stepless.solvers import Solver
 from stepless.solvers.lacking import lack_of
@@ -66,6 +66,7 @@ def minimize(
     check_user_terms(risk)
     with in_one_sentence(), single_threaded_blas(), interruptible() as request:
         identity, keeper = _identity(risk, start, resumable), keeper_among(listed)
+        start = start.result if isinstance(start, Onward) else start
         told = [watcher for watcher in listed if not isinstance(watcher, Keeper)]
         rng = rng or np.random.default_rng(0)
         kept = None if keeper is None else keeper.begin(risk, sequence, stopping, rng)

@@ -15,7 +15,7 @@ from stepless.compiled.light import rowless
 from stepless.data import Block, Source
 from stepless.minimization import minimize
 from stepless.objective import Objective, Zero
-from stepless.result import Result, Start
+from stepless.result import Onward, Result, Start
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.linear_risk import LinearRisk
 from stepless.run import Run
@@ -146,8 +146,7 @@ def along_path(
         here = replace(objective, regularizer=objective.regularizer.with_strength(alpha))
         results = []
         for k, source in enumerate(sources):
-            single = len(sources) == 1
-            result = run.minimize(risk_of(here, source), last[k], resumable=single)
-            last[k] = result if single else (result.w, result.b)
+            result = run.minimize(risk_of(here, source), last[k], resumable=False)
+            last[k] = Onward(result) if len(sources) == 1 else (result.w, result.b)
             results.append(result)
         yield alpha, results

@@ -50,4 +50,11 @@ class Result:
         return self.trace[-1].rel_gap
 
 
-Start = tuple[Array, Intercept] | Result | None
+@dataclass(frozen=True)
+class Onward:
+    """A result to go on from, on the very examples that it was found on: none are compared."""
+
+    result: Result
+
+
+Start = tuple[Array, Intercept] | Result | Onward | None

@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from stepless.arguments import brief
-from stepless.arrays import Array
 from stepless.minimization import minimize
 from stepless.registry import UnknownName
-from stepless.result import Result
+from stepless.result import Result, Start
 from stepless.risks.risk import Risk
 from stepless.settings import refuse_settings
 from stepless.solvers import SOLVERS, Solver
@@ -149,7 +148,7 @@ class Run:
     def minimize(
         self,
         risk: Risk,
-        start: tuple[Array, float | Array] | Result | None = None,
+        start: Start = None,
         stopping: Stopping | None = None,
         label: str = "",
         resumable: bool = True,

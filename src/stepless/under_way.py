@@ -12,7 +12,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.certificates import Certifier
 from stepless.intercept import Intercept
-from stepless.result import Result, Start
+from stepless.result import Result
 from stepless.risks.risk import Risk
 from stepless.solvers import Finding, Solver
 from stepless.solvers.solver import Remarking, Resumable
@@ -22,6 +22,7 @@ from stepless.trace import Event, Trace
 from stepless.verdict import Verdict, refuse_nan
 
 _REFUTED = 1e-6  # of an objective: a bound farther above it is false, not rounded
+Begun = tuple[Array, Intercept] | Result | None
 _OVER = ("gap", "rounding", "solver", "watcher")  # reasons to end that no other limit lifts
 
 
@@ -46,7 +47,7 @@ class RunUnderWay:
 
     @classmethod
     def begin(
-        cls, risk: Risk, sequence: SolverSequence, stopping: Stopping, start: Start
+        cls, risk: Risk, sequence: SolverSequence, stopping: Stopping, start: Begun
     ) -> RunUnderWay:
         began, before = perf_counter(), start if isinstance(start, Result) else None
         risk.begin()
@@ -207,7 +208,7 @@ def _first_turn(
     return 0, sequence.solvers[0].start(risk, w, b)
 
 
-def _starting_point(risk: Risk, start: Start) -> tuple[Array, Intercept, float]:
+def _starting_point(risk: Risk, start: Begun) -> tuple[Array, Intercept, float]:
     """Return weights, intercept and their objective; infinite if there is no start."""
     if start is None:
         return np.zeros(risk.d), 0.0, math.inf

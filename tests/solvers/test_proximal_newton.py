@@ -1,6 +1,7 @@
 """Proximal Newton steps against other people's optima, and against a plain text of one step."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -33,6 +34,7 @@ from stepless.objective import (
     SquaredL2,
     Zero,
 )
+from stepless.result import Onward
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
@@ -285,6 +287,40 @@ def test_it_refuses_what_it_cannot_do():
     assert solver.lacks(Objective(Squared(), Zero(), Box(-1.0, 1.0))) is None
 
 
+@pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=repr)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_along_a_path_it_is_as_good_as_from_nothing(loss, intercept, monkeypatch):
+    monkeypatch.setattr(working_set, "_FEWEST", 5)  # sets must change on the way
+    solver, stopping = SOLVERS["proximal-newton"](), Stopping(gap=1e-8, passes=50)
+    X, y = examples("logistic", 6, 80, 40)
+    for layout in (np.asarray, sparse.csr_matrix):
+        source, last = Source(layout(X), y, threads=1), None
+        for alpha in np.geomspace(0.2, 0.01, 8):
+            risk = LinearRisk(Objective(loss, L1(alpha), intercept=intercept), source)
+            cold = minimize(risk, solver, stopping)
+            warm = minimize(risk, solver, stopping, start=last and Onward(last))
+            assert warm.stopped_by == cold.stopped_by == "gap"
+            assert warm.lower_bound <= cold.objective
+            assert cold.lower_bound <= warm.objective
+            if last is not None:  # which was not changed
+                again = minimize(risk, solver, stopping, start=Onward(last))
+                np.testing.assert_array_equal(again.w, warm.w)
+            last = warm
+        assert np.count_nonzero(last.w) > 5
+
+
+def test_what_a_new_domain_excludes_is_no_start():
+    X, y = examples("logistic", 5, 100, 10)
+    source, solver, stopping = Source(X, y), SOLVERS["proximal-newton"](), Stopping(gap=1e-8)
+    objective = Objective(Logistic(), L1(0.01))
+    free = minimize(LinearRisk(objective, source), solver, stopping)
+    boxed = LinearRisk(replace(objective, domain=Box(-0.1, 0.1)), source)
+    found = minimize(boxed, solver, stopping, start=free)
+    assert abs(free.w).max() > 0.1 >= abs(found.w).max()
+    assert found.stopped_by == "gap"
+    assert found.objective == pytest.approx(minimize(boxed, solver, stopping).objective, rel=1e-7)
+
+
 def test_it_goes_on_at_another_strength():
     X, y = examples("logistic", 5, 100, 30)
     source = Source(X, y)
@@ -309,7 +345,8 @@ def test_one_step_is_that_of_a_plain_text():
         v = np.sign(u) * np.maximum(np.abs(u) - step * alpha, 0.0)
     objective = Objective(Logistic(), L1(alpha), intercept=False)
     source = Source(X, y)
-    model = quadratic_model.QuadraticModel.of(objective, source, source.split(c / 50), np.zeros(4))
+    given = objective, source, source.split(c / 50), np.zeros(4)
+    model = quadratic_model.QuadraticModel.of(*given, often=False)
     model.enough = 1e-14
     found, promise = model.minimum(w, g)
     np.testing.assert_allclose(found, v, rtol=1e-7, atol=1e-10)
@@ -336,7 +373,7 @@ def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
     source, c = Source(X, y), np.linspace(0.1, 0.5, 40)
     model = quadratic_model.ColumnModel(objective, source, source.split(c), np.full(6, 1e-3))
     w, g = np.array([1.0, -1.0, 0.0, 2.0, 0.0, -3.0]), np.linspace(-0.02, 0.03, 6)
-    found = model.on_face(w, g, w, *objective.regularizer.elastic_shares)
+    found = model.on_face(w, g, w, *model.shares)
     A = X - intercept * (c @ X) / c.sum()
     H = (A.T * c) @ A + 1e-3 * np.eye(6)
     corner, ridge = objective.regularizer.elastic_shares
@@ -418,7 +455,8 @@ def test_working_sets_hold_whole_groups(monkeypatch):
     members = np.isin(groups, groups[chosen.features])
     np.testing.assert_array_equal(np.flatnonzero(members), chosen.features)
     w = rng.normal(size=240) * members
-    assert chosen.objective.penalty(w[chosen.features]) == pytest.approx(risk.penalty(w))
+    narrow = chosen.objective(risk.objective)
+    assert narrow.penalty(w[chosen.features]) == pytest.approx(risk.penalty(w))
     found = solved(Squared(), penalty, (X, y, None))
     assert found.stopped_by == "gap"
     kept = np.unique(groups[found.w != 0.0])

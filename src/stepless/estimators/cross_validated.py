@@ -18,10 +18,10 @@ from stepless.data import Source
 from stepless.data.threads import map_blocks
 from stepless.estimators.folds import Examples, Fold, folds_of
 from stepless.estimators.left_out_scores import Score, minus_mean_loss, score_by, scorer_of
-from stepless.estimators.multiclass import Point
 from stepless.interrupts import interruptible
 from stepless.problem import Problem
 from stepless.regularization_path import along_path, path_strengths
+from stepless.result import Onward, Start
 from stepless.run import Run
 from stepless.strength import choose_strength
 from stepless.warning import warn
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _BLOCK = 10  # strengths between two looks at the scores
 _FINEST = 1e-4  # gap of a fold's fits: less would not be seen in scores of other examples
 _SHARE = 0.5  # of the seconds
+_KEPT = 10_000_000  # entries of all folds, up to which these stay in memory between blocks
 
 
 def with_strength_chosen(
@@ -58,7 +59,7 @@ def with_strength_chosen(
     folds = folds_of(cv.cv, examples, int(run.generator().integers(2**31)))
     if cv.one_standard_error and len(folds) < 2:
         raise ValueError("one fold has no standard error: use at least 2 folds")
-    alphas, scores = _Search(estimator, problem, run, examples, cv).scores(folds)
+    alphas, scores = _Search(estimator, problem, run, examples, cv, len(folds)).scores(folds)
     estimator.alphas_, estimator.cv_scores_ = alphas, scores
     return problem.at_strength(float(alphas[_best(scores, cv.one_standard_error)]))
 
@@ -72,6 +73,7 @@ class _Search:
     run: Run
     examples: Examples
     cv: CrossValidation
+    folds: int
 
     def scores(self, folds: list[Fold]) -> tuple[Array, Array]:
         """Return the strengths that were tried, falling, and their scores, a column per fold.
@@ -116,7 +118,8 @@ class _FoldPath:
 
     def __init__(self, search: _Search, fold: Fold, threads: int, over: Callable[[], bool]) -> None:
         self._search, self._fold, self._threads, self._over = search, fold, threads, over
-        self._starts: list[Point] | None = None
+        self._starts: Sequence[Start] | None = None
+        self._parts: tuple[list[Source], Score] | None = None  # what is learned, and the score
         self.run = replace(
             search.run,
             gap=max(search.run.gap, _FINEST),
@@ -130,17 +133,25 @@ class _FoldPath:
     def walk(self, block: Sequence[float]) -> list[float]:
         """Fit at each of these strengths; return the scores of those that were reached."""
         search, scores = self._search, list[float]()
-        examples, problem = search.examples, search.problem
-        learned, left_out = self._fold.sources(examples.source, self._threads)
-        score = self._score(left_out)
-        runs = examples.per_run(learned, problem.loss)
-        for alpha, results in along_path(problem.objective, runs, self.run, block, self._starts):
+        runs, score = parts = self._parts or self._cut()
+        kept = search.examples.source.nnz * search.folds <= _KEPT
+        self._parts = parts if kept else None
+        objective = search.problem.objective
+        for alpha, results in along_path(objective, runs, self.run, block, self._starts):
             if self._over():
                 break
-            self._starts = [(result.w, result.b) for result in results]
+            points = [(result.w, result.b) for result in results]
+            self._starts = [Onward(results[0])] if kept and len(results) == 1 else points
             self.gaps.append(max(result.rel_gap for result in results))
-            scores.append(_number(score(self._starts), search.cv, alpha))
+            scores.append(_number(score(points), search.cv, alpha))
         return scores
+
+    def _cut(self) -> tuple[list[Source], Score]:
+        """Return the examples that each run learns, and the score by those left out."""
+        examples = self._search.examples
+        learned, left_out = self._fold.sources(examples.source, self._threads)
+        score = self._score(left_out)
+        return examples.per_run(learned, self._search.problem.loss), score
 
     def _score(self, left_out: Source) -> Score:
         search = self._search

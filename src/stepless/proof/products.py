@@ -26,7 +26,10 @@ def plain_products(block, g, z, a, w, b):
             p += w[j] * v
             size += abs(w[j] * v)
         z[0, i], z[1, i], z[2, i] = p + b, 0.0, size + abs(b)
+    # w and g, in one loop, would push each other out of the cache
+    for i in range(s.size):
         if a[0, i] != 0.0:
+            first, last = X.span(i)
             for k in range(first, last):
                 j, v = X.entry(i, k)
                 g[0, j] += a[0, i] * v

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from stepless.arrays import Array
 from stepless.compiled import oracle, smooth
 from stepless.compiled.light import light, rowless
-from stepless.data import Block, Column, sum_blocks
+from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
@@ -60,9 +61,9 @@ class ProximalNewtonState:
     promise: float = 0.0  # decrease, that the last model promised
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
+    onward: bool = False  # along a path of strengths
     chosen: WorkingSet | None = None  # the last one,
-    model: QuadraticModel | None = None  # its model,
-    stale: bool = False  # and whether another one is due, if the curvatures have changed
+    model: QuadraticModel | None = None  # and its model, if that is good for one step more
     ahead: Ahead | None = None  # the last model, if it was true and its whole step was taken
 
 
@@ -133,7 +134,20 @@ class ProximalNewton:
         return state
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
-        return self.start(risk, state.w, state.b)
+        """Keep all but the penalty: slopes, dual point and Hessian are those of the same risk."""
+        w = state.w.copy()
+        risk.objective.domain.project(w)
+        if not (np.array_equal(w, state.w) and math.isfinite(risk.penalty(w))):
+            return self.start(risk, w, state.b)
+        p = risk.source.column(apply_numpy, np.copy, state.kept.p)
+        found = replace(state, kept=replace(state.kept, p=p), fresh=False, ahead=None)
+        found.promise, found.onward = math.inf, True
+        if found.model is None or found.chosen is None or found.model.axes:
+            found.model = None  # axes are turned with their penalty
+        else:
+            found.model = copy(found.model)
+            found.model.penalize(found.chosen.objective(risk.objective))
+        return found
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
         if state.dual is None:
@@ -158,6 +172,8 @@ class ProximalNewton:
         if state.chosen is not None and state.chosen.holds(chosen):
             chosen = state.chosen
         else:
+            if state.onward:
+                chosen = WorkingSet.of(risk, state.w, dual.g, state.bend, onward=True)
             state.chosen, state.model, state.promise = chosen, None, math.inf
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
@@ -167,16 +183,19 @@ class ProximalNewton:
             else:
                 g = dual.g[chosen.features]
             model = state.model
-            if model is None or state.stale:
+            if model is None:
                 given = state.c, chosen.stiffest / risk.m, state.damping
                 c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
-                if model is None or not np.array_equal(c.whole, model.c.whole):
-                    model = QuadraticModel.of(chosen.objective, chosen.source, c, lift)
-            self._move(chosen, state, g, model)
-            slow = not state.true or state.promise > _SLOW * before
-            state.model, state.stale = model, slow or not model.lasting
+                objective = chosen.objective(risk.objective)
+                model = QuadraticModel.of(objective, chosen.source, c, lift, state.onward)
+            self._move(risk, chosen, state, g, model)
+            slow, exact = not state.true or state.promise > _SLOW * before, False
+            due = slow or not model.lasting
+            if state.onward or due:
+                exact = model.has_curvatures(state.c)
+            state.model = None if due and not exact else model
             first = first if n else state.promise
-            if state.promise <= _SETTLED * first:
+            if (state.onward and exact) or state.promise <= _SETTLED * first:
                 break
         return _look(risk, state)
 
@@ -200,10 +219,15 @@ class ProximalNewton:
         return _look(risk, state)
 
     def _move(
-        self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
+        self,
+        risk: RowRisk,
+        chosen: WorkingSet,
+        state: ProximalNewtonState,
+        g: Array,
+        model: QuadraticModel,
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
-        risk, objective, w = chosen.risk, chosen.objective, state.w[chosen.features]
+        objective, w = model.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():
@@ -212,7 +236,6 @@ class ProximalNewton:
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
         slopes = state.slopes
-        state.slopes, state.c = risk.source.empty(), risk.source.empty()
         enough = before + rounding_error(risk, before)
         while True:
             state.kept.leave(risk.source, p, move, t)
@@ -259,6 +282,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
 def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     """Compute risk, slopes and curvatures at the predictions; move a free intercept to its best."""
     source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
+    state.slopes, state.c = source.empty(), source.empty()
 
     def tilts(shifts: list[float]) -> Array:
         [shift] = shifts

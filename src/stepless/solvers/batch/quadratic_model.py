@@ -18,13 +18,15 @@ from stepless.solvers.batch.axes import Axes, spans
 
 _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
+_SAME = 1e-12  # relative difference of curvatures
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
 _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of the way to another point
 _EVERY = 64  # features make up for a round of sweeps before the first face: their cost is alike
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
 _NEAR = 0.1  # until its residual is so small a share of the first
-FEW = 500  # features of which the Hessian itself is formed; and of more if, mostly,
+FEW, _MANY = 500, 4000  # features of which the Hessian itself is formed, and if it serves often;
+# and of more if, mostly,
 _ENTRIES, _DENSE = 40, 2000  # so many are in a row, or in a dense one
 _WHOLE = 100  # weights of a group up to which its own is formed, where all of it is not
 
@@ -44,20 +46,33 @@ class QuadraticModel(ABC):
 
     def __init__(self, objective: Objective, c: Column, damping: Array) -> None:
         self.c = c
-        omega, factors = objective.regularizer.factored(damping.size)
+        self.k = damping.size
+        self.penalize(objective)
+
+    def penalize(self, objective: Objective) -> None:
+        """Take the penalty and the domain of an objective of the same features."""
+        omega, factors = objective.regularizer.factored(self.k)
         shares = omega.elastic_shares
+        self.objective = objective
         self.shares = None if shares is None else (shares[0] * factors, shares[1] * factors)
         self.blocks: SingleWeights | TurnedGroups
         self.blocks = SingleWeights(objective.regularizer, objective.domain)
         self.axes: Axes | None = None
         self.penalty, self.project = objective.penalty, objective.domain.project
 
+    def has_curvatures(self, c: Column) -> bool:
+        """Return whether its own are these, but for rounding: no other model would be better."""
+        pairs = zip(self.c.parts, c.parts, strict=True)
+        return all(bool((np.abs(own - given) <= _SAME * own).all()) for own, given in pairs)
+
     @staticmethod
-    def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
-        """Return the model in the form that is the cheaper one."""
+    def of(
+        objective: Objective, source: Source, c: Column, damping: Array, often: bool
+    ) -> QuadraticModel:
+        """Return the model in the form that is the cheaper one; it may be worth many steps."""
         m, k = source.shape
         row = _DENSE if source.nnz == m * k else _ENTRIES
-        small = k <= FEW or (k * k <= 2 * source.nnz <= 2 * m * row)
+        small = k <= FEW or (often and k <= _MANY) or (k * k <= 2 * source.nnz <= 2 * m * row)
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:

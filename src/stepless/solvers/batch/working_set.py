@@ -17,6 +17,7 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.batch.quadratic_model import FEW
 
 _FEWEST = 400  # features in a working set, if there are as many that gain
+_NEXT = 0.8  # of the strength, down to which a set is to serve along a path
 _LEAST = 1e-300
 
 
@@ -28,21 +29,25 @@ class WorkingSet:
     each of a group, that of its steepest.
     """
 
-    risk: RowRisk
+    whole: Source
     features: Indices
     stiffest: float
     largest: Array
 
     @classmethod
-    def of(cls, risk: RowRisk, w: Array, g: Array, curvature: float) -> WorkingSet:
+    def of(
+        cls, risk: RowRisk, w: Array, g: Array, curvature: float, onward: bool = False
+    ) -> WorkingSet:
         """Choose features whose weight is not 0, and others that gain most, as many more; or all.
 
-        `curvature` is the mean one of the loss, g the gradient of the risk at w.
+        `curvature` is the mean one of the loss, g the gradient of the risk at w. To go `onward`
+        along a path, features that would gain at lower strengths are added.
         """
         objective, squares = risk.objective, risk.sizes**2
         smoothness = float(objective.loss.smoothness())
         stiffest = smoothness if math.isfinite(smoothness) else curvature
         h = np.maximum((curvature or stiffest) * squares, _LEAST)
+        g = g / _NEXT if onward else g
         kept = w != 0.0
         if lasso := objective.regularizer.group_lasso:
             alpha, order, starts = lasso
@@ -57,26 +62,24 @@ class WorkingSet:
         n = max(_FEWEST * gains.size // risk.d, 2 * int(kept.sum()), 1)
         gains[kept] = math.inf
         chosen = np.flatnonzero(gains > 0.0)
-        if risk.source.home.large and risk.d <= FEW:
+        if (onward or risk.source.home.large) and risk.d <= FEW:
             chosen = np.arange(gains.size)
         elif chosen.size > n:
             chosen = np.sort(chosen[np.argpartition(-gains[chosen], n)[:n]])
         if lasso:
             member = np.repeat(np.isin(np.arange(gains.size), chosen), np.diff(starts))
             chosen = np.sort(order[member])
-        return cls(risk, chosen, stiffest, stiffest * squares[chosen])
+        return cls(risk.source, chosen, stiffest, stiffest * squares[chosen])
 
-    @cached_property
-    def objective(self) -> Objective:
-        """The objective of these features alone."""
-        whole = self.risk.objective
+    def objective(self, whole: Objective) -> Objective:
+        """Return an objective of these features alone."""
         return replace(whole, regularizer=whole.regularizer.narrowed(self.features))
 
     @cached_property
     def source(self) -> Source:
         """The examples, with these features only."""
-        whole = self.features.size == self.risk.d
-        return self.risk.source if whole else self.risk.source.narrowed(self.features)
+        everything = self.features.size == self.whole.shape[1]
+        return self.whole if everything else self.whole.narrowed(self.features)
 
     def holds(self, other: WorkingSet) -> bool:
         """Return whether it has all features of another one."""
