@@ -79,3 +79,18 @@ def predict(block, predicted, model, present, loss, scale):
         size += abs(a)
         predicted[i] = a
     return total, tilt, size
+
+
+@rowless
+@compiled("block[m,_] slopes[m] z[m] offset[m]", fastmath=FAST)
+def exact(block, loss, slopes, z, offset, width):
+    """Return Σ s_i ℓ(z_i − offset_i) and Σ s_i ℓ*(a_i): a_i is the slope at z_i of an envelope."""
+    _, y, s = block
+    total = conjugates = 0.0
+    for i in range(s.size):
+        if s[i] > 0.0:
+            total += s[i] * loss.value(z[i] - offset[i], y[i])
+            a = slopes[i] / s[i]
+            v = z[i] - width * a
+            conjugates += s[i] * (a * v - loss.value(v, y[i]))
+    return total, conjugates

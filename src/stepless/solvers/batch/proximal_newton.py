@@ -163,7 +163,7 @@ class ProximalNewton:
             if state.model is None:
                 damping = (state.damping + _UNDAMPED) * chosen.largest
                 state.model = QuadraticModel.of(risk.objective, chosen.source, state.c, damping)
-            self._move(chosen, state, g, state.model)
+            self._move(risk, chosen, state, g, state.model)
             if not state.model.lasting or state.promise > _SLOW * before:
                 state.model = None
             first = first if n else state.promise
@@ -189,10 +189,15 @@ class ProximalNewton:
         return _look(risk, state)
 
     def _move(
-        self, chosen: WorkingSet, state: ProximalNewtonState, g: Array, model: QuadraticModel
+        self,
+        risk: RowRisk,
+        chosen: WorkingSet,
+        state: ProximalNewtonState,
+        g: Array,
+        model: QuadraticModel,
     ) -> None:
         """Move towards the model's minimum, as far as it keeps a share of what it promises."""
-        risk, objective, w = chosen.risk, chosen.risk.objective, state.w[chosen.features]
+        objective, w = risk.objective, state.w[chosen.features]
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():
