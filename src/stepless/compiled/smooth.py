@@ -83,14 +83,18 @@ def predict(block, predicted, model, present, loss, scale):
 
 @rowless
 @compiled("block[m,_] slopes[m] z[m] offset[m]", fastmath=FAST)
-def exact(block, loss, slopes, z, offset, width):
-    """Return Σ s_i ℓ(z_i − offset_i) and Σ s_i ℓ*(a_i): a_i is the slope at z_i of an envelope."""
+def exact(block, slopes, loss, z, offset, width):
+    """Return Σ s_i ℓ(p_i), p_i = z_i − offset_i, and Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i).
+
+    a_i is the slope at z_i of the envelope of this width, s_i a_i given.
+    """
     _, y, s = block
-    total = conjugates = 0.0
+    total = cost = 0.0
     for i in range(s.size):
         if s[i] > 0.0:
-            total += s[i] * loss.value(z[i] - offset[i], y[i])
             a = slopes[i] / s[i]
-            v = z[i] - width * a
-            conjugates += s[i] * (a * v - loss.value(v, y[i]))
-    return total, conjugates
+            apart = width * a - offset[i]  # of p_i and where ℓ has the slope a_i
+            value = loss.value(z[i] - offset[i], y[i])
+            total += s[i] * value
+            cost += s[i] * (value - loss.value(z[i] - width * a, y[i]) - a * apart)
+    return total, cost

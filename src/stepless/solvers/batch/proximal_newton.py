@@ -106,19 +106,13 @@ class ProximalNewton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        loss, penalty = objective.loss, objective.regularizer
-        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
-            return lack
-        if not loss.offers("curvature"):
+        loss = objective.loss
+        if not loss.offers("curvature") and loss.outputs() == 1:
             return (
-                f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
-                "loss='squared_hinge' or 'huber'"
+                f"needs a curvature, which {type(loss).__name__} has not; use "
+                "solver='smoothed-proximal-newton', or loss='squared_hinge' or 'huber'"
             )
-        if not (penalty.separable and objective.domain.separable):
-            return f"knows penalties and domains of each weight by itself only{_REMEDY}"
-        if penalty.zero and not math.isfinite(objective.domain.reach()):
-            return f"needs a penalty or a box{_REMEDY}"
-        return None
+        return needs_separable(objective)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
         source, kept = risk.source, Predictions.of(risk.source, w, b)
@@ -130,15 +124,19 @@ class ProximalNewton:
         return self.start(risk, state.w, state.b)
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
-        if state.dual is None:
-            _survey(risk, state)
-            dual = _look(risk, state)
-        else:
-            dual = self._improve(risk, state, state.dual)
-        state.dual = dual
+        dual = self.advance(risk, state)
         height = risk.objective.penalty(state.w) + state.value
         bound, slopes = dual.bound(risk, height)
         return Finding(state.w, state.b, height, lower_bound=bound, claim=Slopes(slopes))
+
+    def advance(self, risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
+        """Take a step, of which the first only looks; return the dual point that it leads to."""
+        if state.dual is None:
+            survey(risk, state)
+            state.dual = _look(risk, state)
+        else:
+            state.dual = self._improve(risk, state, state.dual)
+        return state.dual
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Take Newton steps on the next working set, for no longer than a look at all features."""
@@ -147,7 +145,7 @@ class ProximalNewton:
         chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
         if not chosen.features.size:
             state.promise = 0.0
-            _survey(risk, state)
+            survey(risk, state)
             return _look(risk, state)
         if state.chosen is not None and state.chosen.holds(chosen):
             chosen = state.chosen
@@ -182,7 +180,7 @@ class ProximalNewton:
             if self.step(sample, found, rng).lower_bound >= (1.0 - _ROUGH) * height:
                 break
         at = self.start(risk, found.w, found.b)
-        _survey(risk, at)
+        survey(risk, at)
         if risk.penalty(at.w) + at.value >= risk.penalty(state.w) + state.value:
             return dual
         vars(state).update(vars(at))
@@ -201,7 +199,7 @@ class ProximalNewton:
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():
-            return _survey(risk, state)
+            return survey(risk, state)
         turn_b = -float(model.pull @ turn)
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
@@ -211,7 +209,7 @@ class ProximalNewton:
         while True:
             state.kept.leave(risk.source, p, move, t)
             state.b = b + t * turn_b
-            _survey(risk, state)
+            survey(risk, state)
             v = v if t == 1.0 else w + t * turn
             objective.domain.project(v)  # rounding may have put it outside
             rise = state.value + objective.penalty(v) - enough
@@ -237,7 +235,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
     source, m = risk.source, risk.m
     if state.kept.drifted(source.map(largest, state.kept.p)):
         state.kept.renew(source, state.w, state.b)
-        _survey(risk, state)
+        survey(risk, state)
     if state.ahead is None:
         slopes, g = state.slopes, source.combination(state.slopes) / m
         conjugates = float(g @ state.w) + state.tilt * state.b - state.value
@@ -249,7 +247,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
     return DualPoint(slopes, source.combination(slopes) / m, conjugates, tilt, size)
 
 
-def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
+def survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     """Compute risk, slopes and curvatures at the predictions; move a free intercept to its best."""
     source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
 
@@ -269,6 +267,18 @@ def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     state.tilt, state.bend, _, state.value, state.size = found.tolist()
     kept.shift(source, shift)
     state.b += shift
+
+
+def needs_separable(objective: Objective) -> str | None:
+    """Return what is lacking if there is more than one output, or weights are not by themselves."""
+    penalty, domain = objective.regularizer, objective.domain
+    if lack := needs_one_output(objective.loss, "; use solver='auto', or multi_class='ovr'"):
+        return lack
+    if not (penalty.separable and domain.separable):
+        return f"knows penalties and domains of each weight by itself only{_REMEDY}"
+    if penalty.zero and not math.isfinite(domain.reach()):
+        return f"needs a penalty or a box{_REMEDY}"
+    return None
 
 
 @rowless

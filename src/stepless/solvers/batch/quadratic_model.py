@@ -44,7 +44,8 @@ class QuadraticModel(ABC):
     @staticmethod
     def of(objective: Objective, source: Source, c: Column, damping: Array) -> QuadraticModel:
         """Return the model in the form that is the cheaper one."""
-        small = damping.size <= _MANY and source.nnz <= 2 * _WORTH * source.shape[0]
+        curved = np.count_nonzero(c.whole) / source.shape[0]  # share of rows, that H is made of
+        small = damping.size <= _MANY and curved * source.nnz <= 2 * _WORTH * source.shape[0]
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
