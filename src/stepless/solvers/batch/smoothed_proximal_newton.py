@@ -23,10 +23,12 @@ from stepless.solvers.batch.newton_step import Predictions, unweighted
 from stepless.solvers.batch.proximal_newton import ProximalNewton, ProximalNewtonState
 from stepless.solvers.solver import Finding
 
-_WIDE = 2.0  # times the mean distance to a corner: the first width;
+_WIDE = 8.0  # times the mean distance to a corner: the first width;
+_FINER = 4.0
 _NARROWEST = 1e-9  # of that, the last one
 _SETTLED = 0.25  # of the smoothing's cost: it is made finer when a step promises less
 _LEAST_AIM = 1e-12
+FALL = 0.25
 
 
 @dataclass
@@ -38,6 +40,7 @@ class SmoothedProximalNewtonState:
     width: float
     narrowest: float
     aim: float  # relative gap that the smoothing is made fine enough for
+    cost: float = math.inf
 
 
 class SmoothedProximalNewton:
@@ -124,6 +127,9 @@ class SmoothedProximalNewton:
         finding = Finding(newton.w, newton.b, objective, lower_bound=bound, claim=Slopes(slopes))
         settled = newton.promise <= _SETTLED * cost and state.width > state.narrowest
         if settled and cost > 0.5 * state.aim * objective:
+            if cost > FALL * state.cost:
+                state.width /= _FINER
+            state.cost = cost
             _sharpen(risk, state)
         return finding
 
@@ -148,7 +154,6 @@ def _smoothed(risk: RowRisk, width: float) -> LinearRisk:
 def _sharpen(risk: RowRisk, state: SmoothedProximalNewtonState) -> None:
     """Let ā be the slopes, and halve the width."""
     source, newton = risk.source, state.newton
-    state.width = 0.5 * state.width
     offset = source.column(unweighted, newton.slopes, state.width)
     newton.kept.follow(source, state.offset, -1.0)
     newton.kept.follow(source, offset, 1.0)
