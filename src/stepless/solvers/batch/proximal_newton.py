@@ -55,6 +55,8 @@ class ProximalNewtonState:
     bend: float = 0.0
     size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
     damping: float = 1e-1
+    stiffest: float = _STIFFEST  # the largest damping after a step that was too long
+    least_kept: float = _KEPT  # of a promise that a step must keep
     promise: float = 0.0  # decrease, that the last model promised
     fresh: bool = False  # weights of 0, from which no step was taken
     chosen: WorkingSet | None = None  # the last one,
@@ -213,7 +215,7 @@ class ProximalNewton:
             v = v if t == 1.0 else w + t * turn
             objective.domain.project(v)  # rounding may have put it outside
             rise = state.value + objective.penalty(v) - enough
-            if rise <= -_KEPT * t * state.promise or t == 0.0:
+            if rise <= -state.least_kept * t * state.promise or t == 0.0:
                 break
             # the lowest point of a parabola, if it is not too near or far
             best = 0.5 * state.promise * t / (rise + state.promise * t)
@@ -225,7 +227,7 @@ class ProximalNewton:
         state.w[chosen.features] = v
         kept = (before - state.value - objective.penalty(v)) / max(state.promise, _LEAST)
         if kept < _POOR:
-            state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
+            state.damping = min(max(_STIFFER * state.damping, _DAMPED), state.stiffest)
         elif kept > _GOOD:
             state.damping /= _LOOSER
 

@@ -10,25 +10,25 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import smooth
-from stepless.compiled.light import light, rowless
-from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
-from stepless.objective import Loss, Objective
+from stepless.data import Column, apply_numpy, sum_blocks
+from stepless.objective import Objective
 from stepless.objective.losses.bisected import Bisected
 from stepless.objective.losses.envelope import Envelope
 from stepless.proof.witness import Slopes
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch import newton_step, proximal_newton
-from stepless.solvers.batch.newton_step import Predictions, unweighted
+from stepless.solvers.batch import proximal_newton
+from stepless.solvers.batch.newton_step import unweighted
 from stepless.solvers.batch.proximal_newton import ProximalNewton, ProximalNewtonState
 from stepless.solvers.solver import Finding
 
-_WIDE = 8.0  # times the mean distance to a corner: the first width;
-_FINER = 4.0
-_NARROWEST = 1e-9  # of that, the last one
-_SETTLED = 0.25  # of the smoothing's cost: it is made finer when a step promises less
+_WIDE = 8.0  # times the mean distance to the loss's least: the first width;
+_NARROWEST = 1e-9  # of that distance, the last one
+_FINER = 2.0
+_SETTLED = 0.05  # of the smoothing's cost: it is made finer when a step promises less
 _LEAST_AIM = 1e-12
-FALL = 0.25
+# Along a step rows enter and leave the curved part: shorter steps help there, damping hardly.
+_KEPT, _STIFFEST = 0.3, 1e-3
 
 
 @dataclass
@@ -40,7 +40,6 @@ class SmoothedProximalNewtonState:
     width: float
     narrowest: float
     aim: float  # relative gap that the smoothing is made fine enough for
-    cost: float = math.inf
 
 
 class SmoothedProximalNewton:
@@ -49,7 +48,7 @@ class SmoothedProximalNewton:
     Solves      min_w Ω(w) + R(w, b), w in a domain, ℓ without a curvature; Ω and domain by weights
     Algorithm   ℓ is smoothed around slopes ā_i: to max_a ap − ℓ*(a) − (h/2)(a − ā_i)², which is its
                 Moreau envelope of width h at p + hā_i, less a constant. `proximal-newton` minimises
-                that. When a step promises less than a quarter of what the smoothing costs, ā
+                that. When a step promises less than a twentieth of what the smoothing costs, ā
                 becomes the slopes a and h is halved (Rockafellar's method of multipliers; with
                 Newton's as in Li, Sun and Toh, "A highly efficient semismooth Newton augmented
                 Lagrangian method for solving Lasso problems" (2018)); when that cost is below half
@@ -61,8 +60,7 @@ class SmoothedProximalNewton:
     Cost        that of `proximal-newton`; its Hessians have the rows near a corner only
     Needs       of the penalty, `prox` of a weight; of the domain, `clip`
     Differs     from Li, Sun and Toh: Newton's method is that of the primal problem, on working
-                sets. A loss without `implicit_slope` gets one by bisection. With many examples it
-                begins on an eighth of them.
+                sets. A loss without `implicit_slope` gets one by bisection.
 
     Parameters
     ----------
@@ -92,17 +90,9 @@ class SmoothedProximalNewton:
         return proximal_newton.needs_separable(objective)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> SmoothedProximalNewtonState:
-        return self._at(risk, w, b, _unit(risk, w, b))
-
-    def resume(
-        self, risk: RowRisk, state: SmoothedProximalNewtonState
-    ) -> SmoothedProximalNewtonState:
-        return self.start(risk, state.newton.w, state.newton.b)
-
-    def _at(self, risk: RowRisk, w: Array, b: float, unit: float) -> SmoothedProximalNewtonState:
-        """Return a state at these weights, ā being 0."""
-        newton = ProximalNewton().start(risk, w, b)
+        newton, unit = ProximalNewton().start(risk, w, b), _unit(risk, w, b)
         newton.fresh, newton.promise = False, math.inf
+        newton.least_kept, newton.stiffest = _KEPT, _STIFFEST
         offset = risk.source.column(apply_numpy, np.zeros_like, newton.kept.p)
         newton.kept.offset = offset
         aim = min(max(self.aim, _LEAST_AIM), 0.1)
@@ -127,19 +117,13 @@ class SmoothedProximalNewton:
         finding = Finding(newton.w, newton.b, objective, lower_bound=bound, claim=Slopes(slopes))
         settled = newton.promise <= _SETTLED * cost and state.width > state.narrowest
         if settled and cost > 0.5 * state.aim * objective:
-            if cost > FALL * state.cost:
-                state.width /= _FINER
-            state.cost = cost
             _sharpen(risk, state)
         return finding
 
 
 def _unit(risk: RowRisk, w: Array, b: float) -> float:
     """Return about how far predictions are from where the loss is least; 1 if it is 0 at all."""
-    if w.any():
-        value = risk.value(w, b)
-    else:
-        value = risk.cut_at_zero(b).value
+    value = risk.value(w, b) if w.any() else risk.cut_at_zero(b).value
     steepest = risk.objective.loss.lipschitz()
     return value / (steepest if math.isfinite(steepest) else 1.0) or 1.0
 
@@ -154,6 +138,7 @@ def _smoothed(risk: RowRisk, width: float) -> LinearRisk:
 def _sharpen(risk: RowRisk, state: SmoothedProximalNewtonState) -> None:
     """Let ā be the slopes, and halve the width."""
     source, newton = risk.source, state.newton
+    state.width /= _FINER
     offset = source.column(unweighted, newton.slopes, state.width)
     newton.kept.follow(source, state.offset, -1.0)
     newton.kept.follow(source, offset, 1.0)
