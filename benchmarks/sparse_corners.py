@@ -77,7 +77,7 @@ def main(rows: int, patience: float, peers: bool) -> None:
             row += [f"{before:.1f}", f"{old.rel_gap_:.1e}"]
             row += [NEVER, NEVER]
             if peers:
-                same, on_same = ours(loss, X[:PEERS_ROWS], y[:PEERS_ROWS], alpha)
+                same, _ = ours(loss, X[:PEERS_ROWS], y[:PEERS_ROWS], alpha)
                 taken, _ = peer(tau, X, y, alpha)
                 row[-2:] = f"{taken:.1f}", f"{same:.2f}" if tau else NEVER
             cells.append(tuple(row))
