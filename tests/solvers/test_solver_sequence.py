@@ -77,7 +77,7 @@ class Own(Loss):
         (risk(domain=L2Ball(1.0)), 1e-3, "bundle"),
         (risk(Logistic(), strength=L1(0.1)), 1e-3, "proximal-newton, accelerated"),
         (risk(Logistic(), domain=L1Ball(1.0)), 1e-3, "accelerated"),
-        (risk(strength=L1(0.1)), 1e-3, "bundle"),
+        (risk(strength=L1(0.1)), 1e-3, "smoothed-proximal-newton, bundle"),
         (risk(strength=Zero()), 1e-3, "interior-point"),
         (risk(Own()), 1e-3, "proximal-bundle"),
         (risk(Logistic()), 1e-3, "newton"),

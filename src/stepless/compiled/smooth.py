@@ -79,3 +79,22 @@ def predict(block, predicted, model, present, loss, scale):
         size += abs(a)
         predicted[i] = a
     return total, tilt, size
+
+
+@rowless
+@compiled("block[m,_] slopes[m] z[m] offset[m]", fastmath=FAST)
+def exact(block, slopes, loss, z, offset, width):
+    """Return Σ s_i ℓ(p_i), p_i = z_i − offset_i, and Σ s_i (ℓ(p_i) + ℓ*(a_i) − a_i p_i).
+
+    a_i is the slope at z_i of the envelope of this width, s_i a_i given.
+    """
+    _, y, s = block
+    total = cost = 0.0
+    for i in range(s.size):
+        if s[i] > 0.0:
+            a = slopes[i] / s[i]
+            apart = width * a - offset[i]  # of p_i and where ℓ has the slope a_i
+            value = loss.value(z[i] - offset[i], y[i])
+            total += s[i] * value
+            cost += s[i] * (value - loss.value(z[i] - width * a, y[i]) - a * apart)
+    return total, cost

@@ -358,11 +358,13 @@ def _gram(block: Block, H: Array, c: Array, d: int) -> None:
         products.gram(block, H, c, d)
         return
     n = max(_ENTRIES // max(H.shape[0], 1), 1)
-    for lo in range(0, c.size, n):
-        roots = np.sqrt(c[lo : lo + n])
+    rows = np.flatnonzero(c)
+    for lo in range(0, rows.size, n):
+        here = rows[lo : lo + n] if rows.size < c.size else slice(lo, lo + n)
+        roots = np.sqrt(c[here])[:, None]
         A = np.empty((roots.size, H.shape[0]))
-        np.multiply(X.array[lo : lo + n], roots[:, None], out=A[:, :d])
-        A[:, d:] = roots[:, None]
+        np.multiply(X.array[here], roots, out=A[:, :d])
+        A[:, d:] = roots
         H[:] = dsyrk(1.0, A.T, beta=1.0, c=H.T, overwrite_c=True).T
 
 

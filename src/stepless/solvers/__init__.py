@@ -16,6 +16,9 @@ from stepless.solvers.batch.newton import Newton as Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle as ProximalBundle
 from stepless.solvers.batch.proximal_newton import ProximalNewton as ProximalNewton
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton as SmoothedNewton
+from stepless.solvers.batch.smoothed_proximal_newton import (
+    SmoothedProximalNewton as SmoothedProximalNewton,
+)
 from stepless.solvers.online.adagrad import AdaGrad as AdaGrad
 from stepless.solvers.online.adaptive import Adaptive as Adaptive
 from stepless.solvers.online.arow import AROW as AROW
@@ -68,5 +71,6 @@ SOLVERS: dict[str, Any] = {
         MixedGrad,
         SGDPD,
         SGDST,
+        SmoothedProximalNewton,
     )
 }

@@ -21,6 +21,7 @@ from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.proximal_newton import ProximalNewton
 from stepless.solvers.batch.quadratic_model import FEW
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
+from stepless.solvers.batch.smoothed_proximal_newton import SmoothedProximalNewton
 from stepless.solvers.lacking import works_anywhere
 from stepless.solvers.online.adagrad import AdaGrad
 from stepless.solvers.online.kernel_pgs import KernelPGS
@@ -60,8 +61,10 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
     | and a smooth loss                                | each weight, or GroupsL2, then     |
     |                                                  | accelerated                        |
-    | … and a loss with corners                        | bundle up to 1500 features, if it  |
-    |                                                  | knows both; adagrad                |
+    | … and a loss with corners                        | smoothed-proximal-newton if both   |
+    |                                                  | are of each weight, then bundle up |
+    |                                                  | to 1500 features, if it knows      |
+    |                                                  | both; adagrad                      |
     | weights in a ball                                | bundle                             |
     | a joint loss of several classes                  | proximal-bundle                    |
     | a loss without curvature or corners              | proximal-bundle                    |
@@ -130,7 +133,7 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if not objective.domain.offers("project_in"):
         return SGDPD()
     if not objective.euclidean:
-        return _curved(risk) if not Accelerated().lacks(objective) else _cornered(risk)
+        return _curved(risk) if not Accelerated().lacks(objective) else _cornered(risk, gap)
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.loss.outputs() > 1:
@@ -196,7 +199,10 @@ def _curved(risk: RowRisk) -> Solver | SolverSequence:
     return SolverSequence((first, 30), (Accelerated(), 60))
 
 
-def _cornered(risk: RowRisk) -> Solver | SolverSequence:
+def _cornered(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     """Return the solver for any other loss; not mirror descent, which is hardly sparse."""
-    small = risk.d * risk.objective.outputs <= _MANY
-    return Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()
+    first, small = SmoothedProximalNewton(gap), risk.d * risk.objective.outputs <= _MANY
+    last = Bundle() if small and not Bundle().lacks(risk.objective) else AdaGrad()
+    if risk.source.home.slow or first.lacks(risk.objective):
+        return last
+    return first if last.lacks(risk.objective) else SolverSequence((first, 30), (last, 60))

@@ -219,9 +219,10 @@ def _height(found: tuple[float, Any]) -> float:
 
 @dataclass
 class Predictions:
-    """p = Xw + b, updated with w, and the sum of their moves."""
+    """p = Xw + b, updated with w, and the sum of their moves; plus an offset, if they have one."""
 
     p: Column
+    offset: Column | None = None
     reach: float = 0.0  # the largest |p_i|, where it was last measured
     way: float = 0.0  # the sum of that before and after each move
     moved: bool = False  # since then
@@ -255,6 +256,8 @@ class Predictions:
     def renew(self, source: Source, w: Array, b: float) -> None:
         """Compute them from w and b."""
         self.p, self.way, self.moved = source.column(oracle.predictions, w, b), 0.0, False
+        if self.offset is not None:
+            source.update(self.p, _follow, self.offset, 1.0)
 
 
 def step_of(risk: RowRisk, delta: Array) -> tuple[Array, float, Column]:

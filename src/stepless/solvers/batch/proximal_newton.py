@@ -58,6 +58,8 @@ class ProximalNewtonState:
     bend: float = 0.0
     size: float = 0.0  # of the slopes: Σ|s_i ℓ'_i|/m
     damping: float = _FIRST
+    stiffest: float = _STIFFEST  # the largest damping after a step that was too long
+    least_kept: float = _KEPT  # of a promise that a step must keep
     promise: float = 0.0  # decrease, that the last model promised
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
@@ -113,19 +115,13 @@ class ProximalNewton:
     needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
-        loss, penalty = objective.loss, objective.regularizer
-        if lack := needs_one_output(loss, "; use solver='auto', or multi_class='ovr'"):
-            return lack
-        if not loss.offers("curvature"):
+        loss = objective.loss
+        if not loss.offers("curvature") and loss.outputs() == 1:
             return (
-                f"needs a curvature, which {type(loss).__name__} has not; use solver='auto', or "
-                "loss='squared_hinge' or 'huber'"
+                f"needs a curvature, which {type(loss).__name__} has not; use "
+                "solver='smoothed-proximal-newton', or loss='squared_hinge' or 'huber'"
             )
-        if not (penalty.by_weights or penalty.group_lasso) or not objective.domain.separable:
-            return f"knows penalties and domains of each weight, and GroupsL2, only{_REMEDY}"
-        if penalty.zero and not math.isfinite(objective.domain.reach()):
-            return f"needs a penalty or a box{_REMEDY}"
-        return None
+        return needs_separable(objective)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
         source, kept = risk.source, Predictions.of(risk.source, w, b)
@@ -150,15 +146,19 @@ class ProximalNewton:
         return found
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
-        if state.dual is None:
-            _survey(risk, state)
-            dual = _look(risk, state)
-        else:
-            dual = self._improve(risk, state, state.dual)
-        state.dual = dual
+        dual = self.advance(risk, state)
         height = risk.objective.penalty(state.w) + state.value
         bound, slopes = dual.bound(risk, height)
         return Finding(state.w, state.b, height, lower_bound=bound, claim=Slopes(slopes))
+
+    def advance(self, risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
+        """Take a step, of which the first only looks; return the dual point that it leads to."""
+        if state.dual is None:
+            survey(risk, state)
+            state.dual = _look(risk, state)
+        else:
+            state.dual = self._improve(risk, state, state.dual)
+        return state.dual
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Take Newton steps on the next working set, for no longer than a look at all features."""
@@ -167,7 +167,7 @@ class ProximalNewton:
         chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
         if not chosen.features.size:
             state.promise = 0.0
-            _survey(risk, state)
+            survey(risk, state)
             return _look(risk, state)
         if state.chosen is not None and state.chosen.holds(chosen):
             chosen = state.chosen
@@ -212,7 +212,7 @@ class ProximalNewton:
             if 4 * np.count_nonzero(found.w) > sample.m:
                 break
         at = self.start(risk, found.w, found.b)
-        _survey(risk, at)
+        survey(risk, at)
         if risk.penalty(at.w) + at.value >= risk.penalty(state.w) + state.value:
             return dual
         vars(state).update(vars(at))
@@ -231,7 +231,7 @@ class ProximalNewton:
         v, state.promise = model.minimum(w, g)
         turn, state.ahead = v - w, None
         if not turn.any():
-            return _survey(risk, state)
+            return survey(risk, state)
         turn_b = -float(model.pull @ turn)
         move, t = chosen.source.column(oracle.predictions, turn, turn_b), 1.0
         before, p, b = state.value + objective.penalty(w), state.kept.p, state.b
@@ -240,11 +240,11 @@ class ProximalNewton:
         while True:
             state.kept.leave(risk.source, p, move, t)
             state.b = b + t * turn_b
-            _survey(risk, state)
+            survey(risk, state)
             v = v if t == 1.0 else w + t * turn
             objective.domain.project(v)  # rounding may have put it outside
             rise = state.value + objective.penalty(v) - enough
-            if rise <= -_KEPT * t * state.promise or t == 0.0:
+            if rise <= -state.least_kept * t * state.promise or t == 0.0:
                 break
             # the lowest point of a parabola, if it is not too near or far
             best = 0.5 * state.promise * t / (rise + state.promise * t)
@@ -257,7 +257,7 @@ class ProximalNewton:
         state.w = state.w.copy()
         state.w[chosen.features] = v
         if kept < _POOR:
-            state.damping = min(max(_STIFFER * state.damping, _DAMPED), _STIFFEST)
+            state.damping = min(max(_STIFFER * state.damping, _DAMPED), state.stiffest)
         elif kept > _GOOD:
             state.damping /= _LOOSER
 
@@ -267,7 +267,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
     source, m = risk.source, risk.m
     if state.kept.drifted(source.map(largest, state.kept.p)):
         state.kept.renew(source, state.w, state.b)
-        _survey(risk, state)
+        survey(risk, state)
     if state.ahead is None:
         slopes, g = state.slopes, source.combination(state.slopes) / m
         conjugates = float(g @ state.w) + state.tilt * state.b - state.value
@@ -279,7 +279,7 @@ def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
     return DualPoint(slopes, source.combination(slopes) / m, conjugates, tilt, size)
 
 
-def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
+def survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     """Compute risk, slopes and curvatures at the predictions; move a free intercept to its best."""
     source, loss, kept, m = risk.source, risk.objective.loss, state.kept, risk.m
     state.slopes, state.c = source.empty(), source.empty()
@@ -300,6 +300,18 @@ def _survey(risk: RowRisk, state: ProximalNewtonState) -> None:
     state.tilt, state.bend, _, state.value, state.size = found.tolist()
     kept.shift(source, shift)
     state.b += shift
+
+
+def needs_separable(objective: Objective) -> str | None:
+    """Return what is lacking if there is more than one output, or weights are not by themselves."""
+    penalty, domain = objective.regularizer, objective.domain
+    if lack := needs_one_output(objective.loss, "; use solver='auto', or multi_class='ovr'"):
+        return lack
+    if not (penalty.by_weights or penalty.group_lasso) or not domain.separable:
+        return f"knows penalties and domains of each weight, and GroupsL2, only{_REMEDY}"
+    if penalty.zero and not math.isfinite(domain.reach()):
+        return f"needs a penalty or a box{_REMEDY}"
+    return None
 
 
 @rowless

@@ -71,7 +71,8 @@ class QuadraticModel(ABC):
     ) -> QuadraticModel:
         """Return the model in the form that is the cheaper one; it may be worth many steps."""
         m, k = source.shape
-        row = _DENSE if source.nnz == m * k else _ENTRIES
+        curved = np.count_nonzero(c.whole) / m  # share of rows, that H is made of
+        row = (_DENSE if source.nnz == m * k else _ENTRIES) / max(curved, _LEAST)
         small = k <= FEW or (often and k <= _MANY) or (k * k <= 2 * source.nnz <= 2 * m * row)
         return (HessianModel if small else ColumnModel)(objective, source, c, damping)
 
