@@ -28,7 +28,13 @@ from stepless.estimators.folds import Examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
+from stepless.estimators.stream import (
+    LinearStream,
+    StreamLearner,
+    refuse_auto_alpha,
+    store_stream,
+    with_strength_of_stream,
+)
 from stepless.estimators.targets import refuse_non_classes, stream_classes
 from stepless.estimators.validation import sample_weights, validate_X_y
 from stepless.estimators.warm_start import continues_last_fit
@@ -268,15 +274,18 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         if problem.class_weight is not None:
             s = s * compute_sample_weight(problem.class_weight, y)
         if not hasattr(self, "_stream"):
-            problem_, d = problem.of_classes(len(self.classes_), self.multi_class), X.shape[1]
-            starts = self._starts(problem_, self.classes_, d, fitted)
-            learners = [StreamLearner(problem_.objective, solver, d, at) for at in starts]
-            self._stream = LinearStream(learners)
+            problem, d = problem.of_classes(len(self.classes_), self.multi_class), X.shape[1]
+            first = Source(X, np.ones(len(y)), s, run.threads)
+            targets = [t for _, t in multiclass.targets_per_run(y, self.classes_, problem.loss)]
+            problem = with_strength_of_stream(self, problem, first, targets)
+            starts = self._starts(problem, self.classes_, d, fitted)
+            learners = [StreamLearner(problem.objective, solver, d, at) for at in starts]
+            self._stream = LinearStream(learners, problem.strength)
         self._stream.refuse_changes(self)
         source = Source(X, np.ones(len(y)), s, run.threads, scaled=False)
         tasks = multiclass.targets_per_run(y, self.classes_, self._stream.objective.loss)
         z = self._stream.learn(source.relabelled(y_run) for _, y_run in tasks)
-        store_stream(self, self._stream, problem)
+        store_stream(self, self._stream)
         if settle or not fitted:
             self.coef_, self.intercept_ = self._stream.weights()
         return multiclass.predicted_classes(z.ravel() if z.shape[1] == 1 else z, self.classes_)

@@ -61,7 +61,7 @@ class LinearParameters:
     """The problem of a linear model, all but its loss, and the order of its examples."""
 
     penalty: str | Regularizer | None = "l2"
-    alpha: float | str | CrossValidation = 1e-4
+    alpha: float | str | CrossValidation = "scaled"
     domain: str | Domain = "free"
     fit_intercept: bool = True
     shuffle: bool = True

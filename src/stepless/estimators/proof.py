@@ -131,10 +131,12 @@ def model_digest(estimator: CertifiedEstimator) -> str:
 
 def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
     """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
-    if not is_choice(estimator.alpha):
+    penalty = estimator.penalty
+    own = isinstance(penalty, Regularizer)
+    if not is_choice(estimator.alpha) or (own and estimator.alpha == "scaled"):
         return {}
-    alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
-    if isinstance(penalty, Regularizer):
+    alpha = vars(estimator)["alpha_"]
+    if own:
         return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
     return {"alpha": alpha}
 
