@@ -19,7 +19,7 @@ from stepless.risks.linear_risk import LinearRisk
 from stepless.user_terms import check_user_terms
 
 UNSCALED = 1e-4  # where there is no unit
-_SHARE = 1e-5  # of the unit of a strongly convex penalty
+_SHARE = 1e-4  # of the unit of a strongly convex penalty
 _SHARE_OF_CRITICAL = 3e-3  # of the least strength that leaves no weights
 _SMALL = 0.25  # share of entries that are of smaller features than the typical one
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
@@ -33,7 +33,7 @@ def scaled_strength(objective: Objective, sources: Sequence[Source]) -> float:
     number change nothing, only shares do.
 
     With slopes a_i of the loss and the risk R at the best constant it is, for a penalty that is
-    μ-strongly convex at strength 1 (l2, lp(p), the ridge of an elastic net), 1e-5 v²n·mean s_i a_i²
+    μ-strongly convex at strength 1 (l2, lp(p), the ridge of an elastic net), 1e-4 v²n·mean s_i a_i²
     / (μR); and for one with a corner at 0 (l1, elastic net, groups, rows) 3e-3 of the critical
     strength. The lesser of both, if there are both. n is the mean number of features that are not
     0, v the size of a typical one, and the critical strength is that of features rescaled to it.
