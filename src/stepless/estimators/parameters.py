@@ -50,7 +50,7 @@ class RunParameters:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PenaltyParameters:
-    """A penalty and its strength."""
+    """A penalty and its strength, a number: such risks tell no slopes of single examples."""
 
     penalty: str | Regularizer | None = "l2"
     alpha: float = 1e-4
