@@ -130,15 +130,15 @@ def model_digest(estimator: CertifiedEstimator) -> str:
 
 
 def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
-    """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
-    penalty = estimator.penalty
-    own = isinstance(penalty, Regularizer)
-    if not is_choice(estimator.alpha) or (own and estimator.alpha == "scaled"):
+    """Return the strength that a fit found, and a penalty that is no name with it, as keywords."""
+    if not is_choice(estimator.alpha):
         return {}
-    alpha = vars(estimator)["alpha_"]
-    if own:
-        return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
-    return {"alpha": alpha}
+    alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
+    if not isinstance(penalty, Regularizer):
+        return {"alpha": alpha}
+    if estimator.alpha == "scaled":  # which leaves a penalty its own strength
+        return {}
+    return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
 
 
 def class_data(examples: Source | Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:
