@@ -9,7 +9,7 @@ from typing import Any
 
 from stepless.arguments import brief
 
-CHOICES = ("auto", "cv")  # of a strength, by name
+CHOICES = ("scaled", "auto", "cv")  # of a strength, by name
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class CrossValidation:
 
 
 def is_choice(alpha: object) -> bool:
-    """Return whether a parameter alpha says how a strength is to be chosen.
+    """Return whether a parameter alpha says how a strength is to be found.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from stepless.fan import fan
 Intercept = float | Array  # one number, or one per output of a joint loss
 
 _TRIALS = 100  # of the search for the intercept; bisection alone would end by then
-_FARTHER, _FARTHEST = 8.0, 1e12  # each step away is longer than the last, up to a length
+_FARTHER, _FARTHEST = 8.0, 1e100  # each step away is longer than the last, up to a length
 _NEARER = 0.25  # each other probe is nearer to the first
 _TIGHT = 1e-11  # relative height between the risk and its plane at which the search is over
 _COARSE = 1e-8  # that where a round costs a journey, and the loss has corners: planes stay true

@@ -50,7 +50,7 @@ class Problem:
     L1(alpha=0.2)
     >>> Problem("hinge", alpha="large")
     Traceback (most recent call last):
-    ValueError: alpha must be a number, 'auto' or 'cv', not 'large'
+    ValueError: alpha must be a number, 'scaled', 'auto' or 'cv', not 'large'
     """
 
     loss: Any
@@ -69,7 +69,7 @@ class Problem:
         summed = isinstance(self.loss, Loss)
         if self.cross_validation is not None:
             self.regularizer.with_strength(1.0)  # refuse a penalty without one
-        elif summed and self.chooses and isinstance(self.penalty, Regularizer):
+        elif summed and self.alpha == "auto" and isinstance(self.penalty, Regularizer):
             raise ValueError(
                 f"alpha='auto' chooses the strength of a penalty given by name, but "
                 f"{self.penalty} has its own; use penalty='l2'"
@@ -103,8 +103,14 @@ class Problem:
 
     @property
     def chooses(self) -> bool:
-        """True if the strength is to be chosen from the examples."""
-        return is_choice(self.alpha)
+        """True if the strength is to be found from the examples."""
+        return self.scaled or (is_choice(self.alpha) and self.alpha != "scaled")
+
+    @cached_property
+    def scaled(self) -> bool:
+        """True if the strength is to be the default one, of a penalty that has not its own."""
+        scaled = isinstance(self.alpha, str) and self.alpha == "scaled"
+        return scaled and not (isinstance(self.penalty, Regularizer) or self.regularizer.zero)
 
     @property
     def cross_validation(self) -> CrossValidation | None:
@@ -127,12 +133,14 @@ class Problem:
         if not (self.penalty is None or isinstance(self.penalty, str)):
             raise TypeError(f"penalty must be a name or a Regularizer, not {brief(self.penalty)}")
         name = "none" if self.penalty is None else self.penalty
-        if self.chooses:
+        if is_choice(self.alpha):
             return penalty_of(name, 1.0)
         if name == "none" and self.alpha is None:
             return Zero()
         if self.alpha is None or isinstance(self.alpha, str | CrossValidation):
-            raise ValueError(f"alpha must be a number, 'auto' or 'cv', not {self.alpha!r}")
+            raise ValueError(
+                f"alpha must be a number, 'scaled', 'auto' or 'cv', not {self.alpha!r}"
+            )
         return penalty_of(name, self.alpha)
 
     @cached_property

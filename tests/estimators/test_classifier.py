@@ -292,7 +292,7 @@ def test_a_loss_of_ones_own(cancer):
         ({"alpha": -1.0}, "alpha must be positive, not -1"),
         ({"alpha": np.inf}, "alpha must be finite, not inf"),
         ({"passes": 1.5}, "passes must be a whole number, not 1.5"),
-        ({"alpha": None}, "alpha must be a number, 'auto' or 'cv', not None"),
+        ({"alpha": None}, "alpha must be a number, 'scaled', 'auto' or 'cv', not None"),
         ({"gap": -1.0}, "gap must be at least 0, not -1"),
         ({"passes": 0}, "passes must be at least 1, not 0"),
         ({"n_jobs": 0}, "n_jobs must be positive, or -1"),

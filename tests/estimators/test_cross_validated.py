@@ -302,7 +302,7 @@ def test_it_travels(tmp_path, classes):
     assert (read.alpha_, read.alphas_.tolist()) == (model.alpha_, model.alphas_.tolist())
     assert np.array_equal(read.cv_scores_, model.cv_scores_)
     summary = Summary.of(read)
-    assert summary.alpha_chosen
+    assert summary.alpha_by == "cv"
     assert summary.cross_validation["strengths"] == 2
     assert "(one of 2 by the scores of 3 folds)" in describe(summary)
     assert verify(model, X, y).lower_bound == pytest.approx(model.lower_bound_)
@@ -339,7 +339,7 @@ def test_impossible_choices(given, message):
         ({"alpha": CrossValidation([([0, 1], [9999])])}, "fold 1: cv must yield pairs of arrays"),
         ({"alpha": CrossValidation([([0, 1], [])])}, "fold 1 of 1 leaves out no example"),
         ({"alpha": CrossValidation([])}, "cv yields no folds"),
-        ({"alpha": "kv"}, "alpha must be a number, 'auto' or 'cv', not 'kv'"),
+        ({"alpha": "kv"}, "alpha must be a number, 'scaled', 'auto' or 'cv', not 'kv'"),
         ({"alpha": "cv", "seconds": 0.0}, "the seconds ended before any strength was scored"),
     ],
 )
@@ -433,4 +433,4 @@ def test_the_command(tmp_path, classes):
     refused = CliRunner().invoke(app, [*given, "--stream"])
     assert "--alpha cv must see all examples" in refused.output
     refused = CliRunner().invoke(app, [*given[:-1], "kv"])
-    assert "one of auto, cv, not 'kv'" in " ".join(refused.output.replace("│", " ").split())
+    assert "one of scaled, auto, cv, not 'kv'" in " ".join(refused.output.replace("│", " ").split())

@@ -337,7 +337,7 @@ def test_seconds_are_for_all(noisy):
         ),
         ({"penalty": "none"}, r"not Zero; choose one of them"),
         ({"penalty": ElasticNet(1.0, 0.5)}, "of a penalty given by name, but ElasticNet"),
-        ({"alpha": "best"}, "alpha must be a number, 'auto' or 'cv', not 'best'"),
+        ({"alpha": "best"}, "alpha must be a number, 'scaled', 'auto' or 'cv', not 'best'"),
     ],
 )
 def test_refusals(noisy, parameters, sentence):
@@ -368,7 +368,7 @@ def test_the_command_line(noisy, tmp_path):
     assert said.exit_code == 0, said.output
     facts = json.loads(said.stdout)
     assert facts["alpha"] == load_model(out).alpha_
-    assert facts["alpha_chosen"]
+    assert facts["alpha_by"] == "auto"
     told = run.invoke(app, ["info", str(out)])
     assert f"alpha {facts['alpha']:g} (chosen from the data)" in told.output
     fit = ["fit", str(data), "-o", str(out), "--alpha"]

@@ -133,7 +133,8 @@ def checkpoint_of(options: CheckpointOptions) -> Checkpoint | None:
 def _live_line(model: Model, data: Examples, live: Live, keeper: Checkpoint | None) -> LiveLine:
     """Return the watcher that keeps the live line up to date."""
     classes = data.classes if isinstance(model, LinearClassifier) else 2
-    first = "choosing alpha" if is_choice(model.alpha) else "starting"
+    chosen = is_choice(model.alpha) and model.alpha != "scaled"
+    first = "choosing alpha" if chosen else "starting"
     live.update(line(f"{first}; a loss that is new to this machine is compiled first"))
     begun = 0 if keeper is None else keeper.runs
     return LiveLine(live, Run.of(model).limits, classes if classes > 2 else 1, begun)

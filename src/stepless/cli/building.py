@@ -34,7 +34,6 @@ def build_model(problem: ProblemOptions, run: RunOptions) -> Model:
     unlimited = run.passes is None and run.seconds is None
     parameters = {
         "penalty": problem.penalty,
-        "alpha": problem.alpha,
         "solver": run.solver,
         "gap": run.gap,
         "passes": PATIENCE if unlimited else run.passes,
@@ -42,6 +41,8 @@ def build_model(problem: ProblemOptions, run: RunOptions) -> Model:
         "random_state": run.seed,
         "n_jobs": run.jobs,
     }
+    if problem.alpha is not None:
+        parameters["alpha"] = problem.alpha
     if problem.metric is not None:
         return _metric_classifier(problem, problem.metric, parameters)
     if problem.task == Task.rank:
@@ -101,7 +102,7 @@ def _refuse_for_oracle(what: str, problem: ProblemOptions, parameters: dict[str,
         f"--alpha {problem.alpha}": is_choice(problem.alpha),
     }
     refuse_together(what, given)
-    penalty_of(problem.penalty, parameters["alpha"])
+    penalty_of(problem.penalty, parameters.get("alpha", MetricClassifier.alpha))
     Run(gap=parameters["gap"], seconds=parameters["seconds"])
     solver, fitting = parameters["solver"], suited(OracleRisk)
     if solver not in ("auto", *fitting):
@@ -130,10 +131,9 @@ def _linear(options: ProblemOptions, parameters: dict[str, Any]) -> Model:
 
 def _refuse_early(loss: str | Loss, parameters: dict[str, Any]) -> None:
     about = ("penalty", "alpha", "domain", "fit_intercept")
-    problem = Problem(loss, **{name: parameters[name] for name in about})
+    problem = Problem(loss, **{name: parameters[name] for name in about if name in parameters})
     run = Run(**{name: parameters[name] for name in ("solver", "gap", "passes", "seconds")})
-    chooses = problem.chooses and problem.cross_validation is None
-    if chooses and (lack := lacks(problem.objective)) is not None:
+    if problem.alpha == "auto" and (lack := lacks(problem.objective)) is not None:
         raise ValueError(lack)
     lack = None if run.solver == "auto" else run.named_solver().lacks(problem.objective)
     if lack is not None:

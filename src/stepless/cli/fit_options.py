@@ -129,11 +129,13 @@ class ProblemOptions:
         "NAME",
     )
     alpha: object = _problem(
-        1e-4,
-        "Strength of the penalty. Or auto: chosen from the data (l2, l1, elasticnet, lp). Or cv: "
-        "by its scores on the examples that each of five folds leaves out.",
+        None,
+        "Strength of the penalty. By default scaled: weak, in units of the data (1e-4 for --metric "
+        "and to rank or tag). Or auto: chosen from the data (l2, l1, elasticnet, lp). Or cv: by "
+        "its scores on the examples that each of five folds leaves out.",
         "α",
         parser=_strength,
+        show_default=False,
     )
     domain: str = _problem("free", f"{known.DOMAINS}.", "NAME")
     multi_class: str = _problem(

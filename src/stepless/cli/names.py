@@ -31,7 +31,7 @@ PENALTIES = ", ".join(
         "none",
     ]
 )
-CHOSEN_STRENGTHS = "auto, cv"
+CHOSEN_STRENGTHS = "scaled, auto, cv"
 DOMAINS = (
     "free, ball(R), l1_ball(R), lp_ball(R,p), box(low,high), nonnegative, simplex(R), psd(R), "
     "psd_cone"

@@ -58,7 +58,7 @@ def refuse_batch_options(
         raise ValueError("a stream is passed over once, and has no --weights")
     if output.proof is not None:
         raise ValueError("a stream is not kept, so it has no --proof: leave it out")
-    if is_choice(problem.alpha):
+    if is_choice(problem.alpha) and problem.alpha != "scaled":
         raise ValueError(
             f"--alpha {problem.alpha} must see all examples; give a number for a stream"
         )

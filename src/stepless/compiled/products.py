@@ -29,6 +29,21 @@ def squares(block, g, c):
                 g[j] += c[i] * v * v
 
 
+@compiled("block[m,d] g[3,d]", fastmath=FAST)
+def moments(block, g):
+    """Add to the rows of g: Σ s_i over x_ij ≠ 0, Σ s_i x_ij, Σ s_i x_ij², for each j."""
+    X, _, s = block
+    for i in range(s.size):
+        if s[i] != 0.0:
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                if v != 0.0:
+                    g[0, j] += s[i]
+                    g[1, j] += s[i] * v
+                    g[2, j] += s[i] * v * v
+
+
 @compiled("block[m,d] g[d] c[m] v[d]", fastmath=FAST)
 def curved(block, g, c, v):
     """Add to g: Σ c_i ⟨x_i, v⟩ x_i."""

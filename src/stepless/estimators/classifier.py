@@ -28,7 +28,13 @@ from stepless.estimators.folds import Examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.probabilities import has_probabilities, probabilities
-from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
+from stepless.estimators.stream import (
+    LinearStream,
+    StreamLearner,
+    refuse_auto_alpha,
+    store_stream,
+    with_strength_of_stream,
+)
 from stepless.estimators.targets import refuse_non_classes, stream_classes
 from stepless.estimators.validation import sample_weights, validate_X_y
 from stepless.estimators.warm_start import continues_last_fit
@@ -64,12 +70,19 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)` or
         `FactoredElasticNet(alpha, factors)`, α Σ_j f_j|w_j|.
     alpha
-        The penalty's strength, α. Or ``"auto"``: the strength that makes the fewest mistakes on
-        examples left out of the fit (of a regression: the least loss), which is known well enough
-        from one coarse fit each at a few strengths, for the penalties ``"l2"``, ``"l1"``,
-        ``"elasticnet(ρ)"`` and ``"lp(p)"``. Or ``"cv"``, or a `CrossValidation`: the strength of
-        the best mean score on the examples that folds leave out, for every penalty that has one.
-        One-vs-rest problems share one strength.
+        The penalty's strength, α. Or ``"scaled"``: a weak one, in units of the data, from one look
+        at them. It scales with features and loss as the objective does, so that their units do not
+        matter, and a feature in other units than the rest matters little; repeated examples do not,
+        nor how many there are. A hinge on dense features of size 1 gets about 1e-4 for each; a
+        lasso .003 of the least strength that leaves no weights. Entropies, user-defined
+        penalties without `strong_convexity` or `critical_strength`, and data without a unit (equal
+        targets, features of 0) get 1e-4; a `Regularizer` keeps its own. A stream takes it from
+        its first chunk, or from the fit before, and keeps it. Or ``"auto"``: the strength that
+        makes the fewest mistakes on examples left out of the fit (of a regression: the least loss),
+        which is known well enough from one coarse fit each at a few strengths, for the penalties
+        ``"l2"``, ``"l1"``, ``"elasticnet(ρ)"`` and ``"lp(p)"``. Or ``"cv"``, or a
+        `CrossValidation`: the strength of the best mean score on the examples that folds leave
+        out, for every penalty that has one. One-vs-rest problems share one strength.
     domain
         ``"free"``, ``"ball(R)"`` for ‖w‖ ≤ R, ``"l1_ball(R)"``, ``"lp_ball(R, p)"``,
         ``"box(low, high)"``, ``"nonnegative"``, ``"simplex(R)"``, ``"psd(R)"`` for a square matrix
@@ -106,7 +119,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         Weights (one row per class, or one row for two classes), intercepts, and class labels.
     loss_, alpha_
         The loss, a joint one if classes are learned jointly, and the penalty's strength, given or
-        chosen: 0 without a penalty.
+        found: 0 without a penalty.
     alphas_, cv_scores_
         With ``alpha="cv"``: strengths, falling, and their scores, a column per fold; the greater
         the better.
@@ -234,7 +247,8 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         on from the fitted weights. A stream keeps the loss, penalty, domain and solver that it
         began with. Its examples are not kept, so that it cannot be certified: `gap_` is infinite.
         The cuts between chunks make no difference, except to a solver with mini-batches, which end
-        with their chunk.
+        with their chunk, and to ``alpha="scaled"``, which looks at the first: make that a fair
+        sample, or give a number.
         """
         self.predict_and_learn(X, y, classes, sample_weight)
         return self
@@ -268,15 +282,18 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         if problem.class_weight is not None:
             s = s * compute_sample_weight(problem.class_weight, y)
         if not hasattr(self, "_stream"):
-            problem_, d = problem.of_classes(len(self.classes_), self.multi_class), X.shape[1]
-            starts = self._starts(problem_, self.classes_, d, fitted)
-            learners = [StreamLearner(problem_.objective, solver, d, at) for at in starts]
-            self._stream = LinearStream(learners)
+            problem, d = problem.of_classes(len(self.classes_), self.multi_class), X.shape[1]
+            first = Source(X, np.ones(len(y)), s, run.threads)
+            targets = [t for _, t in multiclass.targets_per_run(y, self.classes_, problem.loss)]
+            problem = with_strength_of_stream(self, problem, first, targets)
+            starts = self._starts(problem, self.classes_, d, fitted)
+            learners = [StreamLearner(problem.objective, solver, d, at) for at in starts]
+            self._stream = LinearStream(learners, problem.strength)
         self._stream.refuse_changes(self)
         source = Source(X, np.ones(len(y)), s, run.threads, scaled=False)
         tasks = multiclass.targets_per_run(y, self.classes_, self._stream.objective.loss)
         z = self._stream.learn(source.relabelled(y_run) for _, y_run in tasks)
-        store_stream(self, self._stream, problem)
+        store_stream(self, self._stream)
         if settle or not fitted:
             self.coef_, self.intercept_ = self._stream.weights()
         return multiclass.predicted_classes(z.ravel() if z.shape[1] == 1 else z, self.classes_)

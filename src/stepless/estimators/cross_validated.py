@@ -23,7 +23,7 @@ from stepless.problem import Problem
 from stepless.regularization_path import along_path, path_strengths
 from stepless.result import Onward, Start
 from stepless.run import Run
-from stepless.strength import choose_strength
+from stepless.strength import choose_strength, scaled_strength
 from stepless.warning import warn
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def with_strength_chosen(
     if cv is None:
         if examples.groups is not None:
             raise ValueError("groups are for alpha='cv', which keeps them together: leave them out")
-        runs = examples.per_run(source, problem.loss) if problem.chooses else ()
+        runs = examples.per_run(source, problem.loss) if problem.chooses else []
+        if problem.scaled:
+            return problem.at_strength(scaled_strength(problem.objective, runs))
         return choose_strength(problem, runs, run)
     if not source.home.here:
         raise ValueError(

@@ -67,7 +67,7 @@ class KernelClassifier(ClassifierMixin, CertifiedEstimator):
     gamma
         γ of the kernel; None: 1/(d · the variance of all entries of X), or 1 if that is 0.
     alpha
-        The penalty's strength, α.
+        The penalty's strength, α, a number: gamma is in units of the data already.
     solver
         ``"pgs"``, `KernelPGS`, on a budget and for any number of examples; up to 5000 examples also
         ``"bundle"`` and ``"proximal-bundle"``, which need inner products of planes only, and, for

@@ -56,7 +56,7 @@ class LinearRanker(PenaltyParameters, RunParameters, CertifiedEstimator):
         True to start `fit` where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same features, from its weights.
     penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
-        As in `LinearClassifier`, without ``alpha="auto"``; these solvers use no random numbers.
+        As in `LinearClassifier`, but alpha is a number; these solvers use no random numbers.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ class MetricClassifier(PenaltyParameters, RunParameters, BinaryLinearClassifier)
         True to start `fit` where the last fit ended: on the same data with another α, which then
         takes few passes; on other data of the same classes and features, from its weights.
     penalty, alpha, gap, passes, seconds, random_state, n_jobs, verbose
-        As in `LinearClassifier`, without ``alpha="auto"``; these solvers use no random numbers.
+        As in `LinearClassifier`, but alpha is a number; these solvers use no random numbers.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class RunParameters:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PenaltyParameters:
-    """A penalty and its strength."""
+    """A penalty and its strength, a number: such risks tell no slopes of single examples."""
 
     penalty: str | Regularizer | None = "l2"
     alpha: float = 1e-4
@@ -61,7 +61,7 @@ class LinearParameters:
     """The problem of a linear model, all but its loss, and the order of its examples."""
 
     penalty: str | Regularizer | None = "l2"
-    alpha: float | str | CrossValidation = 1e-4
+    alpha: float | str | CrossValidation = "scaled"
     domain: str | Domain = "free"
     fit_intercept: bool = True
     shuffle: bool = True

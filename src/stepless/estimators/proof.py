@@ -130,13 +130,15 @@ def model_digest(estimator: CertifiedEstimator) -> str:
 
 
 def chosen_strength(estimator: LinearParameters) -> dict[str, Any]:
-    """Return the strength that a fit chose, and a penalty that is no name with it, as keywords."""
+    """Return the strength that a fit found, and a penalty that is no name with it, as keywords."""
     if not is_choice(estimator.alpha):
         return {}
     alpha, penalty = vars(estimator)["alpha_"], estimator.penalty
-    if isinstance(penalty, Regularizer):
-        return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
-    return {"alpha": alpha}
+    if not isinstance(penalty, Regularizer):
+        return {"alpha": alpha}
+    if estimator.alpha == "scaled":  # which leaves a penalty its own strength
+        return {}
+    return {"alpha": alpha, "penalty": penalty.with_strength(alpha)}
 
 
 def class_data(examples: Source | Matrix, y: AnyArray, classes: AnyArray, s: Array) -> Data:

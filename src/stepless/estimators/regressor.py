@@ -27,7 +27,13 @@ from stepless.estimators.linear_scores import linear_scores, linear_weights
 from stepless.estimators.multiclass import Point
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
-from stepless.estimators.stream import LinearStream, StreamLearner, refuse_auto_alpha, store_stream
+from stepless.estimators.stream import (
+    LinearStream,
+    StreamLearner,
+    refuse_auto_alpha,
+    store_stream,
+    with_strength_of_stream,
+)
 from stepless.estimators.validation import validate_regression
 from stepless.estimators.warm_start import continues_last_fit
 from stepless.objective import Loss
@@ -155,10 +161,13 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         if not hasattr(self, "_stream"):
             d = source.shape[1]
             start = self._start(d) if fitted else None
-            self._stream = LinearStream([StreamLearner(problem.objective, solver, d, start)])
+            first = Source(X, y, s, run.threads)
+            problem = with_strength_of_stream(self, problem, first, [y])
+            learner = StreamLearner(problem.objective, solver, d, start)
+            self._stream = LinearStream([learner], problem.strength)
         self._stream.refuse_changes(self)
         z = self._stream.learn([source])[:, 0]
-        store_stream(self, self._stream, problem)
+        store_stream(self, self._stream)
         if settle or not fitted:
             self._settle()
         return self._means(z)

@@ -19,6 +19,7 @@ from stepless.objective import Objective
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.solver import OnlineSolver
+from stepless.strength import scaled_strength
 from stepless.term import Term
 from stepless.user_terms import check_user_terms
 
@@ -72,7 +73,8 @@ class ChunkStream:
 class LinearStream(ChunkStream):
     """Online problems that learn from the same chunks: a single one, or one per class."""
 
-    def __init__(self, learners: Sequence[StreamLearner]) -> None:
+    def __init__(self, learners: Sequence[StreamLearner], strength: float) -> None:
+        self.strength = strength
         self.objective, self.solver = learners[0].objective, learners[0].solver
         self._learners = learners
 
@@ -132,14 +134,29 @@ class StreamLearner:
 
 def refuse_auto_alpha(problem: Problem) -> None:
     """Refuse to choose the strength from a stream, whose examples are not yet known."""
-    if problem.chooses:
+    if problem.chooses and not problem.scaled:
         by = "auto" if problem.cross_validation is None else "cv"
         raise ValueError(f"alpha={by!r} must see all examples; give a number for a stream")
 
 
-def store_stream(estimator: CertifiedEstimator, stream: LinearStream, problem: Problem) -> None:
+def with_strength_of_stream(
+    estimator: CertifiedEstimator, problem: Problem, chunk: Source, targets: Iterable[Array]
+) -> Problem:
+    """Return the problem with a number as its strength: that of the fit before, or a scaled one.
+
+    That is of the first chunk, whose source has weights of mean 1, and each problem's targets.
+    """
+    if not problem.scaled:
+        return problem
+    strength = getattr(estimator, "alpha_", 0.0)
+    if not strength > 0.0:
+        strength = scaled_strength(problem.objective, [chunk.relabelled(y) for y in targets])
+    return problem.at_strength(strength)
+
+
+def store_stream(estimator: CertifiedEstimator, stream: LinearStream) -> None:
     """Store what is known of a model that learns from a stream, all but its weights."""
-    estimator.loss_, estimator.alpha_ = stream.objective.loss, problem.strength
+    estimator.loss_, estimator.alpha_ = stream.objective.loss, stream.strength
     estimator.solver_ = stream.solver.name
     estimator.progressive_loss_ = stream.progressive_loss()
     store_no_certificate(estimator)

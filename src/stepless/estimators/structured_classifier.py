@@ -49,7 +49,7 @@ class StructuredClassifier(PenaltyParameters, RunParameters, CertifiedEstimator)
         takes few passes; on other data with the same number of features, from its weights. The
         model's class must not change meanwhile: its attributes are not compared.
     penalty, alpha, gap, passes, seconds, random_state, verbose
-        As in `LinearClassifier`, without ``alpha="auto"``; these solvers use no random numbers.
+        As in `LinearClassifier`, but alpha is a number; these solvers use no random numbers.
 
     Attributes
     ----------

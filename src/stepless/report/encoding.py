@@ -80,7 +80,7 @@ def _is_like(default: object, value: object, name: str) -> bool:
         return name == "class_weight"
     if isinstance(default, bool):
         return isinstance(value, bool | int)
-    if isinstance(default, int | float):
+    if name == "alpha" or isinstance(default, int | float):
         return isinstance(value, int | float | None) or value in (*_NOT_FINITE, *CHOICES)
     if isinstance(default, str):
         return isinstance(value, str | None)

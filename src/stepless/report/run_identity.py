@@ -25,7 +25,6 @@ def identity_of(
     objective = risk.objective
     parts: dict[str, Any] = {
         "loss": getattr(objective, "loss", None),
-        "penalty": objective.regularizer,
         "domain": objective.domain,
         "intercept": objective.intercept,
         "solver": sequence.name,
@@ -35,6 +34,8 @@ def identity_of(
     found = {name: [brief(part), _digest(_spelled(part))] for name, part in parts.items()}
     found["solver's parameters"] = [sequence.name, _digest(_parameters(sequence))]
     found["examples"] = ["others", _digest(_spelled(risk.identity))]
+    # last, for a strength in units of the data differs with all of the above
+    found["penalty"] = [brief(objective.regularizer), _digest(_spelled(objective.regularizer))]
     return found
 
 

@@ -36,7 +36,7 @@ class Summary:
     loss: str
     penalty: str
     alpha: float
-    alpha_chosen: bool
+    alpha_by: str | None  # "scaled", "auto" or "cv"; None if it was given
     cross_validation: dict[str, float] | None  # what it tried, and the mean score of alpha
     domain: str
     fit_intercept: bool | None  # None if the model has none to fit
@@ -71,7 +71,7 @@ class Summary:
         """Summarise a fitted model, and its score on a test set if there is one."""
         trace = [] if model.stopped_by_ == "stream" else model.trace_
         runs = [trace] if isinstance(trace, Trace) else trace
-        penalty, alpha, chosen = _penalty(model)
+        penalty, alpha, by = _penalty(model)
         w = _weights(model)
         classes, free = getattr(model, "classes_", None), getattr(model, "fit_intercept", None)
         chain = isinstance(model, estimators.ChainClassifier)
@@ -81,7 +81,7 @@ class Summary:
             loss=_loss(model),
             penalty=penalty,
             alpha=alpha,
-            alpha_chosen=chosen,
+            alpha_by=by,
             cross_validation=_cross_validation(model),
             domain=spelled("domain", getattr(model, "domain", "free")),
             fit_intercept=None if free is None else bool(free),
@@ -149,18 +149,20 @@ def _loss(model: BaseEstimator) -> str:
     return spelled("loss", model.loss)
 
 
-def _penalty(model: BaseEstimator) -> tuple[str, float, bool]:
-    """Return the penalty's name, its strength, and whether that was chosen from the data.
+def _penalty(model: BaseEstimator) -> tuple[str, float, str | None]:
+    """Return the penalty's name, its strength, and how that was found from the data, if it was.
 
     A model without the parameters has the penalty ½‖w‖².
     """
     penalty, alpha = getattr(model, "penalty", "l2"), getattr(model, "alpha", 1.0)
-    chosen = is_choice(alpha)
-    if isinstance(penalty, Regularizer):
+    by = (alpha if isinstance(alpha, str) else "cv") if is_choice(alpha) else None
+    own, name = isinstance(penalty, Regularizer), spelled("penalty", penalty)
+    if by == "scaled" and (own or name == "none"):
+        by = None
+    if own:
         alpha = getattr(penalty, "alpha", math.nan)
-    name = spelled("penalty", penalty)
     strength = getattr(model, "alpha_", alpha)  # that of the fit, not of `set_params`
-    return name, float(strength) if name != "none" else 0.0, chosen
+    return name, float(strength) if name != "none" else 0.0, by
 
 
 def _cross_validation(model: BaseEstimator) -> dict[str, float] | None:

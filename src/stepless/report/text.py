@@ -216,7 +216,9 @@ def _problem(s: Summary) -> str:
     if s.cross_validation is not None:
         tried, folds = s.cross_validation["strengths"], s.cross_validation["folds"]
         penalty += f" (one of {tried} by the scores of {folds} folds)"
-    elif s.alpha_chosen:
+    elif s.alpha_by == "scaled":
+        penalty += " (scaled)"
+    elif s.alpha_by is not None:
         penalty += " (chosen from the data)"
     domain = "" if s.domain == "free" else f", weights in {s.domain}"
     free = ", intercept" if s.penalty == "none" else ", intercept not penalised"

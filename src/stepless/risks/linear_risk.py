@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -70,9 +71,15 @@ class LinearRisk(RowRisk):
 
     def value_at_zero(self) -> float:
         """Return R(0, b) with the best intercept, from one example per class if it can."""
+        return self.alike_at_zero()._at_zero()
+
+    def alike_at_zero(self) -> Self:
+        """Return a risk of the same values and slopes at w = 0: of one example per class if it can.
+
+        The weight of each is that of its class.
+        """
         classes = self.objective.loss.targets in ("signs", "classes")
-        risk = type(self)(self.objective, _one_per_class(self.source)) if classes else self
-        return risk._at_zero()
+        return type(self)(self.objective, _one_per_class(self.source)) if classes else self
 
     def _at_zero(self) -> float:
         return self.cut_at_zero(0.0).value
