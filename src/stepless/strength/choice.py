@@ -12,6 +12,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.compiled import oracle
+from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.minimization import minimize
@@ -31,10 +32,11 @@ _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 6  # to either side
 _FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are so small
-_LEARNED, _SHARE = 4000, 8  # of more examples half, but no more than these, or one in eight
+_LEARNED, _SHARE = 2000, 8  # of more examples half, but no more than these, or one in eight
 _WORTH = 1e-3  # share of a loss that a weaker penalty must save
 _GAP = 1e-2  # of the fits on the way
-_PASSES = 100  # for each of these fits
+_PASSES = 30  # for each of these fits
+_ROUNDED = 1e-12  # of a matrix's diagonal
 
 
 def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
@@ -56,7 +58,7 @@ def best_strength(
 
     Of up to 1000 examples each is left out of the fit in turn (`leave_one_out`), unless matrices
     of more than 500 rows were needed. Of more, a sample is learned and all others are predicted: of
-    half of them up to 4000, or of an eighth. The error for numbers is the loss, for classes the
+    half of them up to 2000, or of an eighth. The error for numbers is the loss, for classes the
     share of mistakes (of several classes, of the largest of all problems' predictions).
 
     Strengths are tried at ratios of 10, from a first one to weaker ones for as long as the error
@@ -108,6 +110,23 @@ def best_strength(
     of = np.count_nonzero(sources[0].s)
     share = math.sqrt(m / of) if lasso else m / of
     return max(found * share * of / sources[0].shape[0], TINIEST)
+
+
+def _turned(objective: Objective, sources: Sequence[Source]) -> Sequence[Source]:
+    """Return the examples with a feature for each of them, if that is less to read.
+
+    Their products are the same, so that a ridge does not see the difference.
+    """
+    first = sources[0]
+    m, d = first.shape
+    if not objective.euclidean or first.nnz <= m * m:
+        return sources
+    K = Source(first.columns[0], np.zeros(d)).gram(np.ones(d), ones=False)
+    np.einsum("ii->i", K)[:] += _ROUNDED * K.diagonal().max() + TINIEST
+    with single_threaded_blas():
+        L = np.linalg.cholesky(K)
+    turned = Source(L, first.y, first.s, first.threads, scaled=False)
+    return [turned, *(turned.relabelled(source.y) for source in sources[1:])]
 
 
 class Trial(NamedTuple):
@@ -194,7 +213,8 @@ class _Trials:
         some = first.take(rows)
         learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
         if exact:
-            judged, sources = LinearRisk(objective, some), learned
+            judged = LinearRisk(objective, some)
+            learned = sources = _turned(objective, learned)
             objective = smoothed(judged)
         else:
             left = np.ones(first.shape[0])

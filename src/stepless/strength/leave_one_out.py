@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg.lapack import dpotri
 
@@ -37,7 +39,8 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column:
 
     With no more features than examples A is inverted. With D the penalty's part, at least next to
     nothing, and C = diag(s_i c_i) likewise, u_i is otherwise 1/M_ii − 1/(s_i c_i), by Woodbury's
-    formula, M = (XD⁻¹Xᵀ + C⁻¹)⁻¹, less M11ᵀM/1ᵀM1 with an intercept.
+    formula, M = (XD⁻¹Xᵀ + C⁻¹)⁻¹, less M11ᵀM/1ᵀM1 with an intercept. Examples whose
+    curvatures add up to less than one may have would not hold an intercept: it gets the difference.
     """
     source, loss = risk.source, risk.objective.loss
     z = source.column(oracle.predictions, result.w, float(result.b))
@@ -51,10 +54,16 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column:
         return source.column(loops.left_out, z, a, pulls(risk, ridge, c))
 
 
+def _slack(risk: LinearRisk, c: Column) -> float:
+    """Return what is missing of the curvature of one example, to hold an intercept."""
+    most = risk.objective.loss.smoothness()
+    return max(most - float(c.whole.sum()), 0.0) if math.isfinite(most) else 0.0
+
+
 def _pulls(risk: LinearRisk, ridge: Array, c: Column) -> Column:
     """Return u_i by the inverse of a matrix of the features."""
     free = risk.objective.intercept
-    ridge = np.append(ridge, 0.0) if free else ridge
+    ridge = np.append(ridge, _slack(risk, c)) if free else ridge
     system, u = NewtonSystem(risk.source, c, ridge, free, thrifty=False), risk.source.empty()
     risk.source.update(u, loops.pulls, c, _inverse(system), risk.d)
     return u
@@ -72,7 +81,7 @@ def _dual_pulls(risk: LinearRisk, ridge: Array, c: Column) -> Column:
     left = M.diagonal()
     if risk.objective.intercept:
         sums = M.sum(axis=0)
-        left = left - sums**2 / sums.sum()
+        left = left - sums**2 / (sums.sum() + _slack(risk, c))
     return source.split((1.0 / np.maximum(left / bend, _ROUNDED) - 1.0) / bend)
 
 
