@@ -15,7 +15,7 @@ from stepless import LinearClassifier, LinearRegressor
 from stepless.problem import loss_of
 
 STEPS = 9  # of the grid: 10^-2 to 10^2 times the chosen strength
-PATIENCE = 2.0  # seconds of a fit of the grid, per class
+PATIENCE = 1.0  # seconds of a fit of the grid, per class
 HEAD = (
     *("set", "loss", "m", "d", "classes", "alpha", "score", "best score", "its alpha"),
     *("points lost", "fits' time"),

@@ -31,7 +31,7 @@ _STEP = 10.0  # ratio of neighbouring strengths
 _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 6  # to either side
-_FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are so small
+_FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are as small
 _LEARNED, _SHARE = 2000, 8  # of more examples half, but no more than these, or one in eight
 _WORTH = 1e-3  # share of a loss that a weaker penalty must save
 _GAP = 1e-2  # of the fits on the way
@@ -107,7 +107,7 @@ def best_strength(
         return max(first / _STEP**k, TINIEST)
 
     found = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
-    of = np.count_nonzero(sources[0].s)
+    of = int(np.count_nonzero(sources[0].s))
     share = math.sqrt(m / of) if lasso else m / of
     return max(found * share * of / sources[0].shape[0], TINIEST)
 
