@@ -32,7 +32,7 @@ _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
 _MOST_STEPS = 6  # to either side
 _FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are as small
-_LEARNED, _SHARE = 2000, 8  # of more examples half, but no more than these, or one in eight
+_LEARNED, _SHARE = 2500, 8  # of more examples half, but no more than these, or one in eight
 _WORTH = 1e-3  # share of a loss that a weaker penalty must save
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 30  # for each of these fits
@@ -58,7 +58,7 @@ def best_strength(
 
     Of up to 1000 examples each is left out of the fit in turn (`leave_one_out`), unless matrices
     of more than 500 rows were needed. Of more, a sample is learned and all others are predicted: of
-    half of them up to 2000, or of an eighth. The error for numbers is the loss, for classes the
+    half of them up to 2500, or of an eighth. The error for numbers is the loss, for classes the
     share of mistakes (of several classes, of the largest of all problems' predictions).
 
     Strengths are tried at ratios of 10, from a first one to weaker ones for as long as the error
@@ -106,13 +106,13 @@ def best_strength(
     def strength(k: float) -> float:
         return max(first / _STEP**k, TINIEST)
 
-    found = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
+    found: float = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
     of = int(np.count_nonzero(sources[0].s))
     share = math.sqrt(m / of) if lasso else m / of
     return max(found * share * of / sources[0].shape[0], TINIEST)
 
 
-def _turned(objective: Objective, sources: Sequence[Source]) -> Sequence[Source]:
+def _turned(objective: Objective, sources: list[Source]) -> list[Source]:
     """Return the examples with a feature for each of them, if that is less to read.
 
     Their products are the same, so that a ridge does not see the difference.
@@ -214,7 +214,7 @@ class _Trials:
         learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
         if exact:
             judged = LinearRisk(objective, some)
-            learned = sources = _turned(objective, learned)
+            sources = learned = _turned(objective, learned)
             objective = smoothed(judged)
         else:
             left = np.ones(first.shape[0])
