@@ -104,7 +104,7 @@ def best_strength(
     first = scale * (_FIRST_LASSO if lasso else min(_FIRST / m, 1.0))
 
     def strength(k: float) -> float:
-        return max(first / _STEP**k, TINIEST)
+        return max(first * math.pow(_STEP, -k), TINIEST)
 
     found: float = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
     of = int(np.count_nonzero(sources[0].s))
