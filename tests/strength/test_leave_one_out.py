@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from stepless import Source
+from stepless.compiled import smooth
 from stepless.minimization import minimize
 from stepless.objective import (
     L1,
@@ -24,7 +25,7 @@ from stepless.objective.losses.envelope import Envelope
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers.auto import choose
 from stepless.stopping import Stopping
-from stepless.strength.leave_one_out import leave_one_out
+from stepless.strength.leave_one_out import _dual_pulls, _pulls, bends, leave_one_out
 from stepless.strength.scale import with_strength
 
 
@@ -88,7 +89,7 @@ def test_it_is_near_for_others(loss, penalty, near):
 
 
 def test_with_many_features_the_mean_loss_is_near():
-    """More than are factored: rows of words, and a diagonal that is corrected by one factor."""
+    """Rows of words: many more features than examples."""
     rng = np.random.default_rng(0)
     m, d = 60, 1600
     X = np.zeros((m, d))
@@ -102,10 +103,27 @@ def test_with_many_features_the_mean_loss_is_near():
     assert abs(found - fresh) < 0.25 * (fresh - own)
 
 
-def test_no_answer_where_many_features_fit_all_examples():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 1600)), rng.normal(size=20)
-    assert leave_one_out(*fitted(Objective(Squared(), SquaredL2(1e-3)), X, y)) is None
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("m", [30, 12])
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [
+        (Logistic(), SquaredL2(0.01)),
+        (Logistic(), ElasticNet(0.05, 0.5)),
+        (Logistic(), SquaredLp(0.02, 1.5)),
+        (Envelope(Hinge(), 0.25), SquaredL2(0.1)),
+    ],
+)
+def test_a_matrix_of_examples_serves_as_well_as_one_of_features(loss, penalty, m, free):
+    X, y = examples(m, 20)
+    objective = Objective(loss, penalty, intercept=free)
+    risk, result = fitted(objective, X, np.sign(y), gap=1e-3)
+    a, c = risk.source.empty(), risk.source.empty()
+    z = risk.source.split(X @ result.w + result.b)
+    risk.source.update((a, c), smooth.survey, loss, z, 0.0)
+    ridge = m * bends(penalty, result.w)
+    one, other = (way(risk, ridge, c).whole for way in (_pulls, _dual_pulls))
+    np.testing.assert_allclose(one, other, rtol=1e-4)
 
 
 def test_sparse_is_dense():

@@ -29,27 +29,6 @@ def pulls(block, u, c, P, d):
         u[i] = q / (1.0 - min(c[i] * q, _MOST))
 
 
-@compiled("block[m,_] u[m] c[m] weights[m] h[n] ridge[n]", fastmath=FAST)
-def diagonal_pulls(block, u, c, weights, h, ridge, factor):
-    """Write u_i as `pulls` does for P⁻¹ = diag(ridge + factor · h), if h_j is Σ c_i x_ij² or more.
-
-    Return Σ w_i p_i and Σ w_i(1 − p_i), with the leverages p_i = c_i q_i.
-    """
-    X, _, _ = block
-    fitted = left = 0.0
-    for i in range(c.size):
-        first, last = X.span(i)
-        pull, most = 0.0, factor * c[i]
-        for k in range(first, last):
-            j, v = X.entry(i, k)
-            pull += v * v / (ridge[j] + max(factor * h[j] - most * v * v, (1.0 - _MOST) * ridge[j]))
-        u[i] = pull
-        share = 1.0 / (1.0 + c[i] * pull)
-        fitted += weights[i] * (1.0 - share)
-        left += weights[i] * share
-    return fitted, left
-
-
 @rowless
 @compiled("block[m,_] z[m] a[m] u[m]")
 def left_out(block, z, a, u):

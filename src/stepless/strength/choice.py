@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from stepless.arrays import Array
+from stepless.compiled import oracle
+from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, apply_numpy, sum_blocks
 from stepless.minimization import minimize
@@ -25,14 +27,16 @@ from stepless.stopping import Stopping
 from stepless.strength.leave_one_out import leave_one_out
 from stepless.strength.scale import lacks, smoothed, unit, with_strength
 
-_STEP = 10.0 ** (2 / 3)  # ratio of neighbouring strengths
+_STEP = 10.0  # ratio of neighbouring strengths
 _FIRST = 0.3  # times 1/m, in the unit
 _FIRST_LASSO = 0.1
-_MOST_STEPS = 9  # to either side
-_SAMPLE, _SHARE = 20_000, 8  # at least this number of examples and one in eight are used
+_MOST_STEPS = 6  # to either side
+_FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are as small
+_LEARNED, _SHARE = 2500, 8  # of more examples half, but no more than these, or one in eight
 _WORTH = 1e-3  # share of a loss that a weaker penalty must save
 _GAP = 1e-2  # of the fits on the way
-_PASSES = 100  # for each of these fits
+_PASSES = 30  # for each of these fits
+_ROUNDED = 1e-12  # of a matrix's diagonal
 
 
 def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Problem:
@@ -50,19 +54,23 @@ def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Pr
 def best_strength(
     objective: Objective, sources: Sequence[Source], seconds: float = math.inf
 ) -> float:
-    """Return the strength whose fit would err least on examples that it has not seen.
+    """Return the strength whose fit errs least on examples that it has not seen.
 
-    The error is that of `leave_one_out`: for numbers the loss, for classes the share of mistakes
-    (with several classes, of the largest of all problems' predictions). Strengths are tried at
-    ratios of 10^⅔, from a first one to weaker ones for as long as the error falls, or else to
-    stronger ones. A weaker penalty must make fewer mistakes by more than their noise, or save a
-    thousandth of the loss. Fits on the
-    way are coarse, each starts where the last one ended, and a loss with corners is smoothed.
+    Of up to 1000 examples each is left out of the fit in turn (`leave_one_out`), unless matrices
+    of more than 500 rows were needed. Of more, a sample is learned and all others are predicted: of
+    half of them up to 2500, or of an eighth. The error for numbers is the loss, for classes the
+    share of mistakes (of several classes, of the largest of all problems' predictions).
+
+    Strengths are tried at ratios of 10, from a first one to weaker ones for as long as the error
+    falls, or else to stronger ones. A weaker penalty must make fewer mistakes by more than their
+    noise, or save a thousandth of the loss. The answer is where a parabola through the errors of
+    the best one and its neighbours is lowest. Fits on the way are coarse, each starts where the
+    last one ended, and to leave examples out a loss with corners is smoothed.
 
     The first strength is 0.3/m in a unit that scales with features and targets as all strengths do,
-    or a tenth of the least strength at which a lasso leaves no weights. Of more than 20 000
-    examples a sample is used, at least an eighth; the strength found for it is made weaker as the
-    best ones become with more examples: as 1/m, or with a lasso as 1/√m.
+    or a tenth of the least strength at which a lasso leaves no weights. The strength found for a
+    sample is made weaker as the best ones become with more examples: as 1/m, or with a lasso as
+    1/√m.
 
     Parameters
     ----------
@@ -81,38 +89,44 @@ def best_strength(
     >>> y = np.where(X[:, 0] + rng.logistic(size=1000) > 0, 1.0, -1.0)
     >>> objective = Objective(Logistic(), SquaredL2())
     >>> alpha = best_strength(objective, [Source(X, y)])
-    >>> 1e-4 < alpha < 1e-1
+    >>> 1e-6 < alpha < 1e-1
     True
     >>> np.isclose(best_strength(objective, [Source(10 * X, y)]), 100 * alpha)
     np.True_
     """
     if (lack := lacks(objective)) is not None:
         raise ValueError(lack)
-    lasso, some = objective.regularizer.has_lasso, _sampled(sources)
-    risks = [LinearRisk(objective, source) for source in some]
-    scale = sum(map(unit, risks)) / len(risks)
+    trials = _Trials.of(objective, sources, perf_counter() + seconds)
+    scale = sum(map(unit, trials.risks)) / len(sources)
     if not TINIEST < scale < math.inf:  # features of 0, or targets that an intercept explains
         return 1e-2
-    first = scale * (_FIRST_LASSO if lasso else min(_FIRST / risks[0].m, 1.0))
-    trials = _Trials(risks, [smoothed(risk) for risk in risks], perf_counter() + seconds)
+    lasso, m = objective.regularizer.has_lasso, trials.risks[0].m
+    first = scale * (_FIRST_LASSO if lasso else min(_FIRST / m, 1.0))
 
-    def strength(k: int) -> float:
-        return max(first / _STEP**k, TINIEST)
+    def strength(k: float) -> float:
+        return max(first * math.pow(_STEP, -k), TINIEST)
 
-    found = strength(_lowest(lambda k: trials.at(strength(k)), some[0]))
-    share = risks[0].m / sources[0].shape[0]
-    return max(found * (math.sqrt(share) if lasso else share), TINIEST)
+    found: float = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
+    of = int(np.count_nonzero(sources[0].s))
+    share = math.sqrt(m / of) if lasso else m / of
+    return max(found * share * of / sources[0].shape[0], TINIEST)
 
 
-def _sampled(sources: Sequence[Source]) -> Sequence[Source]:
-    """Return the problems on a sample of the examples, if there are many."""
-    m = sources[0].shape[0]
-    n = max(_SAMPLE, m // _SHARE)
-    if m <= n:
+def _turned(objective: Objective, sources: list[Source]) -> list[Source]:
+    """Return the examples with a feature for each of them, if that is less to read.
+
+    Their products are the same, so that a ridge does not see the difference.
+    """
+    first = sources[0]
+    m, d = first.shape
+    if not objective.euclidean or first.nnz <= m * m:
         return sources
-    rows = np.sort(np.random.default_rng(0).choice(m, n, replace=False))
-    first = sources[0].take(rows)
-    return [first, *(first.relabelled(source.take(rows).y) for source in sources[1:])]
+    K = Source(first.columns[0], np.zeros(d)).gram(np.ones(d), ones=False)
+    np.einsum("ii->i", K)[:] += _ROUNDED * K.diagonal().max() + TINIEST
+    with single_threaded_blas():
+        L = np.linalg.cholesky(K)
+    turned = Source(L, first.y, first.s, first.threads, scaled=False)
+    return [turned, *(turned.relabelled(source.y) for source in sources[1:])]
 
 
 class Trial(NamedTuple):
@@ -136,37 +150,52 @@ class Trial(NamedTuple):
         return other.error - self.error > noise
 
 
-def _lowest(trial: Callable[[int], Trial | None], source: Source) -> int:
-    """Return the best whole number from 0 on, up or, if none there is better, down.
+def _lowest(trial: Callable[[int], Trial | None], source: Source) -> float:
+    """Return the best whole number from 0 on, up or, if none there is better, down; or nearly.
 
-    Up it must surely be better, and the search ends after two that are not: the step from one to
-    the next may be too short to tell, that over both is not. Down it ends after one, which must not
-    be the first that can be judged.
+    Up it must surely be better. The answer is the lowest point of a parabola through the errors at
+    this number and at its neighbours, no further than half way to one of them.
     """
-    best, least = 0, trial(0)
-    for way, patience in ((1, 2), (-1, 1)):
-        k = way
-        while least is not None and abs(k) < _MOST_STEPS and abs(k - best) <= patience:
-            if way > 0 and least.error == math.inf:
-                break
-            if (found := trial(k)) is None:
+    best, tried = 0, {0: trial(0)}
+    for way in (1, -1):
+        while best * way >= 0 and abs(best) < _MOST_STEPS:
+            tried[best + way] = ahead = trial(best + way)
+            here = tried[best]
+            if here is None or ahead is None:
                 return best
-            if found.beats(least, source, surely=way > 0) or least.error == math.inf:
-                best, least = k, found
-            elif found.mistakes is None:
+            if not ahead.beats(here, source, surely=way > 0):
                 break
-            k += way
-        if best != 0:
-            break
-    return best
+            best += way
+    below, here, above = (tried.get(best + way) for way in (-1, 0, 1))
+    if below is None or here is None or above is None:
+        return best
+    bend = below.error - 2.0 * here.error + above.error
+    turn = 0.5 * (below.error - above.error)
+    return best + (min(max(turn / bend, -0.5), 0.5) if bend > 0.0 else 0.0)
 
 
 @dataclass
 class _Trials:
-    """Fits of one or more problems, at one strength after the other."""
+    """Fits of one or more problems, at one strength after the other.
+
+    Parameters
+    ----------
+    risks
+        Of the examples to learn, one per problem.
+    sources
+        The examples to predict, likewise.
+    judged
+        The risk that gives weights to predictions: 0 if the example is learned, unless `exact`.
+    exact
+        Whether each example that is learned is predicted as if it had been left out.
+    deadline
+        When the time is over.
+    """
 
     risks: list[LinearRisk]
-    objectives: list[Objective]
+    sources: Sequence[Source]
+    judged: LinearRisk
+    exact: bool
     deadline: float
     starts: list[Start] = field(init=False)
     over: bool = False
@@ -174,32 +203,53 @@ class _Trials:
     def __post_init__(self) -> None:
         self.starts = [None] * len(self.risks)
 
+    @classmethod
+    def of(cls, objective: Objective, sources: Sequence[Source], deadline: float) -> Self:
+        first, rows = sources[0], np.flatnonzero(sources[0].s)
+        exact = rows.size <= _FEW and min(rows.size, first.shape[1]) <= _NARROW
+        if not exact:
+            n = max(rows.size // _SHARE, min(rows.size // 2, _LEARNED))
+            rows = np.sort(np.random.default_rng(0).choice(rows, n, replace=False))
+        some = first.take(rows)
+        learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
+        if exact:
+            judged = LinearRisk(objective, some)
+            sources = learned = _turned(objective, learned)
+            objective = smoothed(judged)
+        else:
+            left = np.ones(first.shape[0])
+            left[rows] = 0.0
+            weights = first.column(apply_numpy, np.multiply, first.weights, first.split(left))
+            judged = LinearRisk(objective, Source(first.home, first.y, weights, first.threads))
+        risks = [LinearRisk(objective, source) for source in learned]
+        return cls(risks, sources, judged, exact, deadline)
+
     def at(self, strength: float) -> Trial | None:
-        """Return the errors at a strength, infinite if too weak; None if there is no time left."""
-        margins: Column | None = None
-        for k, risk in enumerate(self.risks):
+        """Return the errors at a strength; None if there is no time left."""
+        judge, margins = self.judged.source, None
+        for k, source in enumerate(self.sources):
             if self.over:
                 return None
-            if (z := self._left_out(k, strength)) is None:
-                return Trial(math.inf)
-            if risk.objective.loss.targets != "signs":
-                return Trial(risk.value_at(z))
-            margins = risk.source.column(_margins, z, margins, len(self.risks) > 1)
-        source = self.risks[0].source
-        mistakes = source.column(_mistakes, margins)
-        error = sum_blocks(source.map(apply_numpy, np.sum, mistakes)) / source.shape[0]
+            z = self._unseen(k, strength)
+            if self.judged.objective.loss.targets != "signs":
+                return Trial(self.judged.value_at(z))
+            margins = source.column(_margins, z, margins, len(self.risks) > 1)
+        mistakes = judge.column(_mistakes, margins)
+        error = sum_blocks(judge.map(apply_numpy, np.sum, mistakes)) / judge.shape[0]
         return Trial(float(error), mistakes)
 
-    def _left_out(self, k: int, strength: float) -> Column | None:
-        """Return the leave-one-out predictions of a problem, fitted from where it was last."""
+    def _unseen(self, k: int, strength: float) -> Column:
+        """Return predictions of a problem, by a fit from where it was last."""
         seconds = max(self.deadline - perf_counter(), 0.0) / len(self.risks)
         limits = Stopping(_GAP, _PASSES, seconds)
-        risk = LinearRisk(with_strength(self.objectives[k], strength), self.risks[k].source)
+        risk = LinearRisk(with_strength(self.risks[k].objective, strength), self.risks[k].source)
         result = minimize(risk, choose(risk, _GAP), limits, start=self.starts[k], resumable=False)
         self.starts[k] = result.w, result.b
         late = k + 1 == len(self.risks) and perf_counter() >= self.deadline
         self.over |= late or result.stopped_by == "interrupt"
-        return leave_one_out(risk, result)
+        if self.exact:
+            return leave_one_out(risk, result)
+        return self.sources[k].column(oracle.predictions, result.w, float(result.b))
 
 
 @light

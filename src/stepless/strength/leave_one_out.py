@@ -6,26 +6,23 @@ import math
 
 import numpy as np
 from scipy.linalg.lapack import dpotri
-from scipy.optimize import brentq
 
 from stepless.arrays import Array
 from stepless.compiled import left_out as loops, oracle, smooth
 from stepless.compiled.blas import single_threaded_blas
-from stepless.data import Column, Source, apply_numpy, sum_blocks
+from stepless.data import Column, Source, apply_numpy
 from stepless.objective import Regularizer
 from stepless.result import Result
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers.batch.newton_step import NewtonSystem
 
 _FIXED = 1e200  # curvature along a weight that stays 0
-_SATURATED = 0.05  # share of √w_i left by these regressions, below which they are too inexact
-_PRECISE = 0.01  # share of the right-hand side at which conjugate gradients stop
-_FAR = 8.0  # logarithm of the largest factor of approximate curvatures
-_EXACT = 5e-2  # of that logarithm
+_FAINT = 1e-6  # share of an opposite term below which a curvature does not count
+_ROUNDED = 1e-12  # of what a leverage leaves of 1
 _LEAST = 1e-300
 
 
-def leave_one_out(risk: LinearRisk, result: Result) -> Column | None:
+def leave_one_out(risk: LinearRisk, result: Result) -> Column:
     """Return each example's prediction had the fit been made without it, approximately.
 
     Of a loss with a curvature. With A = Σ s_i c_i x_i x_iᵀ + m∇²Ω, c_i the loss's curvatures and
@@ -40,11 +37,10 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column | None:
     feature 1 without a penalty. The slopes are those that prove the fit's gap: a dual solver's
     weights are made of them.
 
-    Up to 1500 features A is inverted. With more of them, u_i are those of A's diagonal times one
-    factor, for which Σ w_i p_i/Σ w_i(1 − p_i), p_i = s_i c_i q_i being the leverages and
-    w_i = (s_i a_i)², is right. Both sums are estimated by ridge regressions of ±√w_i with random
-    signs of a fixed seed, by conjugate gradients. None if these leave next to nothing: the fit goes
-    through all examples, and what is left is the error of the method.
+    With no more features than examples A is inverted. With D the penalty's part, at least next to
+    nothing, and C = diag(s_i c_i) likewise, u_i is otherwise 1/M_ii − 1/(s_i c_i), by Woodbury's
+    formula, M = (XD⁻¹Xᵀ + C⁻¹)⁻¹, less M11ᵀM/1ᵀM1 with an intercept. Examples whose
+    curvatures add up to less than one may have would not hold an intercept: it gets the difference.
     """
     source, loss = risk.source, risk.objective.loss
     z = source.column(oracle.predictions, result.w, float(result.b))
@@ -52,75 +48,48 @@ def leave_one_out(risk: LinearRisk, result: Result) -> Column | None:
     source.update((a, c), smooth.survey, loss, z, 0.0)
     if result.witness is not None and result.witness.slopes is not None:
         a = source.column(apply_numpy, np.multiply, source.weights, result.witness.slopes)
+    ridge = risk.m * bends(risk.objective.regularizer, result.w)
     with single_threaded_blas():
-        u = _pulls(risk, result.w, a, c)
-    return None if u is None else source.column(loops.left_out, z, a, u)
+        pulls = _pulls if risk.d <= risk.m else _dual_pulls
+        return source.column(loops.left_out, z, a, pulls(risk, ridge, c))
 
 
-def _pulls(risk: LinearRisk, w: Array, a: Column, c: Column) -> Column | None:
-    """Return u_i, if they are known."""
-    source, d, free = risk.source, risk.d, risk.objective.intercept
-    ridge = risk.m * bends(risk.objective.regularizer, w)
-    if free:
-        ridge = np.append(ridge, 0.0)
-    system, u = NewtonSystem(source, c, ridge, free, thrifty=False), source.empty()
-    system.forcing = _PRECISE
-    if system.factor is not None:
-        source.update(u, loops.pulls, c, _inverse(system.factor, system.scale), d)
-        return u
-    weights = source.column(apply_numpy, _square_where, a, c)
-    left = _left_share(source, weights, system)
-    if left < _SATURATED:
-        return None
-    _diagonal_pulls(source, system, ridge[:d], weights, left, u)
+def _slack(risk: LinearRisk, c: Column) -> float:
+    """Return what is missing of the curvature of one example, to hold an intercept."""
+    most = risk.objective.loss.smoothness()
+    return max(most - float(c.whole.sum()), 0.0) if math.isfinite(most) else 0.0
+
+
+def _pulls(risk: LinearRisk, ridge: Array, c: Column) -> Column:
+    """Return u_i by the inverse of a matrix of the features."""
+    free = risk.objective.intercept
+    ridge = np.append(ridge, _slack(risk, c)) if free else ridge
+    system, u = NewtonSystem(risk.source, c, ridge, free, thrifty=False), risk.source.empty()
+    risk.source.update(u, loops.pulls, c, _inverse(system), risk.d)
     return u
 
 
-def _diagonal_pulls(
-    source: Source, system: NewtonSystem, ridge: Array, weights: Column, share: float, u: Column
-) -> None:
-    """Write u_i of a diagonal of the ridge and, times a factor, of the losses' curvatures.
-
-    The factor is such that `share` of the weights is left.
-    """
-    h = system.diagonal[: ridge.size] - ridge
-
-    def excess(log: float) -> float:
-        given = system.c, weights, h, ridge, math.exp(log)
-        fitted, left = sum_blocks(source.update(u, loops.diagonal_pulls, *given))
-        return float(left - share * (fitted + left))
-
-    low, high = excess(-_FAR), excess(_FAR)
-    excess(brentq(excess, -_FAR, _FAR, xtol=_EXACT) if low * high < 0.0 else 0.0)
+def _dual_pulls(risk: LinearRisk, ridge: Array, c: Column) -> Column:
+    """Return u_i by the inverse of a matrix of the examples."""
+    source = risk.source
+    ridge = np.maximum(ridge, _FAINT * source.squares(c))
+    ease = 1.0 / np.where(ridge > 0.0, ridge, 1.0)
+    columns = Source(source.columns[0], np.zeros(risk.d), threads=source.threads)
+    bend = np.maximum(c.whole, _FAINT / max(columns.squares(ease).max(), _LEAST))
+    system = NewtonSystem(columns, columns.split(ease), 1.0 / bend, ones=False, thrifty=False)
+    M = _inverse(system)
+    left = M.diagonal()
+    if risk.objective.intercept:
+        sums = M.sum(axis=0)
+        left = left - sums**2 / (sums.sum() + _slack(risk, c))
+    return source.split((1.0 / np.maximum(left / bend, _ROUNDED) - 1.0) / bend)
 
 
-def _square_where(a: Array, c: Array) -> Array:
-    """Return a_i², 0 where there is no curvature."""
-    return np.where(c > 0.0, a * a, 0.0)
-
-
-def _left_share(source: Source, weights: Column, system: NewtonSystem) -> float:
-    """Return an estimate of Σ w_i(1 − p_i) / Σ w_i; 1 if no example has any."""
-    total = float(sum_blocks(source.map(apply_numpy, np.sum, weights)))
-    signs = source.split(np.random.default_rng(0).choice((-1.0, 1.0), source.shape[0]))
-    targets = source.column(apply_numpy, _signed_roots, signs, weights, system.c)
-    g = source.combination(targets)
-    if system.ones:
-        g = np.append(g, sum_blocks(source.map(apply_numpy, np.sum, targets)))
-    v = system.solve(g)
-    energy = 2.0 * float(g @ v) - float(v @ system.product(v))  # what is left is never too little
-    return 1.0 - energy / total if total > 0.0 else 1.0
-
-
-def _signed_roots(signs: Array, weights: Array, c: Array) -> Array:
-    return signs * np.sqrt(weights * c)
-
-
-def _inverse(factor: Array, scale: Array) -> Array:
+def _inverse(system: NewtonSystem) -> Array:
     """Return the inverse of the matrix that was scaled to a diagonal of ones and factored."""
-    upper = np.triu(dpotri(factor, lower=0)[0])
-    upper *= scale
-    upper *= scale[:, None]
+    upper = np.triu(dpotri(system.factor, lower=0)[0])
+    upper *= system.scale
+    upper *= system.scale[:, None]
     return np.ascontiguousarray(upper + np.triu(upper, 1).T)
 
 

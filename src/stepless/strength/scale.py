@@ -54,6 +54,6 @@ def smoothed(risk: LinearRisk) -> Objective:
     if loss.offers("curvature"):
         return risk.objective
     steepest = loss.lipschitz() if math.isfinite(loss.lipschitz()) else 1.0
-    size = 1.0 if loss.targets == "signs" else risk.value_at_zero() / steepest
+    mean = 0.0 if loss.targets == "signs" else risk.value_at_zero() / steepest
     implicit = loss if loss.offers("implicit_slope") else Bisected(loss)
-    return replace(risk.objective, loss=Envelope(implicit, _WIDTH * size))
+    return replace(risk.objective, loss=Envelope(implicit, _WIDTH * (mean or 1.0)))
