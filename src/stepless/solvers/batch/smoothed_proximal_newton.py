@@ -25,7 +25,7 @@ from stepless.solvers.solver import Finding
 _WIDE = 8.0  # times the mean distance to the loss's least: the first width;
 _NARROWEST = 1e-9  # of that distance, the last one
 _FINER = 2.0
-_SETTLED = 0.25  # of the smoothing's cost: it is made finer when a step promises less
+_SETTLED = 0.05  # of the smoothing's cost: it is made finer when a step promises less
 _LEAST_AIM = 1e-12
 # Along a step rows enter and leave the curved part: shorter steps help there, damping hardly.
 _KEPT, _STIFFEST = 0.3, 1e-3
@@ -48,7 +48,7 @@ class SmoothedProximalNewton:
     Solves      min_w Ω(w) + R(w, b), w in a domain, ℓ without a curvature; Ω and domain by weights
     Algorithm   ℓ is smoothed around slopes ā_i: to max_a ap − ℓ*(a) − (h/2)(a − ā_i)², which is its
                 Moreau envelope of width h at p + hā_i, less a constant. `proximal-newton` minimises
-                that. When a step promises less than a quarter of what the smoothing costs, ā
+                that. When a step promises less than a twentieth of what the smoothing costs, ā
                 becomes the slopes a and h is halved (Rockafellar's method of multipliers; with
                 Newton's as in Li, Sun and Toh, "A highly efficient semismooth Newton augmented
                 Lagrangian method for solving Lasso problems" (2018)); when that cost is below half
