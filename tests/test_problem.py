@@ -34,6 +34,15 @@ def test_no_penalty_has_no_strength_and_ones_own_may_have_none():
     assert Problem("hinge", "none").strength == 0.0
 
 
+@pytest.mark.parametrize("alpha", ["auto", "cv"])
+def test_a_choice_is_of_the_strength_of_ones_own_penalty(alpha):
+    problem = Problem("hinge", L1(0.1), alpha)
+    assert problem.at_strength(0.3) == Problem("hinge", L1(0.3), 0.3)
+    assert Problem("hinge", L1(0.1)).strength == Problem("hinge", L1(0.1), 0.1).strength == 0.1
+    with pytest.raises(ValueError, match=f"not '{alpha}': a MetricClassifier chooses none"):
+        Problem.of(MetricClassifier(penalty=L1(0.1), alpha=alpha), loss=FMeasure(1.0))
+
+
 def test_several_classes():
     assert Problem("hinge").of_classes(3, "joint").loss == MulticlassHinge(3)
     assert Problem("hinge").of_classes(3, "ovr").loss == Hinge()
@@ -53,7 +62,8 @@ def test_a_risk_that_is_no_sum_has_a_penalty_but_no_strength_to_choose():
         ({"alpha": np.ones(2)}, "alpha must be one value, not an array"),
         ({"fit_intercept": 1}, "fit_intercept must be True or False, not 1"),
         ({"class_weight": {0: -1}}, "class_weight has -1 for class 0: weights must be numbers ≥ 0"),
-        ({"alpha": "auto", "penalty": L1(0.1)}, "of a penalty given by name, but .* has its own"),
+        ({"alpha": 0.2, "penalty": L1(0.1)}, r"alpha=0.2 is not the strength of penalty=L1\(al"),
+        ({"alpha": "large", "penalty": L1(0.1)}, "alpha must be a number, not 'large'"),
         ({"domain": "simplex", "penalty": "l1"}, "is the same all over a simplex"),
     ],
 )

@@ -32,6 +32,10 @@ class Request:
         self.answered = self.answered or self.number is not None
         return self.number is not None
 
+    def renew(self) -> None:
+        """Let the next signal be a first one again: what the last one asked for is done."""
+        self.number, self.answered = None, False
+
 
 _open: Request | None = None
 

@@ -69,11 +69,6 @@ class Problem:
         summed = isinstance(self.loss, Loss)
         if self.cross_validation is not None:
             self.regularizer.with_strength(1.0)  # refuse a penalty without one
-        elif summed and self.alpha == "auto" and isinstance(self.penalty, Regularizer):
-            raise ValueError(
-                f"alpha='auto' chooses the strength of a penalty given by name, but "
-                f"{self.penalty} has its own; use penalty='l2'"
-            )
         getattr(self, "objective" if summed else "regularizer")  # refuse parameters now, not later
 
     @classmethod
@@ -86,7 +81,7 @@ class Problem:
         found = {name: known[name] for name in cls.__dataclass_fields__ if name in known} | given
         alpha, named_ = found["alpha"], not isinstance(found["penalty"], Regularizer)
         chosen = isinstance(alpha, str | CrossValidation)
-        if not targets and named_ and (alpha is None or chosen):
+        if not targets and (chosen or (named_ and alpha is None)):
             raise ValueError(
                 f"alpha must be a number, not {alpha!r}: a {type(estimator).__name__} chooses none"
             )
@@ -129,6 +124,7 @@ class Problem:
     def regularizer(self) -> Regularizer:
         """Ω, of strength 1 until one is chosen."""
         if isinstance(self.penalty, Regularizer):
+            self._refuse_other_strength(self.penalty)
             return self.penalty
         if not (self.penalty is None or isinstance(self.penalty, str)):
             raise TypeError(f"penalty must be a name or a Regularizer, not {brief(self.penalty)}")
@@ -142,6 +138,17 @@ class Problem:
                 f"alpha must be a number, 'scaled', 'auto' or 'cv', not {self.alpha!r}"
             )
         return penalty_of(name, self.alpha)
+
+    def _refuse_other_strength(self, penalty: Regularizer) -> None:
+        """Refuse a strength that is neither the penalty's own, nor the default, nor a choice."""
+        own = getattr(penalty, "alpha", None)
+        if own is None or self.alpha is None or is_choice(self.alpha):
+            return
+        if as_float("alpha", self.alpha) not in (own, type(self).alpha):
+            raise ValueError(
+                f"alpha={self.alpha!r} is not the strength of penalty={brief(penalty)}: leave "
+                "alpha out, or give both the same"
+            )
 
     @cached_property
     def objective(self) -> Objective:

@@ -9,12 +9,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import ElasticNetCV, LassoCV, LogisticRegressionCV
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.preprocessing import scale
 from typer.testing import CliRunner
 
 from signals import usual_handlers  # noqa: F401  a fixture
 from stepless import (
+    L1,
     CrossValidation,
     GroupsL2,
     KernelClassifier,
@@ -33,6 +35,14 @@ from stepless.estimators.folds import Examples, folds_of
 from stepless.report import Summary, describe
 
 M = 400  # of which five folds are equally large
+
+
+def plain_score(model, X, y):
+    return model.score(X, y)
+
+
+def word(model, X, y):
+    return "high"
 
 
 @pytest.fixture(scope="module")
@@ -310,8 +320,48 @@ def test_it_travels(tmp_path, classes):
     assert not hasattr(plain, "cv_scores_")
     named = LinearClassifier("logistic", alpha="cv", penalty="l2")
     named.set_params(alpha=CrossValidation(KFold(3), alphas=2)).fit(X, y)
-    with pytest.raises(ValueError, match="cannot be kept in a model file"):
-        save_model(named, tmp_path / "other.model")
+    save_model(named, tmp_path / "other.model")
+    read = load_model(tmp_path / "other.model")
+    assert (read.alpha, read.alphas_.tolist()) == (named.alpha_, named.alphas_.tolist())
+    assert verify(read, X, y).holds
+
+
+def test_a_penalty_of_ones_own_is_kept_at_the_strength_that_its_folds_chose(tmp_path, classes):
+    X, y = classes
+    cv = CrossValidation([(np.arange(300), np.arange(300, M))], alphas=[0.1, 0.01])
+    model = LinearClassifier("logistic", penalty=L1(7.0), alpha=cv).fit(X, y)
+    save_model(model, tmp_path / "some.model")
+    read = load_model(tmp_path / "some.model")
+    assert (read.alpha, read.penalty) == (model.alpha_, L1(model.alpha_))
+
+
+def test_parameters_can_be_searched(classes):
+    X, y = classes
+    model = LinearClassifier("logistic", alpha=CrossValidation([(np.arange(300), [300])], "r2", 2))
+    other = clone(model).set_params(alpha__cv=3, alpha__scoring="accuracy")
+    assert other.alpha == CrossValidation(3, "accuracy", 2)
+    assert model.get_params()["alpha__scoring"] == "r2"
+    assert other.fit(X, y).cv_scores_.shape == (2, 3)
+    with pytest.raises(ValueError, match="at least 2 folds, not cv=1"):
+        other.set_params(alpha__cv=1)
+    assert other.alpha.cv == 3
+    with pytest.raises(ValueError, match="no parameter of CrossValidation 'folds'"):
+        other.set_params(alpha__folds=1)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_equal_targets_are_fitted_exactly_in_every_fold(numbers, loss):
+    X, _ = numbers
+    cv = CrossValidation(3, alphas=3)
+    model = LinearRegressor(loss, penalty="l1", alpha=cv).fit(X, np.full(M, 3.1))
+    assert np.abs(model.cv_scores_).max() < 1e-9
+
+
+def test_a_missed_gap_comes_with_a_remedy(classes):
+    X, y = classes
+    cv = CrossValidation(2, alphas=[1e-3, 1e-4])
+    with pytest.warns(match=r"4 of 4 fits in folds ended .*: (accept gap=.*, )?allow more passes="):
+        LinearClassifier(alpha=cv, solver="subgradient", passes=2).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -321,6 +371,7 @@ def test_it_travels(tmp_path, classes):
         ({"cv": "five"}, "cv must be a number of folds, a splitter, or pairs of arrays"),
         ({"cv": 2.5}, "cv must be a number of folds, a splitter, or pairs of arrays"),
         ({"scoring": 3}, "scoring must be a name or a callable, not 3"),
+        ({"scoring": f1_score}, r"f1_score cannot be: .* give make_scorer\(f1_score\)"),
         ({"one_standard_error": 1}, "one_standard_error must be True or False, not 1"),
     ],
 )
@@ -339,6 +390,26 @@ def test_impossible_choices(given, message):
         ({"alpha": CrossValidation([([0, 1], [9999])])}, "fold 1: cv must yield pairs of arrays"),
         ({"alpha": CrossValidation([([0, 1], [])])}, "fold 1 of 1 leaves out no example"),
         ({"alpha": CrossValidation([])}, "cv yields no folds"),
+        (
+            {"alpha": CrossValidation(scoring="f1")},
+            "are 'bad' and 'good': .* use scoring='f1_macro",
+        ),
+        (
+            {"alpha": CrossValidation(2, "neg_log_loss", 2), "loss": "hinge"},
+            "scoring='neg_log_loss' asks for probabilities, which Hinge does not model: use loss=",
+        ),
+        (
+            {"alpha": CrossValidation(2, plain_score, 2), "class_weight": "balanced"},
+            "scoring=plain_score takes no sample_weight, and these examples have weights",
+        ),
+        ({"alpha": CrossValidation(2, word, 2)}, "scoring=word gave 'high' at alpha="),
+        ({"alpha": CrossValidation(2, "r2", 2)}, "scoring='r2' has no score of these examples"),
+        ({"alpha": CrossValidation(GroupKFold(3))}, r"cv=GroupKFold\(.*to fit, as groups="),
+        ({"alpha": CrossValidation(KFold(999))}, r"cv=KFold\(.* cannot cut these examples: Cannot"),
+        (
+            {"alpha": CrossValidation(150)},
+            r"150 folds are more than .* of any class, 104: use CrossValidation\(cv=104\) or fewer",
+        ),
         ({"alpha": "kv"}, "alpha must be a number, 'scaled', 'auto' or 'cv', not 'kv'"),
         ({"alpha": "cv", "seconds": 0.0}, "the seconds ended before any strength was scored"),
     ],
@@ -352,20 +423,37 @@ def test_a_refused_fit_changes_nothing(classes, settings, message):
     assert vars(model) == before
 
 
-# scikit-learn's: of a class with few members, of a measure of one class
-@pytest.mark.filterwarnings("ignore:The least populated class", "ignore:Only one class is present")
+@pytest.mark.filterwarnings("ignore:Only one class is present")  # scikit-learn's
 def test_a_fold_without_a_class(classes):
     X, y = classes
     rare = y.copy()
     rare[7] = "ugly"
-    with pytest.raises(ValueError, match=r"fold \d of 5 learns no example of class ugly"):
+    with pytest.raises(ValueError, match="class ugly has one example"):
         LinearClassifier("logistic", alpha="cv").fit(X, rare)
+    groups = np.where(y == "good", 0, np.arange(M))
+    with pytest.raises(ValueError, match=r"fold \d of 2 learns no example of class good"):
+        LinearClassifier("logistic", alpha=CrossValidation(2)).fit(X, y, groups=groups)
     one_sided = [(np.flatnonzero(y == "bad"), np.flatnonzero(y == "good"))]
     with pytest.raises(ValueError, match="fold 1 of 1 learns no example of class good"):
         LinearClassifier("logistic", alpha=CrossValidation(one_sided)).fit(X, y)
     both = [(np.arange(M), np.flatnonzero(y == "good"))]
     with pytest.raises(ValueError, match="gave nan at alpha"):
         LinearClassifier("logistic", alpha=CrossValidation(both, "roc_auc", 2)).fit(X, y)
+
+
+def test_folds_need_something_to_hold(classes, flowers):
+    X, y = classes
+    for groups in (np.arange(M) % 3, list("abcd") * 100):
+        with pytest.raises(ValueError, match=r"folds are more than there are groups, [34]: use"):
+            LinearClassifier(alpha="cv").fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="5 folds are more than there are examples, 2: use Cross"):
+        LinearRegressor(alpha="cv").fit(X[:2], [0.0, 1.0])
+    few = CrossValidation(4, alphas=[1.0])
+    rare = np.arange(M) < 3
+    with pytest.warns(match=r"class True has 3 examples, fewer than the 4 folds.*cv=3\) or fewer"):
+        LinearClassifier("logistic", alpha=few, gap=1e-9).fit(X, rare)
+    with pytest.raises(ValueError, match=r"'roc_auc' is for two classes, and y has 3: .*_auc_ovr'"):
+        LinearClassifier(alpha=CrossValidation(scoring="roc_auc")).fit(*flowers)
 
 
 def test_others_choose_none(classes):
@@ -401,13 +489,18 @@ def test_an_interrupt_chooses_among_what_is_scored(classes):
 
     model = LinearClassifier("logistic", alpha=CrossValidation(2, scorer, 30), n_jobs=1)
     limit = 25  # in the second block, where no strength is scored in both folds
+    with pytest.warns(match="interrupted: alpha is the best of the 10 greatest strengths, of 30"):
+        model.fit(X, y)
+    assert (len(model.alphas_), model.stopped_by_) == (10, "gap")
+    given = LinearClassifier("logistic", alpha=model.alpha_).fit(X, y)
+    assert np.array_equal(model.coef_, given.coef_)
+    calls.clear()
     with (
-        pytest.warns(match="interrupted: alpha is the best of the 10 greatest strengths, of 30"),
+        pytest.warns(match="it is fitted now, which another interrupt ends"),
         pytest.warns(match="interrupted after 1 passes"),
     ):
-        model.fit(X, y)
+        model.fit(X, y, watchers=[lambda *_: len(calls) >= limit and signal.raise_signal(2)])
     assert (len(model.alphas_), model.stopped_by_) == (10, "interrupt")
-    assert model.alpha_ in model.alphas_
     calls.clear()
     limit = 1
     before = dict(vars(model))
@@ -432,5 +525,10 @@ def test_the_command(tmp_path, classes):
     assert "by the scores of 5 folds" in told.output
     refused = CliRunner().invoke(app, [*given, "--stream"])
     assert "--alpha cv must see all examples" in refused.output
+    refused = CliRunner().invoke(app, [*given, "--seconds", "0"])
+    assert "the seconds ended before any strength was scored" in refused.output
+    assert refused.output.rstrip().endswith("allow more --seconds")
+    refused = CliRunner().invoke(app, [*given[:-1], "auto", "--penalty", "entropy"])
+    assert "use --alpha cv, or --penalty l1" in refused.output
     refused = CliRunner().invoke(app, [*given[:-1], "kv"])
     assert "one of scaled, auto, cv, not 'kv'" in " ".join(refused.output.replace("│", " ").split())

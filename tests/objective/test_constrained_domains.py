@@ -24,7 +24,15 @@ from stepless import (
     check_domain,
 )
 from stepless.minimization import minimize
-from stepless.objective import DOMAINS, L2Ball, Logistic, Nonnegative, Simplex
+from stepless.objective import (
+    DOMAINS,
+    ElasticNet,
+    L1Ball,
+    L2Ball,
+    Logistic,
+    Nonnegative,
+    Simplex,
+)
 from stepless.objective.eigenpair import lowest
 from stepless.registry import named
 from stepless.solvers import SOLVERS
@@ -367,6 +375,26 @@ def test_a_ridge_and_a_domain_are_bounded_together(domain):
             q = -blurred / 0.3
             domain.project(q)
             assert objective.least(a, np.full(4, 1e-3), 1e3) <= 0.15 * q @ q + blurred @ q
+
+
+@pytest.mark.parametrize("domain", [L2Ball(0.8), L1Ball(0.8), LpBall(0.5, 1.3)], ids=repr)
+@pytest.mark.parametrize("ratio", [1.0, 0.4])
+def test_a_lasso_and_a_ball_are_bounded_together(domain, ratio):
+    """The minimum of a plane and an elastic net over a ball, met, and never passed."""
+    rng = np.random.default_rng(0)
+    objective = Objective(Logistic(), ElasticNet(0.4, ratio), domain)
+    for _ in range(10):
+        a, w = rng.normal(size=4), np.zeros(4)
+        for _ in range(100):  # proximal gradient steps of length 5
+            w -= 5.0 * (a + 0.4 * (1.0 - ratio) * w)
+            w = np.sign(w) * np.maximum(np.abs(w) - 5.0 * 0.4 * ratio, 0.0)
+            domain.project(w)
+        least = objective.penalty(w) + a @ w
+        bound = objective.least(a, np.zeros(4), 1e3)
+        assert bound == pytest.approx(least, abs=1e-6)
+        assert bound <= least + 1e-13
+        blurred = objective.least(a, np.full(4, 1e-3), 1e3)
+        assert blurred <= objective.penalty(w) + (a - 1e-3 * np.sign(w)) @ w
 
 
 def test_auto_takes_a_solver_that_knows_the_domain():

@@ -26,6 +26,7 @@ from stepless.objective import (
     L1Ball,
     L2Ball,
     Logistic,
+    LpBall,
     Nonnegative,
     Objective,
     Regularizer,
@@ -185,6 +186,16 @@ def add_domain(program, domain, w):
             r = add_sizes(program, w, 0.0)
             terms = tuple((-1.0, size) for size in r)
             program.require(clarabel.NonnegativeConeT(1), (terms, domain.bound))
+        case L2Ball():
+            rows = [(((1.0, j),), 0.0) for j in w]
+            program.require(clarabel.SecondOrderConeT(len(w) + 1), ((), domain.bound), *rows)
+        case LpBall():  # r_j^{1/p} R^{1−1/p} ≥ |w_j|, Σ r_j ≤ R
+            r = program.new(len(w))
+            for j, part in zip(w, r, strict=True):
+                rows = (((1.0, part),), 0.0), ((), domain.bound), (((1.0, j),), 0.0)
+                program.require(clarabel.PowerConeT(1.0 / domain.p), *rows)
+            terms = tuple((-1.0, part) for part in r)
+            program.require(clarabel.NonnegativeConeT(1), (terms, domain.bound))
 
 
 class Case:
@@ -234,6 +245,10 @@ KINDS = {
     "none, l1 ball": (Zero(), L1Ball(1.2)),
     "l1, l1 ball": (L1(0.02), L1Ball(1.2)),
     "none, simplex": (Zero(), Simplex(1.5)),
+    "l1, ball": (L1(0.02), L2Ball(0.7)),
+    "elasticnet, ball": (ElasticNet(0.03, 0.6), L2Ball(0.7)),
+    "elasticnet, l1 ball": (ElasticNet(0.03, 0.6), L1Ball(1.2)),
+    "l1, lp ball": (L1(0.02), LpBall(0.9, 1.5)),
 }
 
 
@@ -267,6 +282,8 @@ def random_kind(rng):
     domains = [Box(-bound, 0.5 * bound)]
     if isinstance(penalty, Zero | L1):
         domains.append(L1Ball(bound))
+    if isinstance(penalty, L1 | ElasticNet) and penalty.has_lasso:
+        domains += [L2Ball(bound), L1Ball(bound)]
     if isinstance(penalty, Zero):
         domains.append(Simplex(bound))
     elif not penalty.separable:
@@ -383,12 +400,12 @@ def test_level_steps_are_worth_it(monkeypatch):
 def test_what_it_does_not_know_is_said_in_a_sentence():
     for penalty, domain, message in [
         (
-            ElasticNet(0.1),
+            Entropy(0.1),
             L1Ball(),
-            "does not know ElasticNet with domain L1Ball; use solver='auto'",
+            "does not know Entropy with domain L1Ball; use solver='auto'",
         ),
         (SquaredL2(0.1), Simplex(), "does not know SquaredL2 with domain Simplex"),
-        (L1(0.1), L2Ball(), "does not know L1 with domain L2Ball"),
+        (Entropy(0.1), L2Ball(), "does not know Entropy with domain L2Ball"),
         (Zero(), Nonnegative(), "needs a penalty or a bounded domain"),
         (Zero(), Free(), "needs a penalty or a bounded domain"),
     ]:

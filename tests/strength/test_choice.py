@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import check_estimator
 from typer.testing import CliRunner
 
-from stepless import LinearClassifier, LinearRegressor, Source, load_model, save_model
+from stepless import LinearClassifier, LinearRegressor, Source, load_model, save_model, verify
 from stepless.cli import app
 from stepless.objective import (
     L1,
@@ -360,10 +360,10 @@ def test_seconds_are_for_all(noisy):
     [
         (
             {"penalty": "entropy"},
-            r"knows the penalties l2, l1, elasticnet\(ρ\) and lp\(p\), not Entropy; choose one",
+            r"knows the penalties l2, l1, elasticnet\(ρ\) and lp\(p\), not Entropy; use "
+            "alpha='cv', or penalty='l1'",
         ),
-        ({"penalty": "none"}, r"not Zero; choose one of them"),
-        ({"penalty": ElasticNet(1.0, 0.5)}, "of a penalty given by name, but ElasticNet"),
+        ({"penalty": "none"}, "not Zero; use penalty='l1'"),
         ({"alpha": "best"}, "alpha must be a number, 'scaled', 'auto' or 'cv', not 'best'"),
     ],
 )
@@ -372,10 +372,20 @@ def test_refusals(noisy, parameters, sentence):
         LinearClassifier(**({"alpha": "auto"} | parameters)).fit(*noisy)
 
 
+def test_a_penalty_that_is_no_name_is_chosen_for_as_its_name_is(noisy):
+    named, own = (
+        LinearClassifier("logistic", penalty=penalty, alpha="auto").fit(*noisy)
+        for penalty in ("elasticnet", ElasticNet(7.0, 0.5))
+    )
+    assert own.alpha_ == named.alpha_
+    assert np.array_equal(own.coef_, named.coef_)
+    assert verify(own, *noisy).holds
+
+
 def test_refused_tasks(noisy):
     X, y = noisy
     with pytest.raises(
-        ValueError, match="does not know MulticlassHinge, a loss of several classes"
+        ValueError, match="MulticlassHinge, a loss of several classes at once; use alpha='cv', or"
     ):
         LinearClassifier(alpha="auto", multi_class="joint").fit(X, np.arange(600) % 3)
     with pytest.raises(ValueError, match="does not know Softmax"):

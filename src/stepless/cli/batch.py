@@ -26,6 +26,7 @@ from stepless.cli.reading import (
     read_weights,
     targets,
 )
+from stepless.cli.remedies import as_options
 from stepless.cli.tagging import inputs_of, read_tagged, tags_of
 from stepless.cross_validation import is_choice
 from stepless.data import DataError, Store
@@ -151,8 +152,8 @@ def _train(
         except DataError:  # of the checkpoint or a store, which it names
             raise
         except (ValueError, TypeError) as error:
-            raise DataError(f"{path}: {error}") from None
+            raise DataError(f"{path}: {as_options(str(error))}") from None
     model.set_params(verbose=0)
     for warning in caught if talk else []:
         if not issubclass(warning.category, ConvergenceWarning):
-            print_message(f"note: {' '.join(str(warning.message).split())}")
+            print_message(f"note: {as_options(' '.join(str(warning.message).split()))}")

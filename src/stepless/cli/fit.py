@@ -30,8 +30,10 @@ def fit(
         from stepless.cli.building import build_model
         from stepless.cli.fit_report import FitReport
         from stepless.cli.outputs import refuse_outputs
+        from stepless.cli.remedies import remedies_as_options
 
-        model = build_model(problem, run)
+        with remedies_as_options():
+            model = build_model(problem, run)
         refuse_outputs(
             {
                 "--output": files.output,

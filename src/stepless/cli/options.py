@@ -83,6 +83,11 @@ def option_name(parameter: Parameter) -> str:
     return first if isinstance(first, str) else f"--{parameter.name.replace('_', '-')}"
 
 
+def option_names(group: type) -> dict[str, str]:
+    """Return the long name of each option of a group, by its field."""
+    return {parameter.name: option_name(parameter) for parameter in _parameters(group)}
+
+
 def _parameters(group: type) -> Iterator[Parameter]:
     hints = get_type_hints(group)
     for part in fields(group):

@@ -112,6 +112,11 @@ def warn_of_missed_gap(
         warn(remark)
 
 
+def rounds_to_nothing(result: Result) -> bool:
+    """Return whether only rounding keeps the objective from 0, so that no gap says anything."""
+    return result.stopped_by == "rounding" and result.objective <= _NOTHING
+
+
 def _is_constant(gap: float, result: Result, constant: Callable[[], float]) -> bool:
     """Return whether the constant model's J > 0 is proved to be within `gap` of the best."""
     bound = result.lower_bound

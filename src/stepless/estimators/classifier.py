@@ -63,12 +63,13 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         ``"hinge"``, ``"squared_hinge"``, ``"smoothed_hinge"``, ``"logistic"``, with a parameter in
         brackets where there is one (``"smoothed_hinge(50)"``), or a user-defined `Loss`.
     penalty
-        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; ``"elasticnet(ρ)"``, α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2);
-        ``"lp(p)"``, α‖w‖_p²/(2(p − 1)), 1 < p ≤ 2; ``"entropy"``, relative entropy of weights that
-        are not negative; ``"hyperbolic"``, its counterpart for both signs;
+        ``"l2"``, (α/2)‖w‖²; ``"l1"``, α‖w‖₁; ``"elasticnet(ρ)"``, α(ρ‖w‖₁ + (1 − ρ)‖w‖²/2), ρ = ½
+        unless given; ``"lp(p)"``, α‖w‖_p²/(2(p − 1)), 1 < p ≤ 2; ``"entropy"``, relative entropy of
+        weights that are not negative; ``"hyperbolic"``, its counterpart for both signs;
         ``"l1/l2"`` and ``"l1/linf"``, α Σ_j ‖W_j‖ over the rows of a joint model's weights, one per
         feature; ``"none"``; or a `Regularizer`, such as `GroupsL2.of(alpha, groups)` or
-        `FactoredElasticNet(alpha, factors)`, α Σ_j f_j|w_j|.
+        `FactoredElasticNet(alpha, factors)`, α Σ_j f_j|w_j|, which has a strength of its own:
+        ``alpha="auto"`` and ``"cv"`` choose another, no number does.
     alpha
         The penalty's strength, α. Or ``"scaled"``: a weak one, in units of the data, from one look
         at them. It scales with features and loss as the objective does, so that their units do not

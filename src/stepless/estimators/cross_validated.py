@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from stepless.arguments import brief
 from stepless.arrays import Array
 from stepless.cross_validation import CrossValidation
 from stepless.data import Source
 from stepless.data.threads import map_blocks
+from stepless.estimators.certificate import one_digit_up, rounds_to_nothing
 from stepless.estimators.folds import Examples, Fold, folds_of
-from stepless.estimators.left_out_scores import Score, minus_mean_loss, score_by, scorer_of
+from stepless.estimators.left_out_scores import Score, minus_mean_loss, score_by, scorer_of, spelled
 from stepless.interrupts import interruptible
 from stepless.problem import Problem
 from stepless.regularization_path import along_path, path_strengths
@@ -34,6 +36,7 @@ _BLOCK = 10  # strengths between two looks at the scores
 _FINEST = 1e-4  # gap of a fold's fits: less would not be seen in scores of other examples
 _SHARE = 0.5  # of the seconds
 _KEPT = 10_000_000  # entries of all folds, up to which these stay in memory between blocks
+_ACCEPTABLE = 0.5  # relative gap
 
 
 def with_strength_chosen(
@@ -83,7 +86,7 @@ class _Search:
         Folds go along the path together, block by block. Of a grid of our own the weak end is left
         out once all scores of a block are more than a standard error below the best.
         """
-        scorer_of(self.cv.scoring)  # refuse an unknown one before any fit
+        scorer_of(self.cv.scoring, self.examples.classes)  # refuse one before any fit
         source, found, began = self.examples.source, list[tuple[float, ...]](), perf_counter()
         runs = self.examples.per_run(source, self.problem.loss)
         given = path_strengths(self.cv.alphas, self.problem.objective, runs)
@@ -108,6 +111,7 @@ class _Search:
                 found += zip(*rows, strict=False)  # as far as all folds have come
                 if len(found) < first + len(block):
                     _say_so(len(found), len(falling), request.heed())
+                    request.renew()
                     break
                 if isinstance(self.cv.alphas, Integral) and _has_passed_the_best(np.array(found)):
                     break
@@ -144,7 +148,8 @@ class _FoldPath:
                 break
             points = [(result.w, result.b) for result in results]
             self._starts = [Onward(results[0])] if kept and len(results) == 1 else points
-            self.gaps.append(max(result.rel_gap for result in results))
+            missed = [result.rel_gap for result in results if not rounds_to_nothing(result)]
+            self.gaps.append(max(missed, default=0.0))
             scores.append(_number(score(points), search.cv, alpha))
         return scores
 
@@ -158,19 +163,19 @@ class _FoldPath:
     def _score(self, left_out: Source) -> Score:
         search = self._search
         given = search.problem, search.examples, left_out
-        scorer = scorer_of(search.cv.scoring)
-        if scorer is None:
+        if search.cv.scoring is None:
             return minus_mean_loss(*given)
-        return score_by(scorer, search.estimator, *given)
+        return score_by(search.cv.scoring, search.estimator, *given)
 
 
-def _number(score: float, cv: CrossValidation, alpha: float) -> float:
+def _number(score: object, cv: CrossValidation, alpha: float) -> float:
     """Refuse a score that is none, such as that of a measure that is not defined for a fold."""
-    if not math.isfinite(score):
+    if not (isinstance(score, Real) and math.isfinite(score)):
         raise ValueError(
-            f"scoring={cv.scoring!r} gave {score} at alpha={alpha:.3g}: use fewer folds, or another"
+            f"scoring={spelled(cv.scoring)} gave {brief(score)} at alpha={alpha:.3g}, which is no "
+            "score: use fewer folds, or another scoring"
         )
-    return score
+    return float(score)
 
 
 def _standard_error(scores: Array) -> float:
@@ -203,17 +208,18 @@ def _say_so(reached: int, count: int, interrupted: bool) -> None:
             "the seconds ended before any strength was scored in every fold: allow more seconds="
         )
     why = "interrupted" if interrupted else "half of the seconds were over"
-    warn(
-        f"{why}: alpha is the best of the {reached} greatest strengths, of {count}",
-        ConvergenceWarning,
-    )
+    rest = "; it is fitted now, which another interrupt ends" if interrupted else ""
+    warn(f"{why}: alpha is the best of the {reached} greatest strengths, of {count}{rest}")
 
 
 def _warn_of_missed_gaps(paths: Sequence[_FoldPath]) -> None:
     gaps, asked = np.concatenate([path.gaps for path in paths]), paths[0].run.gap
     if missed := int(np.count_nonzero(gaps > asked)):
+        worst = float(gaps.max())
+        accept = f"accept gap={one_digit_up(worst)}, " if worst <= _ACCEPTABLE else ""
         warn(
             f"{missed} of {gaps.size} fits in folds ended with relative gaps of up to "
-            f"{gaps.max():.2g}, not {asked:g}; they are scored all the same",
+            f"{worst:.2g}, not {asked:g}, and are scored all the same: {accept}allow more "
+            "passes=, or raise the least of alphas",
             ConvergenceWarning,
         )

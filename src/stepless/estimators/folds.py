@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -15,10 +16,12 @@ from sklearn.model_selection import (
     check_cv,
 )
 
+from stepless.arguments import brief
 from stepless.arrays import AnyArray, Array, Indices
 from stepless.data import Source, Store
 from stepless.estimators.multiclass import source_per_run
 from stepless.objective import Loss
+from stepless.warning import warn
 
 
 class Examples(NamedTuple):
@@ -69,12 +72,16 @@ def folds_of(cv: Any, examples: Examples, seed: int) -> list[Fold]:
         raise ValueError(
             f"groups must name the group of each of {m} examples, and have shape {np.shape(groups)}"
         )
-    if isinstance(cv, Integral):
+    if counted := isinstance(cv, Integral):
+        _refuse_many(int(cv), examples)
         splitter = _splitter(int(cv), classes is not None, groups is not None, seed)
     else:
         splitter = check_cv(list(cv) if isinstance(cv, tuple) else cv)
     X = np.zeros((m, 1)) if store is not None else source.X.matrix()
-    parts = enumerate(splitter.split(X, y, groups), 1)
+    with warnings.catch_warnings():
+        if counted:  # `_refuse_many` has warned, with a remedy
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        parts = enumerate(_split(splitter, X, y, groups), 1)
     folds = [Fold(*(_rows(rows, m, f"fold {k}") for rows in pair)) for k, pair in parts]
     if not folds:
         raise ValueError("cv yields no folds")
@@ -91,6 +98,50 @@ def _splitter(count: int, classify: bool, grouped: bool, seed: int) -> Any:
         (False, False): KFold,
     }
     return kinds[classify, grouped](count, shuffle=True, random_state=seed)
+
+
+def _split(splitter: Any, X: Any, y: AnyArray, groups: ArrayLike | None) -> list[Any]:
+    """Return the pairs of a splitter; refuse in one sentence what it refuses."""
+    routing = getattr(splitter, "get_metadata_routing", None)
+    if groups is None and routing is not None and routing().split.requests.get("groups") is True:
+        raise ValueError(
+            f"cv={brief(splitter)} keeps groups together: give their names to fit, as groups="
+        )
+    try:
+        return list(splitter.split(X, y, groups))
+    except ValueError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"cv={brief(splitter)} cannot cut these examples: {reason}") from error
+
+
+def _refuse_many(count: int, examples: Examples) -> None:
+    """Refuse more folds than can be filled; warn of a class with fewer examples."""
+    source, classes, groups, _ = examples
+    there = {"examples": source.shape[0]}
+    if groups is not None:
+        there["groups"] = len(np.unique(np.asarray(groups)))
+    if classes is not None:
+        known = source.y[source.s > 0.0].astype(np.intp)
+        members = np.bincount(known, minlength=len(classes))
+        there["examples of any class"] = int(members.max())
+        rare = int(members.argmin())
+    what, most = min(there.items(), key=lambda item: item[1])
+    if count > most:
+        fewer = f"use CrossValidation(cv={most}) or fewer, or " if most > 1 else ""
+        raise ValueError(
+            f"{count} folds are more than there are {what}, {most}: {fewer}give alpha a number"
+        )
+    if classes is None or (least := int(members[rare])) >= count:
+        return
+    if least < 2:
+        raise ValueError(
+            f"class {classes[rare]} has one example, of which the fold that scores it would learn "
+            "none: leave the class out, or give alpha a number"
+        )
+    warn(
+        f"class {classes[rare]} has {least} examples, fewer than the {count} folds, of which some "
+        f"score none of it: use CrossValidation(cv={least}) or fewer"
+    )
 
 
 def _rows(given: Any, m: int, name: str) -> Indices:

@@ -105,7 +105,7 @@ def alpha_path(
     kind = LinearClassifier if found.targets in ("signs", "classes") else LinearRegressor
     _refuse_settings(settings, kind().get_params())
     model = kind(loss=found, **settings)
-    problem, run = Problem.of(model, (found.targets,), alpha=1.0), Run.of(model)
+    problem, run = Problem.of(model, (found.targets,)), Run.of(model)
     problem.regularizer.with_strength(1.0)  # refuse a penalty without one now, not later
     problem, source = _source(model, X, y, sample_weight, problem, run)
     strengths = path_strengths(alphas, problem.objective, [source])

@@ -121,8 +121,8 @@ class Penalized:
         """Bound Ω(w) + ⟨v, w⟩ from below, for all w of the domain with Ω(w) ≤ ceiling.
 
         And for all v within `errors` of a. It is the minimum of both in a box, where Ω is a sum
-        over weights, in a ball of Ω's own norm, and for a ridge; else that of Ω alone or of the
-        domain alone, whichever is higher.
+        over weights, in a ball of Ω's own norm, for a ridge, and for a lasso or an elastic net in
+        a ball; else that of Ω alone or of the domain alone, whichever is higher.
         """
         steepest = np.copysign(np.abs(a) + errors, a)
         if self.regularizer.nonnegative:  # the minimum rises with the slopes
@@ -143,7 +143,11 @@ class Penalized:
             given = np.repeat(factors, self.outputs), *domain.interval(), a - errors, a + errors
             boxed, size = _boxed(omega, *given)
             return float(max(of_penalty, boxed - 4.0 * UNIT * (a.size + 64) * size))
-        if penalty.only_ridge and not penalty.zero:
+        shares = penalty.elastic_shares
+        if shares is not None and shares[0] > 0.0:  # α‖w‖₁ ≥ ⟨u, w⟩ for all |u_j| ≤ α
+            a = a - np.clip(a, -shares[0], shares[0])
+            errors = errors + 2.0 * UNIT * np.abs(a)
+        if shares is not None and self.strength > 0.0:
             return float(max(of_penalty, self._ridged(a, errors, ceiling)))
         return float(max(of_penalty, domain.floor(a) - domain.support(errors)))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from stepless.arguments import brief
 from stepless.arrays import AnyArray
 from stepless.cross_validation import CHOICES, CrossValidation
 from stepless.report.names import METRICS, TERMS, name_of
@@ -39,7 +40,7 @@ def encode(value: object, what: str) -> Scalar:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if not isinstance(value, str | int | float | bool | None):
-        raise ValueError(f"{what} {value!r} cannot be kept in a model file")
+        raise ValueError(f"{what} {brief(value)} cannot be kept in a model file")
     return value
 
 

@@ -15,6 +15,8 @@ from safetensors import SafetensorError
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from stepless.cross_validation import CrossValidation
+from stepless.estimators.proof import chosen_strength
 from stepless.report import encoding
 from stepless.report.atomic import Path, write_together
 from stepless.report.kinds import KINDS, Arrays, Facts, kind_of
@@ -37,7 +39,8 @@ def save_model(
     """Write a fitted estimator to a file, whole or not at all.
 
     Not kept are a `random_state` that is a generator (it becomes None), the state of a stream or of
-    `warm_start` beside the weights, and events beyond 100 000.
+    `warm_start` beside the weights, and events beyond 100 000. Folds that are no number, or a
+    callable `scoring`, are not kept either: `alpha` becomes the strength that they chose.
 
     Parameters
     ----------
@@ -87,6 +90,8 @@ def _contents(estimator: BaseEstimator, about: dict[str, Any]) -> tuple[Facts, A
         )
     check_is_fitted(estimator)
     parameters = estimator.get_params(deep=False)
+    if isinstance(alpha := parameters.get("alpha"), CrossValidation) and not alpha.plain:
+        parameters |= chosen_strength(estimator)
     header: Facts = {
         "kind": name,
         "parameters": encoding.encode_parameters(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple, Self
 
@@ -48,7 +48,7 @@ def choose_strength(problem: Problem, sources: Iterable[Source], run: Run) -> Pr
     if not problem.chooses:
         return problem
     seconds = math.inf if run.seconds is None else 0.5 * run.seconds
-    return replace(problem, alpha=best_strength(problem.objective, list(sources), seconds))
+    return problem.at_strength(best_strength(problem.objective, list(sources), seconds))
 
 
 def best_strength(

@@ -18,15 +18,17 @@ def lacks(objective: Objective) -> str | None:
     """Return why the strength of this objective cannot be chosen, with a remedy; None if it can."""
     penalty = objective.regularizer
     known = penalty.norm_exponent is not None or penalty.elastic_shares is not None
-    if not known or "alpha" not in penalty._fields:
+    varied = "alpha" in penalty._fields
+    if not (known and varied):
+        other = "alpha='cv', or " if varied else ""
         return (
             "alpha='auto' knows the penalties l2, l1, elasticnet(ρ) and lp(p), not "
-            f"{type(penalty).__name__}; choose one of them, or give alpha a number"
+            f"{type(penalty).__name__}; use {other}penalty='l1'"
         )
     if objective.outputs > 1:
         return (
             f"alpha='auto' does not know {type(objective.loss).__name__}, a loss of several "
-            "classes at once; use multi_class='ovr', or give alpha a number"
+            "classes at once; use alpha='cv', or multi_class='ovr'"
         )
     return None
 

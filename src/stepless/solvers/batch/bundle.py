@@ -44,8 +44,8 @@ class Bundle:
                 a few of them in O(n²d); every eighth step for ‖w‖₁ and none a linear programme of n
                 rows and 2d columns (HiGHS)
     Needs       any penalty, free, and if it is a sum over weights, not negative or in a box; in a
-                ball l2 and none, in an ℓ₁ ball l1 and none, in a simplex none; where there is no
-                penalty, a bounded domain
+                ball l2, l1, elastic net and none, in another norm's l1, elastic net and, if that is
+                ℓ₁, none; in a simplex none; where there is no penalty, a bounded domain
     Differs     at most 250 planes are kept (see certificates.Planes). A free intercept is minimised
                 out in the oracle. Where Ω* is not smooth (l1, none, penalties of groups and rows),
                 w_{t+1} is not the minimiser, a far corner, but the point nearest to the best so far
@@ -120,6 +120,8 @@ def _planes_of(objective: Penalized) -> type[Planes] | None:
         return PolyhedralPlanes
     if objective.domain.separable:
         return CurvedPlanes if objective.regularizer.smooth_conjugate() else GeneralPlanes
+    if objective.regularizer.has_lasso and objective.domain.lasso_first:
+        return GeneralPlanes
     return None
 
 
