@@ -95,7 +95,7 @@ def test_metrics_at_k(folder, options, metric, k, name):
     ("options", "sentence"),
     [
         (("--metric", "f2"), "there is no metric 'f2': did you mean 'f1'?"),
-        (("--metric", "precision_at_k"), "needs k="),
+        (("--metric", "precision_at_k"), "needs --k:"),
         (("--metric", "f1", "--k", "3"), "has no k"),
         (("--metric", "recall_at_k", "--k", "-1"), "k must be a whole number of examples"),
         (("--metric", "f1", "--loss", "hinge"), "--loss does not go with --metric f1"),

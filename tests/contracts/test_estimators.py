@@ -42,7 +42,7 @@ SIGNATURES = {
         "class_weight=None, random_state=None, verbose=0"
     ),
     "LinearClassifier": (
-        "loss='hinge', *, penalty='l2', alpha=0.0001, domain='free', multi_class='ovr', "
+        "loss='hinge', *, penalty='l2', alpha='scaled', domain='free', multi_class='ovr', "
         "solver='auto', gap=0.001, passes=None, seconds=None, fit_intercept=True, "
         "class_weight=None, random_state=None, n_jobs=None, warm_start=False, shuffle=True, "
         "verbose=0"
@@ -53,7 +53,7 @@ SIGNATURES = {
         "verbose=0"
     ),
     "LinearRegressor": (
-        "loss='squared', *, penalty='l2', alpha=0.0001, domain='free', solver='auto', "
+        "loss='squared', *, penalty='l2', alpha='scaled', domain='free', solver='auto', "
         "gap=0.001, passes=None, seconds=None, fit_intercept=True, random_state=None, "
         "n_jobs=None, warm_start=False, shuffle=True, verbose=0"
     ),

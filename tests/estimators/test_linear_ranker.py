@@ -103,7 +103,7 @@ def test_sparse_float32_pickles_and_other_penalties(web):
     thin = clone(ranker).set_params(penalty="l1", alpha=0.05, gap=1e-2).fit(X, y, qid=qid)
     assert thin.solver_ == "bundle"
     assert thin.stopped_by_ == "gap"
-    given = clone(ranker).set_params(penalty=L1(0.05), gap=1e-2).fit(X, y, qid=qid)
+    given = clone(ranker).set_params(penalty=L1(0.05), alpha=0.05, gap=1e-2).fit(X, y, qid=qid)
     np.testing.assert_array_equal(given.coef_, thin.coef_)
 
 

@@ -306,7 +306,10 @@ def test_labels_weights_and_numbers_of_examples(hinge):
             "for the penalty SquaredL2(alpha=0.01), but the model's is SquaredL2(alpha=0.02)",
         ),
         ({"penalty": "l1"}, "but the model's is L1(alpha=0.01)"),
-        ({"penalty": GroupsL2.of(0.1, [0, 0, 1, 1, 1, 1])}, "model's is GroupsL2(alpha=0.1"),
+        (
+            {"penalty": GroupsL2.of(0.1, [0, 0, 1, 1, 1, 1]), "alpha": 0.1},
+            "model's is GroupsL2(alpha=0.1",
+        ),
         ({"domain": "ball(3)"}, "is a proof for the domain Free(), but the model's is L2Ball("),
         ({"domain": Polytope.of(np.eye(6), np.ones(6))}, "but the model's is Polytope("),
         ({"fit_intercept": False}, "is a proof for the intercept free, but the model's is none"),

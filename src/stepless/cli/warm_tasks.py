@@ -108,6 +108,7 @@ def _fit_linear(
 ) -> None:
     for solver in solvers:
         _raise_interrupt(clone(model).set_params(solver=solver).fit(X, y)).predict(X)
+    _raise_interrupt(clone(model).set_params(passes=1, gap=0.0).fit(X, y))  # a gap that is missed
     first = {"classes": [-1, 1]} if isinstance(model, LinearClassifier) else {}
     stream = clone(model)
     for _ in range(2):  # a stream first looks back at 100 examples

@@ -31,7 +31,7 @@ _SEARCH = 0.1  # share of the first slope at which a line search is over
 _TRIALS = 50
 _SHORT, _FAR = 0.03, 4.0  # times a length are the extremes that are tried beside it
 _DENSELY, _SPARSELY = 0.75, 0.25  # ratios of a fan: for a decent length, and for exact shifts
-_SHARE = 8
+_SHARE = 8  # one example in eight is in the sample for a head start
 _FEWEST = 2000
 _MOST_EXAMPLES, _MOST_ENTRIES = 200_000, 10_000_000  # of a sample, whatever there are
 

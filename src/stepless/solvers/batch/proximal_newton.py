@@ -166,7 +166,7 @@ class ProximalNewton:
             dual = self._begin(risk, state, dual)
         chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
         if not chosen.features.size:
-            state.promise = 0.0
+            state.promise, state.ahead = 0.0, None
             survey(risk, state)
             return _look(risk, state)
         if state.chosen is not None and state.chosen.holds(chosen):
