@@ -83,3 +83,22 @@ def test_no_slopes_prove_more_than_the_optimum(kind, intercept):
                 if off == 0.0:
                     loose = 1e-4 if kind == "far" else 1e-9
                     assert found.lower_bound >= float(best) * (1.0 - loose)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("small", [2.0**-520, 2.0**-600, 2.0**-900])
+def test_a_feature_whose_squares_underflow_is_not_absent(small, intercept):
+    """Without a penalty its weight may be as large as it is small."""
+    X, y, s = examples("plain", 0)
+    [free] = [j for j, factor in enumerate(FACTORS) if factor == 0.0][:1]
+    source = Source(X * np.where(np.arange(4) == free, small, 1.0), y, s / s.mean())
+    best, _, _ = ridge(X, y, source.s, 0.3, FACTORS, intercept)
+    others = [j for j in range(4) if j != free]
+    factors = [FACTORS[j] for j in others]
+    _, x, a = ridge(X[:, others], y, source.s, 0.3, factors, intercept)
+    w = np.zeros(4)
+    w[others] = x[:3]
+    objective = Objective(Squared(), FactoredElasticNet(0.3, FACTORS, 0.0), intercept=intercept)
+    slopes = source.split(np.array(a))
+    found = sums.verify(objective, source, w, x[3] if intercept else 0.0, slopes)
+    assert exact(found.lower_bound) <= best

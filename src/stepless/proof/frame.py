@@ -75,8 +75,9 @@ class Frame:
         scale = np.linalg.norm(R, axis=0)
         if not (scale > 0.0).all() or not R.diagonal().all():
             return None
-        T = solve_triangular(R / scale, np.eye(order.size)) / scale[:, None]
-        lengths = np.linalg.norm(T, axis=1) * WIDER
+        with np.errstate(over="ignore"):  # features so small are not known
+            T = solve_triangular(R / scale, np.eye(order.size)) / scale[:, None]
+            lengths = np.linalg.norm(T, axis=1) * WIDER
         known = bool(np.isfinite(T).all() and (lengths < _LONGEST).all())
         return cls(source, free, h, centre, order, T, lengths) if known else None
 

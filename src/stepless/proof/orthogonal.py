@@ -20,6 +20,7 @@ import numpy as np
 
 from stepless.arrays import Array, Indices
 from stepless.compiled.light import rowless
+from stepless.compiled.products import moments
 from stepless.data import Block, Source
 from stepless.proof.frame import Frame, RoundedPlane
 from stepless.proof.optimum_distance import too_large
@@ -32,6 +33,9 @@ def largest_change(source: Source, free: bool, features: Indices, plane: Rounded
     `plane` has the sums of all features, and the slopes that they are of.
     """
     m = source.shape[0]
+    # not by their squares, which may be too small for a double
+    present = source.narrowed(features).total(moments, (3, features.size))[0] > 0.0
+    features = features[present]
     if not features.size:
         return 0.0
     if too_large(m, features.size + free):

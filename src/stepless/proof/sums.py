@@ -143,8 +143,8 @@ def lower_bound(
     offset = given.offset
     bare = objective.unpenalized(np.where(np.abs(g) <= errors, 0.0, g))
     if bare.size:
-        plane, seen = RoundedPlane(g, errors, offset, given.slopes), bare[source.sizes[bare] > 0.0]
-        change = orthogonal.largest_change(source, objective.intercept, seen, plane)
+        plane = RoundedPlane(g, errors, offset, given.slopes)
+        change = orthogonal.largest_change(source, objective.intercept, bare, plane)
         if not math.isfinite(change):
             return -math.inf, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
         errors += change * size
@@ -169,10 +169,10 @@ def least_penalty(objective: Penalized, d: int, ceiling: float) -> float:
 def minimum_from_below(objective: Penalized, g: Array, errors: Array, ceiling: float) -> float:
     """Bound Ω(w) + ⟨v, w⟩ from below, for all w with Ω(w) ≤ ceiling, all v within errors of g.
 
-    An error of 0 is that of a slope of 0. The w are those of the domain; unless it is a product of
+    A slope of 0 without an error is 0. The w are those of the domain; unless it is a product of
     intervals, of one that is wider by its `OUTSIDE`-th part.
     """
-    errors = np.where(errors > 0.0, errors + TINY, 0.0)
+    errors = np.where((g == 0.0) & (errors == 0.0), 0.0, errors + TINY)
     if objective.euclidean:
         slope = math.sqrt(products.square(np.abs(g) + errors)) * (1.0 + 8.0 * UNIT) + TINY**0.5
         least = objective.floor(slope, 0.0)
