@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from time import process_time
 
 import numpy as np
 
-from benchmarks import datasets
-from benchmarks.alpha_sets import ASIDE, TUNING
+from benchmarks.alpha_sets import ASIDE, TUNING, asked, at_hand
 from benchmarks.tables import table
 from stepless import LinearClassifier, LinearRegressor
 from stepless.problem import loss_of
@@ -64,9 +62,7 @@ def compared(case, loss, seed):
 
 def main(sets, which):
     rows = []
-    for name, case in sets.items():
-        if (which and name not in which) or (case.needs and not datasets.present(*case.needs)):
-            continue
+    for name, case in at_hand(sets, which):
         for loss in case.losses:
             found = [compared(case, loss, seed) for seed in range(case.draws)]
             alpha, chosen, best, at, lost, time = np.mean([row for _, row in found], axis=0)
@@ -79,10 +75,7 @@ def main(sets, which):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", default="", help="names, with semicolons between them")
-    given = parser.parse_args()
-    named = [name for name in given.sets.split(";") if name]
+    named = asked(__doc__)
     for title, sets in (("sets that the rule was made on", TUNING), ("sets left aside", ASIDE)):
         print(f"## alpha='auto' and the best of a grid on the test set: {title}\n")
         main(sets, named)

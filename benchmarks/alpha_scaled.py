@@ -5,7 +5,6 @@ The grid is chosen on the test set itself.
 
 from __future__ import annotations
 
-import argparse
 import lzma
 import warnings
 
@@ -14,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from benchmarks import datasets
 from benchmarks.alpha_auto import score
-from benchmarks.alpha_sets import ASIDE, NUMBERS, TUNING, Set
+from benchmarks.alpha_sets import ASIDE, NUMBERS, TUNING, Set, asked, at_hand
 from benchmarks.tables import table
 from stepless import LinearClassifier, LinearRegressor
 from stepless.problem import loss_of
@@ -119,9 +118,7 @@ def compared(case, loss, penalty):
 
 def main(sets, which):
     rows = []
-    for name, case in sets.items():
-        if (which and name not in which) or (case.needs and not datasets.present(*case.needs)):
-            continue
+    for name, case in at_hand(sets, which):
         for loss in case.losses:
             for penalty in PENALTIES:
                 if (found := compared(case, loss, penalty)) is None:
@@ -134,9 +131,7 @@ def main(sets, which):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", default="", help="names, with semicolons between them")
-    named = [name for name in parser.parse_args().sets.split(";") if name]
+    named = asked(__doc__)
     looked_at = {"cadata": TUNING["cadata"]._replace(losses=_LOSSES)} | {
         name: case for name, case in TUNING.items() if name != "cadata"
     }

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import argparse
 import bz2
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -251,3 +252,17 @@ ASIDE = {
     "lognormal signs, 4000": _generated(lambda m, seed: lognormal_signs(m, 100 + seed), 4000),
     "rare, 3000": _generated(lambda m, seed: rare(m, 100 + seed), 3000),
 }
+
+
+def asked(about: str | None) -> list[str]:
+    """Return the names of sets that the command line gives; none stands for all."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--sets", default="", help="names, with semicolons between them")
+    return [name for name in parser.parse_args().sets.split(";") if name]
+
+
+def at_hand(sets: dict[str, Set], names: list[str]) -> Iterator[tuple[str, Set]]:
+    """Yield the sets asked for whose data are here."""
+    for name, case in sets.items():
+        if (not names or name in names) and (not case.needs or datasets.present(*case.needs)):
+            yield name, case

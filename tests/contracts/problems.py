@@ -2,12 +2,22 @@
 
 from copy import copy
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from scipy import sparse
 
 from stepless.data import Source
-from stepless.objective import LOSSES, L2Ball, Objective, SquaredL2, Zero
+from stepless.objective import (
+    LOSSES,
+    Box,
+    Free,
+    L2Ball,
+    Nonnegative,
+    Objective,
+    SquaredL2,
+    Zero,
+)
 from stepless.risks.linear_risk import LinearRisk
 from transcriptions.batch import optimum
 
@@ -36,6 +46,21 @@ def examples(loss, seed, m, d):
     else:
         y = z
     return X, y
+
+
+def by_weights(loss):
+    """Data with fewer and with more features than examples, in each domain of single weights.
+
+    Each is what a solver is given, X dense or sparse, the same with X dense, domain and intercept.
+    """
+    kinds = product([(40, 4), (30, 60)], [Free(), Box(-0.3, 0.5), Nonnegative()], [False, True])
+    for n, (size, domain, intercept) in enumerate(kinds):
+        X, y = examples(loss, n, *size)
+        s = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], len(y)) if n % 2 else None
+        if s is not None:
+            s[:2] = 1.0
+        given = sparse.csr_matrix(X) if n % 3 else X
+        yield (given, y, s), (X, y, s), domain, intercept
 
 
 class Case:

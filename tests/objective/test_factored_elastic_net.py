@@ -86,6 +86,7 @@ def test_least_in_a_box_against_a_grid(ratio, low):
         ((1.0, [0, 0]), "one at least must be positive; or say penalty='none'"),
         ((1.0, []), "one at least must be positive"),
         ((1.0, [[1, 1]]), "a feature needs one factor, not an array of shape"),
+        ((1.0, "many"), "factors must be numbers, one for each feature, not 'many'"),
     ],
 )
 def test_impossible_factors_get_one_clear_sentence(arguments, message):
@@ -96,7 +97,7 @@ def test_impossible_factors_get_one_clear_sentence(arguments, message):
 def test_factors_of_other_features_are_refused():
     penalty = FactoredElasticNet(1.0, [1, 2])
     for method in (penalty.total, lambda w: penalty.shrink(w, w)):
-        with pytest.raises(ValueError, match="as many factors as features"):
+        with pytest.raises(ValueError, match="as many factors as there are features"):
             method(np.ones((3, 1)))
     model = LinearRegressor(penalty=penalty)
     with pytest.raises(ValueError, match="has 2 factors, but there are 3 features; give one"):

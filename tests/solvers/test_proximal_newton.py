@@ -11,7 +11,7 @@ from scipy.optimize import minimize as scipy_minimize
 from scipy.special import expit
 from sklearn.linear_model import Lasso
 
-from contracts.problems import PARAMETERS, examples
+from contracts.problems import PARAMETERS, by_weights, examples
 from contracts.turning import Turning
 from stepless import L1, LOSSES, ElasticNet, LinearClassifier, LinearRegressor, Source, Stopping
 from stepless.design import Dense
@@ -99,18 +99,12 @@ def scipys_optimum(name, data, shares, domain, intercept):
 @pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("penalty", [L1(0.03), ElasticNet(0.02, 0.7)], ids=str)
 def test_it_reaches_the_optimum_of_another_solver(loss, penalty):
-    kinds = product([(40, 4), (30, 60)], [Free(), Box(-0.3, 0.5), Nonnegative()], [False, True])
-    for n, (size, domain, intercept) in enumerate(kinds):
-        X, y = examples(loss, n, *size)
-        s = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], len(y)) if n % 2 else None
-        if s is not None:
-            s[:2] = 1.0
-        given = sparse.csr_matrix(X) if n % 3 else X
+    for given, dense, domain, intercept in by_weights(loss):
         kind = LOSSES[loss](**PARAMETERS.get(loss, {}))
-        found = solved(kind, penalty, (given, y, s), domain, intercept)
-        case = size, domain, intercept, found.rel_gap
+        found = solved(kind, penalty, given, domain, intercept)
+        case = dense[0].shape, domain, intercept, found.rel_gap
         assert found.stopped_by == "gap", case
-        best = scipys_optimum(loss, (X, y, s), penalty.elastic_shares, domain, intercept)
+        best = scipys_optimum(loss, dense, penalty.elastic_shares, domain, intercept)
         assert found.objective <= best * (1.0 + 1.1e-9), case
         assert found.lower_bound <= best, case
 

@@ -1,7 +1,6 @@
 """Proximal Newton steps on smoothed losses, against the optima of cone programmes."""
 
 import math
-from itertools import product
 
 import clarabel
 import numpy as np
@@ -9,12 +8,13 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from contracts.problems import PARAMETERS, examples
-from stepless import L1, LOSSES, ElasticNet, LinearRegressor, Source, Stopping
+from contracts.problems import PARAMETERS, by_weights, examples
+from stepless import L1, LOSSES, ElasticNet, GroupsL2, LinearRegressor, Source, Stopping
 from stepless.minimization import minimize
-from stepless.objective import Box, Free, Loss, Nonnegative, Objective, Zero
+from stepless.objective import Box, Free, Hinge, Loss, Objective, Zero
 from stepless.risks.linear_risk import LinearRisk
 from stepless.solvers import SOLVERS
+from stepless.solvers.auto import choose
 from stepless.solvers.batch.newton_step import Predictions
 
 CORNERED = ["hinge", "absolute", "quantile", "epsilon_insensitive"]
@@ -73,20 +73,56 @@ def programmes_optimum(name, data, shares, domain, intercept):
 @pytest.mark.parametrize("loss", CORNERED)
 @pytest.mark.parametrize("penalty", [L1(0.03), ElasticNet(0.02, 0.7)], ids=str)
 def test_it_reaches_the_optimum_of_another_solver(loss, penalty):
-    kinds = product([(40, 4), (30, 60)], [Free(), Box(-0.3, 0.5), Nonnegative()], [False, True])
-    for n, (size, domain, intercept) in enumerate(kinds):
-        X, y = examples(loss, n, *size)
-        s = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], len(y)) if n % 2 else None
-        if s is not None:
-            s[:2] = 1.0
-        given = sparse.csr_matrix(X) if n % 3 else X
+    for given, dense, domain, intercept in by_weights(loss):
         kind = LOSSES[loss](**PARAMETERS.get(loss, {}))
-        found = solved(kind, penalty, (given, y, s), domain, intercept)
-        case = size, domain, intercept, found.rel_gap
+        found = solved(kind, penalty, given, domain, intercept)
+        case = dense[0].shape, domain, intercept, found.rel_gap
         assert found.stopped_by == "gap", case
-        best = programmes_optimum(loss, (X, y, s), penalty.elastic_shares, domain, intercept)
+        best = programmes_optimum(loss, dense, penalty.elastic_shares, domain, intercept)
         assert found.objective <= best * (1.0 + 1.1e-6) + 1e-9, case
         assert found.lower_bound <= best + 1e-9, case
+
+
+def grouped_optimum(name, data, alpha, size):
+    """The least α Σ‖w_g‖₂ + R for groups of consecutive features, by clarabel, in (w, r, t, b)."""
+    X, y = data
+    m, d = X.shape
+    count = d // size
+    q = np.concatenate([np.zeros(d), np.full(count, alpha), np.full(m, 1.0 / m), [0.0]])
+    rows, most = [], []
+    for slope, height in zip(*pieces(name, y), strict=True):
+        parts = slope[:, None] * X, np.zeros((m, count)), -np.eye(m), slope[:, None]
+        rows.append(np.hstack(parts))
+        most.append(-height)
+    for g in range(count):  # (r_g, w_g) in a second-order cone
+        cone = np.zeros((1 + size, q.size))
+        cone[0, d + g] = -1.0
+        cone[1:, g * size : (g + 1) * size] = -np.eye(size)
+        rows.append(cone)
+        most.append(np.zeros(1 + size))
+    cones = [clarabel.NonnegativeConeT(2 * m)] + [clarabel.SecondOrderConeT(1 + size)] * count
+    A, h = sparse.csc_matrix(np.vstack(rows)), np.concatenate(most)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    P = sparse.csc_matrix((q.size, q.size))
+    found = clarabel.DefaultSolver(P, q, A, h, cones, settings).solve()
+    assert "Solved" in str(found.status), found.status
+    return found.obj_val
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "quantile"])
+def test_groups_reach_the_optimum_of_another_solver(loss):
+    X, y = examples(loss, 3, 60, 12)
+    penalty = GroupsL2.of(0.08, np.arange(12) // 3)
+    found = solved(LOSSES[loss](**PARAMETERS.get(loss, {})), penalty, (X, y, None))
+    best = grouped_optimum(loss, (X, y), 0.08, 3)
+    assert found.stopped_by == "gap"
+    assert found.objective == pytest.approx(best, rel=2e-6)
+    assert found.lower_bound <= best * (1.0 + 1e-7)
+    lengths = np.linalg.norm(found.w.reshape(4, 3), axis=1)
+    assert (lengths > 0.0).any()
+    chosen = choose(LinearRisk(Objective(Hinge(), penalty), Source(X, np.sign(y))), 1e-3)
+    assert chosen.name.startswith("smoothed-proximal-newton")
 
 
 class Crooked(Loss):

@@ -16,6 +16,7 @@ from stepless.arguments import brief
 from stepless.arrays import Array, Indices, MatrixLike
 from stepless.cached import cached_property
 from stepless.compiled import oracle, products
+from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.light import light
 from stepless.data.block import Block
 from stepless.data.column import Column
@@ -361,11 +362,12 @@ def _gram(block: Block, H: Array, c: Array, d: int) -> None:
     rows = np.flatnonzero(c)
     for lo in range(0, rows.size, n):
         here = rows[lo : lo + n] if rows.size < c.size else slice(lo, lo + n)
-        roots = np.sqrt(c[here])[:, None]
+        roots = np.sqrt(np.maximum(c[here], 0.0))[:, None]  # rounding may leave less than 0
         A = np.empty((roots.size, H.shape[0]))
         np.multiply(X.array[here], roots, out=A[:, :d])
         A[:, d:] = roots
-        H[:] = dsyrk(1.0, A.T, beta=1.0, c=H.T, overwrite_c=True).T
+        with single_threaded_blas():  # the same bits wherever it is done
+            H[:] = dsyrk(1.0, A.T, beta=1.0, c=H.T, overwrite_c=True).T
 
 
 def _narrow(block: Block, features: Indices) -> Dense | Sparse:

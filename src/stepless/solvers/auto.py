@@ -62,9 +62,9 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | and a smooth loss                                | each weight, or GroupsL2, then     |
     |                                                  | accelerated                        |
     | … and a loss with corners                        | smoothed-proximal-newton if both   |
-    |                                                  | are of each weight, then bundle up |
-    |                                                  | to 1500 features, if it knows      |
-    |                                                  | both; adagrad                      |
+    |                                                  | are of each weight, or GroupsL2,   |
+    |                                                  | then bundle up to 1500 features,   |
+    |                                                  | if it knows both; adagrad          |
     | weights in a ball                                | bundle                             |
     | a joint loss of several classes                  | proximal-bundle                    |
     | a loss without curvature or corners              | proximal-bundle                    |

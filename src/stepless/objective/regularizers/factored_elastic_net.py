@@ -7,12 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from stepless.arguments import brief
 from stepless.arrays import Array, Indices
 from stepless.objective.domains.domain import frozen
 from stepless.objective.regularizers.elastic_net import ElasticNet
 from stepless.objective.regularizers.regularizer import Regularizer, norm_floor
 from stepless.objective.regularizers.zero import Zero
 from stepless.rounding import UNIT
+
+
+def _numbers(factors: Any) -> Array:
+    try:
+        return frozen(factors)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"factors must be numbers, one for each feature, not {brief(factors)}"
+        ) from None
 
 
 class FactoredElasticNet(Regularizer):
@@ -39,7 +49,7 @@ class FactoredElasticNet(Regularizer):
     separable: ClassVar[bool] = False
     by_rows: ClassVar[bool] = False
     by_weights: ClassVar[bool] = True
-    _coerce: ClassVar[dict[str, Any]] = {"factors": frozen}
+    _coerce: ClassVar[dict[str, Any]] = {"factors": _numbers}
     alpha: float
     factors: Array
     ratio: float = 1.0
@@ -94,7 +104,7 @@ class FactoredElasticNet(Regularizer):
 
     def total(self, w: Array) -> float:
         if w.shape[0] != self.factors.size:
-            raise ValueError("there are other than as many factors as features")
+            raise ValueError("the penalty needs as many factors as there are features")
         sum_ = 0.0
         for j in range(w.shape[0]):
             for c in range(w.shape[1]):
@@ -104,7 +114,7 @@ class FactoredElasticNet(Regularizer):
 
     def shrink(self, w: Array, steps: Array) -> None:
         if w.shape[0] != self.factors.size:
-            raise ValueError("there are other than as many factors as features")
+            raise ValueError("the penalty needs as many factors as there are features")
         for j in range(w.shape[0]):
             for c in range(w.shape[1]):
                 w[j, c] = self.prox_of(j, w[j, c], steps[j, c])

@@ -323,6 +323,13 @@ def _thinned(block: Block, c: Array, stride: int) -> Array:
     return some
 
 
+def checked_aim(aim: float) -> float:
+    """Return a relative gap to reach; ValueError if it is none."""
+    if not 0.0 <= aim < math.inf:
+        raise ValueError(f"aim must be a relative gap, 0 or more, not {aim:g}")
+    return aim
+
+
 def head_start_sample(risk: RowRisk, fewest: int | None = None) -> RowRisk | None:
     """Return a sample of an eighth of the examples, or of less; None if it has too few.
 

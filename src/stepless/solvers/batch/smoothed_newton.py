@@ -101,9 +101,7 @@ class SmoothedNewton:
     needs: ClassVar[type] = RowRisk
 
     def __init__(self, aim: float = 1e-3) -> None:
-        if not 0.0 <= aim < math.inf:
-            raise ValueError(f"aim must be a relative gap, 0 or more, not {aim:g}")
-        self.aim = aim
+        self.aim = newton_step.checked_aim(aim)
 
     def lacks(self, objective: Objective) -> str | None:
         return needs_corners(objective)

@@ -17,7 +17,7 @@ from stepless.objective.losses.envelope import Envelope
 from stepless.proof.witness import Slopes
 from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
-from stepless.solvers.batch import proximal_newton
+from stepless.solvers.batch import newton_step, proximal_newton
 from stepless.solvers.batch.newton_step import unweighted
 from stepless.solvers.batch.proximal_newton import ProximalNewton, ProximalNewtonState
 from stepless.solvers.solver import Finding
@@ -45,7 +45,8 @@ class SmoothedProximalNewtonState:
 class SmoothedProximalNewton:
     """Proximal Newton steps on a loss with rounded corners, made finer as they go.
 
-    Solves      min_w Ω(w) + R(w, b), w in a domain, ℓ without a curvature; Ω and domain by weights
+    Solves      min_w Ω(w) + R(w, b), w in a domain, ℓ without a curvature; Ω and domain by weights,
+                or Ω a group lasso
     Algorithm   ℓ is smoothed around slopes ā_i: to max_a ap − ℓ*(a) − (h/2)(a − ā_i)², which is its
                 Moreau envelope of width h at p + hā_i, less a constant. `proximal-newton` minimises
                 that. When a step promises less than a twentieth of what the smoothing costs, ā
@@ -58,7 +59,7 @@ class SmoothedProximalNewton:
                 share for which Ω* is finite. The smoothing's part of it is
                 Σ s_i (ℓ(p_i) − ℓ(v_i) − a_i (p_i − v_i))/m, v_i = p_i − h(a_i − ā_i)
     Cost        that of `proximal-newton`; its Hessians have the rows near a corner only
-    Needs       of the penalty, `prox` of a weight; of the domain, `clip`
+    Needs       of the penalty, `prox` of a weight, or `group_lasso`; of the domain, `clip`
     Differs     from Li, Sun and Toh: Newton's method is that of the primal problem, on working
                 sets. A loss without `implicit_slope` gets one by bisection.
 
@@ -80,9 +81,7 @@ class SmoothedProximalNewton:
     needs: ClassVar[type] = RowRisk
 
     def __init__(self, aim: float = 1e-3) -> None:
-        if not 0.0 <= aim < math.inf:
-            raise ValueError(f"aim must be a relative gap, 0 or more, not {aim:g}")
-        self.aim = aim
+        self.aim = newton_step.checked_aim(aim)
 
     def lacks(self, objective: Objective) -> str | None:
         if objective.loss.offers("curvature"):
@@ -146,7 +145,5 @@ def _sharpen(risk: RowRisk, state: SmoothedProximalNewtonState) -> None:
     newton.kept.follow(source, state.offset, -1.0)
     newton.kept.follow(source, offset, 1.0)
     state.offset = newton.kept.offset = offset
-    blank = source.empty(), source.empty()
-    state.newton = newton = replace(newton, slopes=blank[0], c=blank[1], promise=math.inf)
-    newton.model = newton.ahead = None
+    newton.model, newton.ahead, newton.promise = None, None, math.inf
     proximal_newton.survey(_smoothed(risk, state.width), newton)
