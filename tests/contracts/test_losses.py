@@ -183,6 +183,11 @@ def test_curvature_is_the_derivative_of_the_slope_away_from_kinks(loss):
     assert seen > 30
 
 
+def test_only_least_squares_are_quadratic():
+    assert [loss for loss in MEMBERS if loss.quadratic] == [Squared()]
+    assert {Squared().curvature(z, y) for z in (-2.0, 0.0, 3.0) for y in (0.0, 1.0)} == {1.0}
+
+
 @pytest.mark.parametrize("loss", CORNERS, ids=repr)
 def test_corners_make_up_the_loss(loss):
     y = np.array(TARGETS[loss.targets])

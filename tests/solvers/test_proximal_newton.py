@@ -41,6 +41,7 @@ from stepless.solvers.auto import choose
 from stepless.solvers.batch import quadratic_model, working_set
 
 FACTORED = FactoredElasticNet(0.01, [0.0, *np.linspace(0.1, 2.0, 19)])
+gram = Source.gram
 SMOOTH = ["logistic", "squared", "squared_hinge", "huber", "poisson", "smoothed_hinge"]
 
 
@@ -378,6 +379,36 @@ def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
     left, before = (np.linalg.norm(r[free] / scale) for r in (slopes, start))
     assert left <= 0.1 * before
     assert not found[~free].any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_matrix])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_hessian_grows_into_the_one_of_all_features(kind, intercept):
+    X, y = examples("squared", 0, 60, 9)
+    source = Source(kind(X), y, np.linspace(0.5, 2.0, 60))
+    c, places = source.split(np.linspace(0.1, 0.5, 60)), np.array([1, 2, 4, 8])
+    objective, damping = Objective(Squared(), L1(0.1), intercept=intercept), np.linspace(1, 2, 9)
+    part = objective, source.narrowed(places), c, damping[places]
+    known = quadratic_model.HessianModel(*part), places
+    grown = quadratic_model.HessianModel(objective, source, c, damping, known)
+    whole = quadratic_model.HessianModel(objective, source, c, damping)
+    np.testing.assert_allclose(grown.H, whole.H, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(grown.pull, whole.pull, rtol=1e-12, atol=1e-12)
+
+
+def test_least_squares_keep_their_hessian_as_working_sets_grow(monkeypatch):
+    monkeypatch.setattr(working_set, "_FEWEST", 5)
+    formed = []
+    monkeypatch.setattr(Source, "gram", lambda *given: formed.append(1) or gram(*given))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 300))
+    y = X[:, :30] @ rng.normal(size=30) + rng.normal(size=200)
+    found = solved(Squared(), L1(0.1), (X, y, None))
+    assert found.stopped_by == "gap"
+    assert len(found.trace) > 3
+    assert len(formed) == 1
+    reference = Lasso(alpha=0.1, tol=1e-12, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(found.w, reference.coef_, atol=1e-4)
 
 
 def test_rows_beyond_memory_are_not_copied(monkeypatch):

@@ -94,6 +94,24 @@ def gram(block, H, c, d):
                 H[d, d] += c[i]
 
 
+@compiled("block[m,d] H[n,d] c[m] place[d]", fastmath=FAST)
+def gram_rows(block, H, c, place):
+    """Add to H: Σ c_i x_ij x_iᵀ, in row place[j] for each feature j that has one, of n at most."""
+    X, _, _ = block
+    n = H.shape[0]
+    for i in range(c.size):
+        if c[i] != 0.0:
+            first, last = X.span(i)
+            for k in range(first, last):
+                j, v = X.entry(i, k)
+                if place[j] < n:
+                    v *= c[i]
+                    row = H[place[j]]
+                    for other in range(first, last):
+                        h, u = X.entry(i, other)
+                        row[h] += v * u
+
+
 @compiled("block[m,d] A[m,≥d]")
 def spread(block, A):
     """Write A, which is 0: the block's entries."""

@@ -329,6 +329,11 @@ class Source:
         size = self.shape[1] + ones
         return self.total(_gram, (size, size), self.split(c), self.shape[1])
 
+    def gram_rows(self, c: Array | Column, features: Indices) -> Array:
+        """Return Σ c_i x_ij x_iᵀ, c_i ≥ 0, one row per feature j given."""
+        shape = features.size, self.shape[1]
+        return self.total(_gram_rows, shape, self.split(c), features)
+
     @cached_property
     def sizes(self) -> Array:
         """Root mean square of each feature."""
@@ -358,6 +363,9 @@ def _gram(block: Block, H: Array, c: Array, d: int) -> None:
     if type(X) is not Dense:
         products.gram(block, H, c, d)
         return
+    if H.shape[0] == d and X.array.dtype == H.dtype and c.size and (c == c[0]).all():
+        _add_products(H, max(float(c[0]), 0.0), X.array)
+        return
     n = max(_ENTRIES // max(H.shape[0], 1), 1)
     rows = np.flatnonzero(c)
     for lo in range(0, rows.size, n):
@@ -366,8 +374,27 @@ def _gram(block: Block, H: Array, c: Array, d: int) -> None:
         A = np.empty((roots.size, H.shape[0]))
         np.multiply(X.array[here], roots, out=A[:, :d])
         A[:, d:] = roots
-        with single_threaded_blas():  # the same bits wherever it is done
-            H[:] = dsyrk(1.0, A.T, beta=1.0, c=H.T, overwrite_c=True).T
+        _add_products(H, 1.0, A)
+
+
+def _add_products(H: Array, share: float, A: Array) -> None:
+    """Add the lower triangle of AᵀA, times a share, to H."""
+    with single_threaded_blas():  # the same bits wherever it is done
+        found = dsyrk(share, A.T, beta=1.0, c=H.T, overwrite_c=True).T
+    if not np.may_share_memory(found, H):
+        H[:] = found
+
+
+def _gram_rows(block: Block, H: Array, c: Array, features: Indices) -> None:
+    """Do as `Source.gram_rows`; plain dense rows by BLAS."""
+    X = block.X
+    if type(X) is not Dense:
+        place = np.full(H.shape[1], features.size)
+        place[features] = np.arange(features.size)
+        products.gram_rows(block, H, c, place)
+        return
+    with single_threaded_blas():  # the same bits wherever it is done
+        np.matmul((X.array[:, features] * c[:, None]).T, X.array, out=H)
 
 
 def _narrow(block: Block, features: Indices) -> Dense | Sparse:

@@ -32,6 +32,8 @@ class Loss(Declared):
         `conjugate_size`.
     unimodal
         True if `curvature` nowhere falls and then rises: on an interval it is least at an end.
+    quadratic
+        True if `curvature` is one number: then a quadratic model of the risk is exact.
     unit_slopes
         True if ℓ(·, y) is linear wherever it is positive, with slopes of ±1 (of a joint loss: of
         two of its predictions), so that a step of a passive-aggressive method can bring it to 0.
@@ -54,6 +56,7 @@ class Loss(Declared):
     linked: ClassVar[bool] = False
     ulps: ClassVar[float] = 64.0
     unimodal: ClassVar[bool] = False
+    quadratic: ClassVar[bool] = False
     unit_slopes: ClassVar[bool] = False
     checked_by: ClassVar[str] = "check_loss"
 

@@ -20,6 +20,7 @@ class Squared(Loss):
 
     ulps: ClassVar[float] = 8.0
     unimodal: ClassVar[bool] = True
+    quadratic: ClassVar[bool] = True
 
     def value(self, z: float, y: float) -> float:
         return 0.5 * (z - y) * (z - y)

@@ -19,7 +19,7 @@ from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
 from stepless.solvers.batch.dual_point import DualPoint
 from stepless.solvers.batch.newton_step import Predictions, largest
-from stepless.solvers.batch.quadratic_model import QuadraticModel
+from stepless.solvers.batch.quadratic_model import HessianModel, Known, QuadraticModel
 from stepless.solvers.batch.smoothness import rounding_error
 from stepless.solvers.batch.working_set import WorkingSet
 from stepless.solvers.solver import Finding, needs_one_output
@@ -35,6 +35,7 @@ _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
 _LEAST = 1e-300
+_WIDER = 2  # times the features that are due, with those that were: more, and they are left out
 _POOR, _GOOD = 0.5, 0.9  # shares of a promise kept, below and above which the damping changes
 _STIFFER, _LOOSER = 10.0, 4.0  # by these factors; it is a share of the loss's largest curvature,
 _FIRST, _DAMPED, _STIFFEST = 1e-2, 1e-3, 1e3  # at first, at least where steps were long, at most
@@ -169,11 +170,13 @@ class ProximalNewton:
             state.promise, state.ahead = 0.0, None
             survey(risk, state)
             return _look(risk, state)
+        known: Known | None = None
         if state.chosen is not None and state.chosen.holds(chosen):
             chosen = state.chosen
         else:
             if state.onward:
                 chosen = WorkingSet.of(risk, state.w, dual.g, state.bend, onward=True)
+            chosen, known = _with_known(state, chosen)
             state.chosen, state.model, state.promise = chosen, None, math.inf
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
@@ -184,10 +187,11 @@ class ProximalNewton:
                 g = dual.g[chosen.features]
             model = state.model
             if model is None:
-                given = state.c, chosen.stiffest / risk.m, state.damping
-                c, lift = risk.source.column(_stiffened, *given), _LIFTED * chosen.largest
-                objective = chosen.objective(risk.objective)
-                model = QuadraticModel.of(objective, chosen.source, c, lift, state.onward)
+                stiffening = state.c, chosen.stiffest / risk.m, state.damping
+                c = known[0].c if known else risk.source.column(_stiffened, *stiffening)
+                given = chosen.objective(risk.objective), chosen.source, c
+                model = QuadraticModel.of(*given, _LIFTED * chosen.largest, state.onward, known)
+                known = None
             self._move(risk, chosen, state, g, model)
             slow, exact = not state.true or state.promise > _SLOW * before, False
             due = slow or not model.lasting
@@ -201,7 +205,10 @@ class ProximalNewton:
 
     def _begin(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Move to weights fitted to a sample of the examples, if there are enough of them."""
-        state.fresh, sample = False, newton_step.head_start_sample(risk, _FEWEST)
+        state.fresh = False
+        if risk.objective.loss.quadratic:  # of all examples, one step is enough
+            return dual
+        sample = newton_step.head_start_sample(risk, _FEWEST)
         if sample is None:
             return dual
         found, rng = self.start(sample, state.w, state.b), np.random.default_rng(0)
@@ -260,6 +267,18 @@ class ProximalNewton:
             state.damping = min(max(_STIFFER * state.damping, _DAMPED), state.stiffest)
         elif kept > _GOOD:
             state.damping /= _LOOSER
+
+
+def _with_known(state: ProximalNewtonState, chosen: WorkingSet) -> tuple[WorkingSet, Known | None]:
+    """Add the last working set, if its Hessian is as good as a new one."""
+    before, model = state.chosen, state.model
+    if before is None or not isinstance(model, HessianModel) or model.axes:
+        return chosen, None
+    both = chosen.joined(before)
+    many = both.features.size > _WIDER * chosen.features.size
+    if many or not model.has_curvatures(state.c):
+        return chosen, None
+    return both, (model, np.searchsorted(both.features, before.features))
 
 
 def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:

@@ -43,10 +43,11 @@ class QuadraticModel(ABC):
     enough: float  # share of a model's gain that is worth no more sweeps
     rounds: int  # of sweeps, at most
     lasting: bool  # whether it is worth another step
+    rest: int  # rounds of sweeps before the first face; none if the last face was the right one
 
     def __init__(self, objective: Objective, c: Column, damping: Array) -> None:
-        self.c = c
-        self.k = damping.size
+        self.c, self.k = c, damping.size
+        self.rest = self.k // _EVERY if self.lasting else 0
         self.penalize(objective)
 
     def penalize(self, objective: Objective) -> None:
@@ -67,14 +68,21 @@ class QuadraticModel(ABC):
 
     @staticmethod
     def of(
-        objective: Objective, source: Source, c: Column, damping: Array, often: bool
+        objective: Objective,
+        source: Source,
+        c: Column,
+        damping: Array,
+        often: bool,
+        known: Known | None = None,
     ) -> QuadraticModel:
         """Return the model in the form that is the cheaper one; it may be worth many steps."""
         m, k = source.shape
         curved = np.count_nonzero(c.whole) / m  # share of rows, that H is made of
         row = (_DENSE if source.nnz == m * k else _ENTRIES) / max(curved, _LEAST)
         small = k <= FEW or (often and k <= _MANY) or (k * k <= 2 * source.nnz <= 2 * m * row)
-        return (HessianModel if small else ColumnModel)(objective, source, c, damping)
+        if not small:
+            return ColumnModel(objective, source, c, damping)
+        return HessianModel(objective, source, c, damping, known)
 
     def minimum(self, w: Array, g: Array) -> tuple[Array, float]:
         """Return about the minimiser, and what the model promises for it: q(w) − q(v).
@@ -90,10 +98,11 @@ class QuadraticModel(ABC):
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         signs: Array | None = None  # those of the face that v is the minimum of
-        rest, patience = w.size // _EVERY if self.lasting else 0, 1
+        rest, patience = self.rest, 1
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if signs is not None and np.array_equal(np.sign(v), signs):
+                self.rest = 0
                 break
             signs, trail = None, path[: min(sweeps, _SWEEPS) + 1]
             face = self.shares is not None and rest == 0 and _calm(trail)
@@ -167,12 +176,22 @@ class HessianModel(QuadraticModel):
 
     enough, rounds, lasting = 1e-3, 200, True  # sweeps are cheap, H is not
 
-    def __init__(self, objective: Objective, source: Source, c: Column, damping: Array) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        source: Source,
+        c: Column,
+        damping: Array,
+        known: Known | None = None,
+    ) -> None:
         super().__init__(objective, c, damping)
-        k = damping.size
+        self.pull = np.zeros(self.k)
+        if known is not None:
+            self._grow(known, source, damping)
+            return
+        k = self.k
         H = source.gram(c, objective.intercept)
         H += np.tril(H, -1).T
-        self.pull = np.zeros(k)
         if objective.intercept:
             self.pull = H[k, :k] / max(float(H[k, k]), _LEAST)
             H = H[:k, :k] - np.outer(self.pull, H[k, :k])
@@ -183,6 +202,22 @@ class HessianModel(QuadraticModel):
             diagonal = np.einsum("ii->i", H)
         np.maximum(diagonal, _LEAST, out=diagonal)
         self.H = H
+
+    def _grow(self, known: Known, source: Source, damping: Array) -> None:
+        """Add rows and columns to a Hessian of some of the features with the same curvatures."""
+        model, places = known
+        self.rest = model.rest
+        new = np.flatnonzero(np.isin(np.arange(self.k), places, invert=True))
+        rows = source.gram_rows(self.c, new)
+        if self.objective.intercept:
+            bend = max(float(self.c.whole.sum()), _LEAST)
+            self.pull = source.combination(self.c) / bend
+            rows -= np.outer(bend * self.pull[new], self.pull)
+        at = np.arange(new.size), new
+        rows[at] = np.maximum(rows[at] + damping[new], _LEAST)
+        self.H = np.empty((self.k, self.k))
+        self.H[np.ix_(places, places)] = model.H
+        self.H[new], self.H[:, new] = rows, rows.T
 
     def _turned(self, H: Array, lasso: tuple[float, Indices, Indices]) -> Array:
         """Return H with the groups' own Hessians diagonal."""
@@ -329,6 +364,9 @@ class ColumnModel(QuadraticModel):
         here = self.whole > 0.0
         along = float((moves[here] ** 2 / self.whole[here]).sum())
         return along + float(self.damping @ delta**2) - float(shift) ** 2
+
+
+Known = tuple[HessianModel, Indices]  # a model of some of the features, and which these are
 
 
 def _calm(path: Array) -> bool:

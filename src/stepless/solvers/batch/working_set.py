@@ -81,6 +81,12 @@ class WorkingSet:
         everything = self.features.size == self.whole.shape[1]
         return self.whole if everything else self.whole.narrowed(self.features)
 
+    def joined(self, other: WorkingSet) -> WorkingSet:
+        """Return the features of both."""
+        features, first = np.unique(np.append(self.features, other.features), return_index=True)
+        largest = np.append(self.largest, other.largest)[first]
+        return replace(self, features=features, largest=largest)
+
     def holds(self, other: WorkingSet) -> bool:
         """Return whether it has all features of another one."""
         return bool(np.isin(other.features, self.features, assume_unique=True).all())
