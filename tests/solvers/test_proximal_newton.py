@@ -386,12 +386,16 @@ def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
 def test_a_hessian_grows_into_the_one_of_all_features(kind, intercept):
     X, y = examples("squared", 0, 60, 9)
     source = Source(kind(X), y, np.linspace(0.5, 2.0, 60))
-    c, places = source.split(np.linspace(0.1, 0.5, 60)), np.array([1, 2, 4, 8])
-    objective, damping = Objective(Squared(), L1(0.1), intercept=intercept), np.linspace(1, 2, 9)
-    part = objective, source.narrowed(places), c, damping[places]
-    known = quadratic_model.HessianModel(*part), places
-    grown = quadratic_model.HessianModel(objective, source, c, damping, known)
-    whole = quadratic_model.HessianModel(objective, source, c, damping)
+    c, damping = source.split(np.linspace(0.1, 0.5, 60)), np.linspace(1.0, 2.0, 9)
+    objective = Objective(Squared(), L1(0.1), intercept=intercept)
+
+    def model(features, known=None):
+        given = objective, source.narrowed(features), c, damping[features]
+        return quadratic_model.HessianModel(*given, known)
+
+    before, after = np.array([0, 1, 2, 4, 8]), np.array([1, 2, 3, 4, 5, 7])
+    known = model(before), np.array([1, 2, 3]), np.array([0, 1, 3])
+    grown, whole = model(after, known), model(after)
     np.testing.assert_allclose(grown.H, whole.H, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(grown.pull, whole.pull, rtol=1e-12, atol=1e-12)
 

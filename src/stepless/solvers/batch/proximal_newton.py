@@ -270,15 +270,18 @@ class ProximalNewton:
 
 
 def _with_known(state: ProximalNewtonState, chosen: WorkingSet) -> tuple[WorkingSet, Known | None]:
-    """Add the last working set, if its Hessian is as good as a new one."""
+    """Add the last working set, if its Hessian is as good as a new one and it is not too large."""
     before, model = state.chosen, state.model
     if before is None or not isinstance(model, HessianModel) or model.axes:
         return chosen, None
-    both = chosen.joined(before)
-    many = both.features.size > _WIDER * chosen.features.size
-    if many or not model.has_curvatures(state.c):
+    if not model.has_curvatures(state.c):
         return chosen, None
-    return both, (model, np.searchsorted(both.features, before.features))
+    both = chosen.joined(before)
+    if both.features.size <= _WIDER * chosen.features.size:
+        chosen = both
+    shared = before.features, chosen.features
+    _, there, here = np.intersect1d(*shared, assume_unique=True, return_indices=True)
+    return chosen, (model, there, here)
 
 
 def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.blas import dsymv
 
 from stepless.arrays import Array, Indices
 from stepless.compiled import coordinate_descent as loops
@@ -15,6 +16,7 @@ from stepless.compiled.blocks import SingleWeights, TurnedGroups
 from stepless.data import Column, Source
 from stepless.objective import Objective
 from stepless.solvers.batch.axes import Axes, spans
+from stepless.solvers.batch.factored_face import FactoredFace
 
 _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
@@ -185,9 +187,10 @@ class HessianModel(QuadraticModel):
         known: Known | None = None,
     ) -> None:
         super().__init__(objective, c, damping)
+        self.factored: FactoredFace | None = None  # the last face
         self.pull = np.zeros(self.k)
         if known is not None:
-            self._grow(known, source, damping)
+            self._take_over(known, source, damping)
             return
         k = self.k
         H = source.gram(c, objective.intercept)
@@ -203,10 +206,14 @@ class HessianModel(QuadraticModel):
         np.maximum(diagonal, _LEAST, out=diagonal)
         self.H = H
 
-    def _grow(self, known: Known, source: Source, damping: Array) -> None:
-        """Add rows and columns to a Hessian of some of the features with the same curvatures."""
-        model, places = known
+    def _take_over(self, known: Known, source: Source, damping: Array) -> None:
+        """Form the rows and columns of H for features that another model has not."""
+        model, before, places = known
         self.rest = model.rest
+        if model.factored is not None:
+            moved = np.full(model.k, -1)
+            moved[before] = places
+            self.factored = model.factored.moved(moved)
         new = np.flatnonzero(np.isin(np.arange(self.k), places, invert=True))
         rows = source.gram_rows(self.c, new)
         if self.objective.intercept:
@@ -216,7 +223,7 @@ class HessianModel(QuadraticModel):
         at = np.arange(new.size), new
         rows[at] = np.maximum(rows[at] + damping[new], _LEAST)
         self.H = np.empty((self.k, self.k))
-        self.H[np.ix_(places, places)] = model.H
+        self.H[np.ix_(places, places)] = model.H[np.ix_(before, before)]
         self.H[new], self.H[:, new] = rows, rows.T
 
     def _turned(self, H: Array, lasso: tuple[float, Indices, Indices]) -> Array:
@@ -233,20 +240,23 @@ class HessianModel(QuadraticModel):
 
     def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
         face = np.flatnonzero(v)
-        signs = np.sign(v[face])
-        right = (self.H @ w - g)[face] - corner[face] * signs
-        H = self.H[np.ix_(face, face)]
-        np.einsum("ii->i", H)[:] += ridge[face]
+        right = (dsymv(1.0, self.H.T, w) - g)[face] - corner[face] * np.sign(v[face])
         try:
-            found = cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), right)
+            if self.factored is None or not self.factored.serves(face, ridge):
+                self.factored = FactoredFace.of(self.H, face, ridge)
+            found = self.factored.solve(self.H, face, ridge, right)
         except LinAlgError:
+            self.factored = None
             return None
         there = np.zeros(v.size)
         there[face] = found
         return there
 
     def begin(self, w: Array, v: Array | None = None) -> Array:
-        return np.zeros(w.size) if v is None else self.H @ (v - w)
+        if v is None or not self.k:
+            return np.zeros(w.size)
+        found: Array = dsymv(1.0, self.H.T, v - w)  # reads half of H
+        return found
 
     def descend(
         self, w: Array, g: Array, v: Array, kept: Array, path: Array, stop: tuple[float, float]
@@ -366,7 +376,8 @@ class ColumnModel(QuadraticModel):
         return along + float(self.damping @ delta**2) - float(shift) ** 2
 
 
-Known = tuple[HessianModel, Indices]  # a model of some of the features, and which these are
+# A model with the same curvatures, and where features that are in both are: in it, and in the new
+Known = tuple[HessianModel, Indices, Indices]
 
 
 def _calm(path: Array) -> bool:
