@@ -15,6 +15,7 @@ from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
+from stepless.risks.linear_risk import LinearRisk
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
 from stepless.solvers.batch.dual_point import DualPoint
@@ -35,6 +36,7 @@ _KEPT = 0.01  # of a promise that a step must keep
 _SHORTEST = 1e-10  # step, at which rounding decides
 _NEAREST, _FARTHEST = 0.1, 0.5  # of a step that was too long, the next one
 _LEAST = 1e-300
+_FALL = 0.4  # of the critical strength, where a wide problem comes down to its own
 _WIDER = 2  # times the features that are due, with those that were: more, and they are left out
 _POOR, _GOOD = 0.5, 0.9  # shares of a promise kept, below and above which the damping changes
 _STIFFER, _LOOSER = 10.0, 4.0  # by these factors; it is a share of the loss's largest curvature,
@@ -64,6 +66,7 @@ class ProximalNewtonState:
     promise: float = 0.0  # decrease, that the last model promised
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
+    falling: bool = False  # from higher strengths to the one that is asked for
     onward: bool = False  # along a path of strengths
     chosen: WorkingSet | None = None  # the last one,
     model: QuadraticModel | None = None  # and its model, if that is good for one step more
@@ -99,7 +102,8 @@ class ProximalNewton:
                 the domain, `clip`
     Differs     The Hessian is kept while a step's promise is a tenth of the last one's or less.
                 A free intercept is a variable of the model, and minimised out exactly after each
-                step. Where steps were too long, each curvature of the loss gets a share of the
+                step. Wide least squares come down to their strength in some steps, before which J
+                may rise. Where steps were too long, each curvature of the loss gets a share of the
                 largest one. With many examples it begins on an eighth of them. The a_i are those
                 that the model predicts, where that was true.
 
@@ -128,6 +132,9 @@ class ProximalNewton:
         source, kept = risk.source, Predictions.of(risk.source, w, b)
         state = ProximalNewtonState(w.copy(), b, kept, source.empty(), source.empty())
         state.fresh = not w.any()
+        m, d = source.shape
+        wide = m < d and source.nnz == m * d
+        state.falling = state.fresh and wide and risk.objective.loss.quadratic
         return state
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
@@ -139,11 +146,7 @@ class ProximalNewton:
         p = risk.source.column(apply_numpy, np.copy, state.kept.p)
         found = replace(state, kept=replace(state.kept, p=p), fresh=False, ahead=None)
         found.promise, found.onward = math.inf, True
-        if found.model is None or found.chosen is None or found.model.axes:
-            found.model = None  # axes are turned with their penalty
-        else:
-            found.model = copy(found.model)
-            found.model.penalize(found.chosen.objective(risk.objective))
+        _penalize(found, risk.objective)
         return found
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
@@ -163,21 +166,16 @@ class ProximalNewton:
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Take Newton steps on the next working set, for no longer than a look at all features."""
+        if state.falling:
+            risk = _eased(risk, state, dual)
+            _penalize(state, risk.objective)
         if state.fresh:
             dual = self._begin(risk, state, dual)
-        chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
+        chosen, known = _choose(risk, state, dual)
         if not chosen.features.size:
             state.promise, state.ahead = 0.0, None
             survey(risk, state)
             return _look(risk, state)
-        known: Known | None = None
-        if state.chosen is not None and state.chosen.holds(chosen):
-            chosen = state.chosen
-        else:
-            if state.onward:
-                chosen = WorkingSet.of(risk, state.w, dual.g, state.bend, onward=True)
-            chosen, known = _with_known(state, chosen)
-            state.chosen, state.model, state.promise = chosen, None, math.inf
         first = math.inf
         for n in range(max(1, risk.source.nnz // (_LOOK * max(chosen.source.nnz, 1)))):
             before = state.promise
@@ -269,19 +267,55 @@ class ProximalNewton:
             state.damping /= _LOOSER
 
 
-def _with_known(state: ProximalNewtonState, chosen: WorkingSet) -> tuple[WorkingSet, Known | None]:
-    """Add the last working set, if its Hessian is as good as a new one and it is not too large."""
-    before, model = state.chosen, state.model
-    if before is None or not isinstance(model, HessianModel) or model.axes:
+def _eased(risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> RowRisk:
+    """Return the risk with a share of the strength that is critical at a gradient, or its own.
+
+    At once at a small strength, more features than examples would enter a wide problem.
+    """
+    regularizer = risk.objective.regularizer
+    strength = _FALL * float(regularizer.critical_strength(dual.g[:, None]))
+    if not getattr(regularizer, "alpha", math.inf) < strength < math.inf:
+        state.falling = False
+        return risk
+    eased = replace(risk.objective, regularizer=regularizer.with_strength(strength))
+    return LinearRisk(eased, risk.source)
+
+
+def _penalize(state: ProximalNewtonState, objective: Objective) -> None:
+    """Give the model the penalty of an objective; axes would have to be turned with it."""
+    if state.model is None or state.chosen is None or state.model.axes:
+        state.model = None
+    else:
+        state.model = copy(state.model)
+        state.model.penalize(state.chosen.objective(objective))
+
+
+def _choose(
+    risk: RowRisk, state: ProximalNewtonState, dual: DualPoint
+) -> tuple[WorkingSet, Known | None]:
+    """Return the next working set, the last one if that will do, and what is known of its Hessian.
+
+    The last one is added to it if its Hessian is as good as a new one, and not too large.
+    """
+    before = state.chosen
+    chosen = WorkingSet.of(risk, state.w, dual.g, state.bend)
+    if not chosen.features.size:
         return chosen, None
-    if not model.has_curvatures(state.c):
-        return chosen, None
-    both = chosen.joined(before)
-    if both.features.size <= _WIDER * chosen.features.size:
-        chosen = both
-    shared = before.features, chosen.features
-    _, there, here = np.intersect1d(*shared, assume_unique=True, return_indices=True)
-    return chosen, (model, there, here)
+    if before is not None and before.holds(chosen):
+        return before, None
+    if state.onward:
+        chosen = WorkingSet.of(risk, state.w, dual.g, state.bend, onward=True)
+    known: Known | None = None
+    model = state.model if isinstance(state.model, HessianModel) else None
+    if before and model and not model.axes and model.has_curvatures(state.c):
+        both = chosen.joined(before)
+        if both.features.size <= _WIDER * chosen.features.size:
+            chosen = both
+        shared = before.features, chosen.features
+        _, there, here = np.intersect1d(*shared, assume_unique=True, return_indices=True)
+        known = model, there, here
+    state.chosen, state.model, state.promise = chosen, None, math.inf
+    return chosen, known
 
 
 def _look(risk: RowRisk, state: ProximalNewtonState) -> DualPoint:
